@@ -1,0 +1,25 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The arm: URDF and robot YAML become joints, limits, drives, gravity and a Pinocchio model."""
+
+from robot_identification.arm.arm import Arm
+from robot_identification.arm.drives import Drives
+from robot_identification.arm.effort import Effort, PositionSignal
+from robot_identification.arm.limits import Limits
+from robot_identification.arm.load import load_arm
+from robot_identification.arm.library import robot_files
+from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping, read_robot_file
+
+__all__ = ['Arm', 'Drives', 'Effort', 'Limits', 'PositionSignal', 'arm_from_mapping',
+           'arm_to_mapping', 'load_arm', 'read_robot_file', 'robot_files']

@@ -1,0 +1,232 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The arm: one object that knows joints, limits, drives, gravity and the Pinocchio model."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import ArrayLike
+
+from robot_identification.arm.drives import Drives
+from robot_identification.arm.effort import Effort, PositionSignal
+from robot_identification.arm.limits import Limits
+from robot_identification.arm.urdf import fold_urdf, read_urdf
+from robot_identification.arrays import Array, read_only
+from robot_identification.errors import ArmError
+
+STANDARD_GRAVITY = (0.0, 0.0, -9.81)
+
+
+@dataclass(frozen=True, eq=False)
+class Arm:
+    """
+    A serial or tree arm with n joints that move.
+
+    Build it with `Arm.from_urdf` or `load_arm`.
+
+    Parameters
+    ----------
+    name
+        What to call it.
+    urdf
+        The URDF text as it was read.
+    folded_urdf
+        The URDF text with locked joints fixed; Pinocchio and MuJoCo are built from it.
+    model
+        Pinocchio model with nq = nv = n; continuous joints are unlimited revolute ones. The
+        bodies of fixed and locked joints are folded into the link that carries them.
+    joint_names
+        Names in the order of every (N, n) array of the suite.
+    limits, drives
+        What the joints can do, and what moves them.
+    effort
+        Meaning of the effort signal, None when effort is the torque at the joints [N m or N].
+    position
+        Meaning of the position signal.
+    gravity
+        (3,) [m/s^2] in the base frame: mount orientation.
+    locked
+        Positions of the locked joints [rad or m].
+    recording_keys
+        Names of the arrays in recordings, where they are not `t`, `q`, `v`, `tau`, `current`.
+    source
+        The file that the arm came from.
+    """
+
+    name: str
+    urdf: str
+    folded_urdf: str
+    model: pin.Model
+    joint_names: tuple[str, ...]
+    limits: Limits
+    drives: Drives
+    effort: Effort | None
+    position: PositionSignal
+    gravity: Array
+    locked: Mapping[str, float] = field(default_factory=dict)
+    recording_keys: Mapping[str, str] = field(default_factory=dict)
+    source: Path | None = None
+
+    @classmethod
+    def from_urdf(
+        cls,
+        urdf: str | Path,
+        locked: Iterable[str] | Mapping[str, float | None] = (),
+        *,
+        gravity: ArrayLike = STANDARD_GRAVITY,
+        gains: ArrayLike | None = None,
+        name: str | None = None,
+    ) -> Arm:
+        """
+        Build an arm from a URDF.
+
+        Parameters
+        ----------
+        urdf
+            Path of a URDF or xacro file, or URDF text.
+        locked
+            Joints that stand still in all recordings: names (locked at zero, or at the limit
+            nearest to it), or a mapping from name to position [rad or m].
+        gravity
+            (3,) [m/s^2] in the base frame.
+        gains
+            Torque per current at the joints, (n,) [N m/A], for recordings of currents.
+        name
+            What to call the arm; the URDF's name when not given.
+
+        Raises
+        ------
+        ArmError
+            The URDF cannot be read or holds what cannot be identified.
+        """
+        text, path = read_urdf(urdf)
+        origin = f"the URDF '{path}'" if path else 'the URDF text'
+        wanted = dict(locked) if isinstance(locked, Mapping) else dict.fromkeys(locked)
+        folded, positions = fold_urdf(text, origin, wanted)
+        model = _build_model(folded, origin)
+        model.gravity.linear = _gravity(gravity)
+        n = model.nv
+        drives = Drives.direct(n)
+        if gains is not None:
+            values = np.broadcast_to(np.asarray(gains, dtype=float), (n,))
+            drives = Drives(values, drives.reduction, drives.rotor_inertia, drives.coupling)
+        joint_names = tuple(model.names[1:])
+        limits = _limits(model)
+        limits.check(joint_names)
+        drives.check(joint_names)
+        return cls(
+            name=name or ElementTree.fromstring(folded).get('name') or 'arm',
+            urdf=text, folded_urdf=folded, model=model, joint_names=joint_names, limits=limits,
+            drives=drives, effort=None, position=PositionSignal('joint', np.zeros(n)),
+            gravity=read_only(model.gravity.linear), locked=positions, source=path)
+
+    @property
+    def n(self) -> int:
+        """Number of joints that move."""
+        return len(self.joint_names)
+
+    @property
+    def prismatic(self) -> Array:
+        """For each joint whether it slides, (n,) bool."""
+        return read_only(['P' in joint.shortname()[len('JointModel'):][:1]
+                          for joint in list(self.model.joints)[1:]], dtype=bool)
+
+    @property
+    def transmission(self) -> Array:
+        """Directions in joint space along which friction and rotor inertia act, (m, n)."""
+        return self.drives.transmission
+
+    @property
+    def element_names(self) -> tuple[str, ...]:
+        """Names of the rows of `transmission`: joints, then coupled drives."""
+        extra = []
+        for row in self.transmission[self.n:]:
+            terms = [joint if c == 1 else f'{c:g}*{joint}'
+                     for joint, c in zip(self.joint_names, row) if c != 0]
+            extra.append('+'.join(terms))
+        return (*self.joint_names, *extra)
+
+    @property
+    def inertial_parameters(self) -> Array:
+        """
+        The URDF's inertial parameters, (n, 10), of each joint's folded body.
+
+        Pinocchio's order: m, m cx, m cy, m cz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz, about the joint frame.
+        """
+        return read_only([inertia.toDynamicParameters()
+                          for inertia in list(self.model.inertias)[1:]])
+
+    @property
+    def urdf_sha256(self) -> str:
+        """Fingerprint of the URDF text."""
+        return hashlib.sha256(self.urdf.encode('utf-8')).hexdigest()
+
+    def units(self, rotational: str, linear: str) -> tuple[str, ...]:
+        """Return for each joint the unit of a quantity: `rotational` or `linear`."""
+        return tuple(linear if slides else rotational for slides in self.prismatic)
+
+
+def _gravity(gravity: ArrayLike) -> np.ndarray:
+    vector = np.asarray(gravity, dtype=float)
+    if vector.shape != (3,) or not np.all(np.isfinite(vector)):
+        raise ArmError(f'gravity must be three numbers [m/s^2], not {gravity!r}')
+    return vector
+
+
+def _build_model(folded: str, origin: str) -> pin.Model:
+    root = ElementTree.fromstring(folded)
+    for joint in root.findall('joint'):
+        if joint.get('type') == 'continuous':
+            joint.set('type', 'revolute')
+            limit = joint.find('limit')
+            if limit is None:
+                limit = ElementTree.SubElement(joint, 'limit')
+            limit.set('lower', '-inf')
+            limit.set('upper', 'inf')
+            for name in ('effort', 'velocity'):
+                limit.set(name, limit.get(name, 'inf'))
+        elif joint.get('type') in ('revolute', 'prismatic') and joint.find('limit') is None:
+            raise ArmError(f"{origin}: the {joint.get('type')} joint '{joint.get('name')}' has no "
+                           f'<limit>; add it, or make the joint continuous')
+    text = ElementTree.tostring(root, encoding='unicode')
+    text = re.sub(r'"(-?)inf"', r'"\g<1>1e308"', text)
+    try:
+        model = pin.buildModelFromXML(text)
+    except (ValueError, RuntimeError) as error:
+        raise ArmError(f'Pinocchio cannot build a model from {origin}: {error}') from error
+    if model.nq != model.nv:
+        raise ArmError(f'{origin} has joints with more coordinates than velocities')
+    return model
+
+
+def _limits(model: pin.Model) -> Limits:
+    unknown = np.full(model.nv, np.inf)
+
+    def known(values: np.ndarray) -> np.ndarray:
+        values = np.array(values, dtype=float)
+        return np.where(np.abs(values) > 1e300, np.copysign(np.inf, values), values)
+
+    # a rated torque or speed of zero is how many URDFs say that they do not know
+    torque, velocity = known(model.effortLimit), known(model.velocityLimit)
+    return Limits(known(model.lowerPositionLimit), known(model.upperPositionLimit),
+                  np.where(velocity == 0, np.inf, velocity), unknown, unknown,
+                  np.where(torque == 0, np.inf, torque))

@@ -1,0 +1,79 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Where URDFs and shipped robots are found."""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from pathlib import Path
+
+from robot_identification.errors import ArmError
+from robot_identification.files import shared_folder
+
+EXAMPLES = 'example-robot-data:'
+
+
+def example_folder() -> Path | None:
+    """Return the folder of PyPI's (or ROS's) `example-robot-data`, None when it is absent."""
+    prefixes = [Path(sysconfig.get_paths()['purelib']) / 'cmeel.prefix', Path(sys.prefix)]
+    prefixes += [Path(p) / 'cmeel.prefix' for p in sys.path if p.endswith('-packages')]
+    prefixes += [Path(p) for p in os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep) if p]
+    for prefix in prefixes:
+        folder = prefix / 'share' / 'example-robot-data' / 'robots'
+        if folder.is_dir():
+            return folder
+    return None
+
+
+def find_urdf(name: str, folder: Path) -> Path:
+    """
+    Resolve the `urdf` of a robot YAML.
+
+    Parameters
+    ----------
+    name
+        A path, absolute or relative to `folder` or to the shipped folder `urdf`, or
+        `example-robot-data:PATH`.
+    folder
+        The folder of the robot YAML.
+
+    Raises
+    ------
+    ArmError
+        The file is in none of these places.
+    """
+    if name.startswith(EXAMPLES):
+        examples = example_folder()
+        if examples is None:
+            raise ArmError(f"the URDF '{name}' comes with the Python package 'example-robot-data', "
+                           f'which is not installed: pip install example-robot-data')
+        candidates = [examples / name[len(EXAMPLES):]]
+    else:
+        candidates = [folder / Path(name).expanduser(), shared_folder('urdf') / name]
+    for candidate in candidates:
+        if candidate.is_file():
+            return candidate
+    raise ArmError(f"there is no URDF '{name}'; looked for: {', '.join(map(str, candidates))}")
+
+
+def robot_files() -> dict[str, Path]:
+    """Return the robot YAMLs that the package ships, by name."""
+    return {path.stem: path for path in sorted(shared_folder('config').glob('*.yaml'))
+            if _describes_a_robot(path)}
+
+
+def _describes_a_robot(path: Path) -> bool:
+    return any(line.startswith('urdf:') for line in path.read_text(encoding='utf-8').splitlines())

@@ -1,0 +1,256 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Robot YAML: what the URDF says, and what it does not."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from robot_identification.arm.arm import STANDARD_GRAVITY, Arm
+from robot_identification.arm.drives import Drives
+from robot_identification.arm.effort import Effort, PositionSignal
+from robot_identification.arm.library import find_urdf
+from robot_identification.arm.limits import Limits
+from robot_identification.arm.urdf import _rotation_from_rpy
+from robot_identification.arrays import read_only
+from robot_identification.errors import ArmError, ConfigurationError
+
+KEYS = ('name', 'urdf', 'locked', 'gravity', 'mount', 'joints', 'drives', 'coupling', 'effort',
+        'position', 'recording')
+JOINT_KEYS = ('position', 'velocity', 'acceleration', 'jerk', 'torque')
+DRIVE_KEYS = ('gain', 'reduction', 'rotor_inertia')
+RECORDING_KEYS = ('t', 'q', 'v', 'tau', 'current', 'joint_names')
+
+
+def read_robot_file(path: str | Path) -> Arm:
+    """
+    Build the arm that a robot YAML describes.
+
+    Parameters
+    ----------
+    path
+        The YAML; a relative `urdf` in it is looked for beside it.
+
+    Raises
+    ------
+    ConfigurationError
+        The file is missing, is not YAML, has unknown keys or places that are still to be filled in.
+    ArmError
+        The URDF cannot be used.
+    """
+    path = Path(path)
+    try:
+        content = yaml.safe_load(path.read_text(encoding='utf-8'))
+    except FileNotFoundError as error:
+        raise ConfigurationError(f"there is no robot YAML '{path}'") from error
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ConfigurationError(f"the robot YAML '{path}' cannot be read: {error}") from error
+    if not isinstance(content, dict):
+        raise ConfigurationError(f"the robot YAML '{path}' is not a mapping of keys to values")
+    return arm_from_mapping(content, folder=path.parent, origin=f"the robot YAML '{path}'",
+                            source=path)
+
+
+def arm_from_mapping(content: Mapping[str, Any], *, folder: Path, origin: str,
+                     source: Path | None = None) -> Arm:
+    """
+    Build an arm from the content of a robot YAML.
+
+    Parameters
+    ----------
+    content
+        The mapping; `urdf` may also be the URDF text itself.
+    folder
+        Where relative paths start.
+    origin
+        How to call the mapping in an error.
+    source
+        The file that it came from.
+
+    Raises
+    ------
+    ConfigurationError, ArmError
+        As `read_robot_file`.
+    """
+    _known_keys(content, KEYS, origin)
+    empty = _unfilled(content, '')
+    if empty:
+        raise ConfigurationError(f'{origin} still has places to fill in: {", ".join(empty)}')
+    if 'urdf' not in content:
+        raise ConfigurationError(f'{origin} does not name its `urdf`')
+    urdf = str(content['urdf'])
+    base = Arm.from_urdf(
+        urdf if urdf.lstrip().startswith('<') else find_urdf(urdf, folder),
+        locked=content.get('locked', {}), gravity=_gravity(content, origin),
+        name=content.get('name'))
+    limits = _limits(base, content.get('joints', {}), origin)
+    drives = _drives(base, content.get('drives', {}), content.get('coupling', {}), origin)
+    effort = None
+    if 'effort' in content:
+        effort = _section(Effort, content['effort'], f'{origin}, effort')
+    keys = content.get('recording', {})
+    _known_keys(keys, RECORDING_KEYS, f'{origin}, recording')
+    arm = dataclasses.replace(
+        base, limits=limits, drives=drives, effort=effort, source=source,
+        position=_position(base, content.get('position', {}), origin), recording_keys=dict(keys))
+    try:
+        limits.check(arm.joint_names)
+        drives.check(arm.joint_names)
+    except ArmError as error:
+        raise ConfigurationError(f'{origin}: {error}') from error
+    return arm
+
+
+def arm_to_mapping(arm: Arm) -> dict[str, Any]:
+    """
+    Return the content of a self-contained robot YAML: the inverse of `arm_from_mapping`.
+
+    The URDF is included as text, so the mapping needs no other file.
+    """
+    limits, drives = arm.limits, arm.drives
+    joints: dict[str, Any] = {}
+    motors: dict[str, Any] = {}
+    coupling: dict[str, Any] = {}
+    for i, joint in enumerate(arm.joint_names):
+        joints[joint] = {'position': [float(limits.lower[i]), float(limits.upper[i])]}
+        for name in JOINT_KEYS[1:]:
+            joints[joint][name] = float(getattr(limits, name)[i])
+        motors[joint] = {'reduction': float(drives.reduction[i])}
+        for name, values in (('gain', drives.gains), ('rotor_inertia', drives.rotor_inertia)):
+            if np.isfinite(values[i]):
+                motors[joint][name] = float(values[i])
+        row = {other: float(drives.coupling[i, k]) for k, other in enumerate(arm.joint_names)
+               if drives.coupling[i, k] != float(i == k)}
+        if row:
+            coupling[joint] = row
+    content: dict[str, Any] = {
+        'name': arm.name, 'urdf': arm.urdf, 'locked': dict(arm.locked),
+        'gravity': [float(x) for x in arm.gravity], 'joints': joints, 'drives': motors,
+        'coupling': coupling, 'recording': dict(arm.recording_keys),
+        'position': {'side': arm.position.side,
+                     'offset': dict(zip(arm.joint_names, map(float, arm.position.offset)))}}
+    if arm.effort is not None:
+        content['effort'] = dataclasses.asdict(arm.effort)
+    return content
+
+
+def _known_keys(content: Any, known: tuple[str, ...], origin: str) -> None:
+    if not isinstance(content, Mapping):
+        raise ConfigurationError(f'{origin} must be a mapping with the keys {", ".join(known)}')
+    for key in content:
+        if key not in known:
+            raise ConfigurationError(
+                f"{origin} has the unknown key '{key}'; known are: {', '.join(known)}")
+
+
+def _unfilled(content: Any, prefix: str) -> list[str]:
+    if content is None:
+        return [prefix]
+    if isinstance(content, Mapping):
+        return [place for key, value in content.items()
+                for place in _unfilled(value, f'{prefix}.{key}' if prefix else str(key))]
+    return []
+
+
+def _section(kind: Any, content: Any, origin: str) -> Any:
+    names = tuple(f.name for f in dataclasses.fields(kind))
+    _known_keys(content, names, origin)
+    missing = [name for name in names if name not in content]
+    if missing:
+        raise ConfigurationError(f'{origin} lacks: {", ".join(missing)} (there is no default, '
+                                 f'because drivers differ)')
+    try:
+        return kind(**content)
+    except ConfigurationError as error:
+        raise ConfigurationError(f'{origin}: {error}') from error
+
+
+def _gravity(content: Mapping[str, Any], origin: str) -> np.ndarray:
+    if 'mount' in content and 'gravity' in content:
+        raise ConfigurationError(f'{origin} gives both `gravity` and `mount`; give one of them')
+    gravity = np.array(content.get('gravity', STANDARD_GRAVITY), dtype=float)
+    if 'mount' not in content:
+        return gravity
+    _known_keys(content['mount'], ('rpy',), f'{origin}, mount')
+    rpy = _numbers(content['mount'].get('rpy', []), 3, f'{origin}, mount.rpy')
+    return _rotation_from_rpy(rpy).T @ np.array(STANDARD_GRAVITY)
+
+
+def _numbers(value: Any, count: int, origin: str) -> np.ndarray:
+    try:
+        numbers = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        numbers = np.array([])
+    if numbers.shape != (count,) or np.any(np.isnan(numbers)):
+        raise ConfigurationError(f'{origin} must be {count} numbers, not {value!r}')
+    return numbers
+
+
+def _per_joint(arm: Arm, content: Any, keys: tuple[str, ...], origin: str) -> Mapping[str, Any]:
+    _known_keys(content, arm.joint_names, origin)
+    for joint, values in content.items():
+        _known_keys(values, keys, f'{origin}, {joint}')
+    return content  # type: ignore[no-any-return]
+
+
+def _number(value: Any, origin: str) -> float:
+    if isinstance(value, bool):
+        raise ConfigurationError(f'{origin} must be a number, not {value!r}')
+    return float(_numbers([value], 1, origin)[0])
+
+
+def _limits(arm: Arm, content: Any, origin: str) -> Limits:
+    origin = f'{origin}, joints'
+    values = {name: np.array(getattr(arm.limits, name))
+              for name in ('lower', 'upper', 'velocity', 'acceleration', 'jerk', 'torque')}
+    for joint, given in _per_joint(arm, content, JOINT_KEYS, origin).items():
+        i = arm.joint_names.index(joint)
+        for name, value in given.items():
+            if name == 'position':
+                values['lower'][i], values['upper'][i] = _numbers(
+                    value, 2, f'{origin}, {joint}, position')
+            else:
+                values[name][i] = _number(value, f'{origin}, {joint}, {name}')
+    return Limits(**values)
+
+
+def _drives(arm: Arm, content: Any, coupling: Any, origin: str) -> Drives:
+    gains, reduction = np.array(arm.drives.gains), np.array(arm.drives.reduction)
+    rotor_inertia, matrix = np.array(arm.drives.rotor_inertia), np.array(arm.drives.coupling)
+    places = {'gain': gains, 'reduction': reduction, 'rotor_inertia': rotor_inertia}
+    for joint, given in _per_joint(arm, content, DRIVE_KEYS, f'{origin}, drives').items():
+        for name, value in given.items():
+            places[name][arm.joint_names.index(joint)] = _number(
+                value, f'{origin}, drives, {joint}, {name}')
+    for joint, row in _per_joint(arm, coupling, arm.joint_names, f'{origin}, coupling').items():
+        for other, value in row.items():
+            matrix[arm.joint_names.index(joint), arm.joint_names.index(other)] = _number(
+                value, f'{origin}, coupling, {joint}, {other}')
+    return Drives(gains, reduction, rotor_inertia, matrix)
+
+
+def _position(arm: Arm, content: Any, origin: str) -> PositionSignal:
+    origin = f'{origin}, position'
+    _known_keys(content, ('side', 'offset'), origin)
+    offsets = content.get('offset', {})
+    _known_keys(offsets, arm.joint_names, f'{origin}, offset')
+    offset = [_number(offsets.get(joint, 0.0), f'{origin}, offset, {joint}')
+              for joint in arm.joint_names]
+    return PositionSignal(content.get('side', 'joint'), read_only(offset))

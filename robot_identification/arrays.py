@@ -1,0 +1,39 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Read-only arrays for frozen dataclasses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+
+def read_only(values: ArrayLike, dtype: Any = np.float64) -> Array:
+    """
+    Return a C-contiguous, read-only copy.
+
+    Parameters
+    ----------
+    values
+        Anything that numpy makes an array of.
+    dtype
+        Element type of the copy.
+    """
+    array: Array = np.array(values, dtype=dtype, order='C')
+    array.flags.writeable = False
+    return array

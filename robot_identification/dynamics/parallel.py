@@ -1,0 +1,52 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Spreading a kernel that releases the GIL over the cores."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+SMALLEST = 512    # samples below which a second thread costs more than it saves
+
+
+def core_count() -> int:
+    """Return the number of cores that this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1
+
+
+def over_blocks(kernel: Callable[[slice], None], count: int) -> None:
+    """
+    Call `kernel(rows)` for slices that together cover `range(count)`, one per core.
+
+    Parameters
+    ----------
+    kernel
+        Works on its rows only, and releases the GIL.
+    count
+        Number of rows.
+    """
+    parts = min(core_count(), max(1, count // SMALLEST))
+    edges = [count * i // parts for i in range(parts + 1)]
+    slices = [slice(first, last) for first, last in zip(edges[:-1], edges[1:])]
+    if parts == 1:
+        kernel(slices[0])
+        return
+    with ThreadPoolExecutor(parts) as pool:
+        for future in [pool.submit(kernel, rows) for rows in slices]:
+            future.result()
