@@ -1,0 +1,256 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+Compiled kernel of the regressor's reverse-mode derivative.
+
+Spatial vectors are (linear, angular), as Pinocchio's. Like `kernels`, it releases the GIL and starts
+no threads of its own.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from robot_identification.dynamics.kernels import OPTIONS
+
+
+@njit(**OPTIONS)
+def _cross(a, b, out):
+    out[0] = a[1] * b[2] - a[2] * b[1]
+    out[1] = a[2] * b[0] - a[0] * b[2]
+    out[2] = a[0] * b[1] - a[1] * b[0]
+
+
+@njit(**OPTIONS)
+def _add_cross(a, b, out):
+    out[0] += a[1] * b[2] - a[2] * b[1]
+    out[1] += a[2] * b[0] - a[0] * b[2]
+    out[2] += a[0] * b[1] - a[1] * b[0]
+
+
+@njit(**OPTIONS)
+def _dot(a, b):
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@njit(**OPTIONS)
+def _to_child(R, p, m, out):
+    """Motion vector (linear, angular) from the parent's frame into the child's."""
+    lx = m[0] + m[4] * p[2] - m[5] * p[1]
+    ly = m[1] + m[5] * p[0] - m[3] * p[2]
+    lz = m[2] + m[3] * p[1] - m[4] * p[0]
+    for k in range(3):
+        out[k] = R[0, k] * lx + R[1, k] * ly + R[2, k] * lz
+        out[3 + k] = R[0, k] * m[3] + R[1, k] * m[4] + R[2, k] * m[5]
+
+
+@njit(**OPTIONS)
+def _add_adjoint_to_parent(R, p, f, out):
+    """Transpose of `_to_child`, added to out."""
+    l0 = R[0, 0] * f[0] + R[0, 1] * f[1] + R[0, 2] * f[2]
+    l1 = R[1, 0] * f[0] + R[1, 1] * f[1] + R[1, 2] * f[2]
+    l2 = R[2, 0] * f[0] + R[2, 1] * f[1] + R[2, 2] * f[2]
+    out[0] += l0
+    out[1] += l1
+    out[2] += l2
+    out[3] += R[0, 0] * f[3] + R[0, 1] * f[4] + R[0, 2] * f[5] + p[1] * l2 - p[2] * l1
+    out[4] += R[1, 0] * f[3] + R[1, 1] * f[4] + R[1, 2] * f[5] + p[2] * l0 - p[0] * l2
+    out[5] += R[2, 0] * f[3] + R[2, 1] * f[4] + R[2, 2] * f[5] + p[0] * l1 - p[1] * l0
+
+
+@njit(**OPTIONS)
+def _motion_cross(m, s, out):
+    """Motion cross product m x s, both (linear, angular)."""
+    _cross(m[3:], s[:3], out[:3])
+    _add_cross(m[:3], s[3:], out[:3])
+    _cross(m[3:], s[3:], out[3:])
+
+
+@njit(**OPTIONS)
+def _pair(c, J, w, aw, d, Jbar, wbar, awbar, dbar, u, t):
+    """Add the derivatives of J . f(c), f the force that the parameters c need at (v, a)."""
+    c1 = c[1:4]
+    Jl = J[:3]
+    Jw = J[3:]
+    # forward: forces of the parameters c
+    _cross(w, c1, u)
+    fl = Jbar[:3]
+    fn = Jbar[3:]
+    for k in range(3):
+        fl[k] = c[0] * d[k]
+    _add_cross(aw, c1, fl)
+    _add_cross(w, u, fl)
+    _cross(c1, d, fn)
+    h0 = c[4] * w[0] + c[5] * w[1] + c[7] * w[2]
+    h1 = c[5] * w[0] + c[6] * w[1] + c[8] * w[2]
+    h2 = c[7] * w[0] + c[8] * w[1] + c[9] * w[2]
+    fn[0] += c[4] * aw[0] + c[5] * aw[1] + c[7] * aw[2] + w[1] * h2 - w[2] * h1
+    fn[1] += c[5] * aw[0] + c[6] * aw[1] + c[8] * aw[2] + w[2] * h0 - w[0] * h2
+    fn[2] += c[7] * aw[0] + c[8] * aw[1] + c[9] * aw[2] + w[0] * h1 - w[1] * h0
+    # reverse
+    for k in range(3):
+        dbar[k] += c[0] * Jl[k]
+    _add_cross(Jw, c1, dbar)
+    _add_cross(c1, Jl, awbar)
+    awbar[0] += c[4] * Jw[0] + c[5] * Jw[1] + c[7] * Jw[2]
+    awbar[1] += c[5] * Jw[0] + c[6] * Jw[1] + c[8] * Jw[2]
+    awbar[2] += c[7] * Jw[0] + c[8] * Jw[1] + c[9] * Jw[2]
+    _add_cross(u, Jl, wbar)
+    _cross(Jl, w, t)
+    _add_cross(c1, t, wbar)
+    wbar[0] += h1 * Jw[2] - h2 * Jw[1]
+    wbar[1] += h2 * Jw[0] - h0 * Jw[2]
+    wbar[2] += h0 * Jw[1] - h1 * Jw[0]
+    _cross(Jw, w, t)
+    wbar[0] += c[4] * t[0] + c[5] * t[1] + c[7] * t[2]
+    wbar[1] += c[5] * t[0] + c[6] * t[1] + c[8] * t[2]
+    wbar[2] += c[7] * t[0] + c[8] * t[1] + c[9] * t[2]
+
+
+@njit(**OPTIONS)
+def _placement(R0, p0, axis, prismatic, q, R, p):
+    """Placement of a joint's child frame in its parent's, joint displacement included."""
+    if prismatic:
+        for r in range(3):
+            p[r] = p0[r] + q * _dot(R0[r], axis)
+            for k in range(3):
+                R[r, k] = R0[r, k]
+        return
+    c = np.cos(q)
+    s = np.sin(q)
+    for r in range(3):
+        p[r] = p0[r]
+        b = R0[r]
+        along = (1.0 - c) * _dot(b, axis)
+        # row r of R0 Rot(axis, q): Rot' b = c b - s axis x b + (1 - c)(axis . b) axis
+        R[r, 0] = c * b[0] - s * (axis[1] * b[2] - axis[2] * b[1]) + along * axis[0]
+        R[r, 1] = c * b[1] - s * (axis[2] * b[0] - axis[0] * b[2]) + along * axis[1]
+        R[r, 2] = c * b[2] - s * (axis[0] * b[1] - axis[1] * b[0]) + along * axis[2]
+
+
+@njit(**OPTIONS)
+def regressor_vjp_rows(q, v, a, parents, rotations, translations, axes, prismatic, gravity, C,
+                       gq, gv, ga):
+    """
+    Fill `gq`, `gv`, `ga` (N, n) with the derivatives of sum(C * regressor), C (N, n, 10 n).
+
+    Entry (j, i) of the regressor is J_ij . B_i: the axis of joint j in the frame of link i, and the
+    wrench of link i per parameter. Forward: axes, velocities and accelerations of the links.
+    Reverse: their adjoints walk back to the base; a vector X m that came from the parent turns with
+    the joint as (X m) x S, for revolute and prismatic joints alike.
+    """
+    n = parents.size
+    S = np.zeros((n, 6))
+    for i in range(n):
+        for k in range(3):
+            S[i, k if prismatic[i] else 3 + k] = axes[i, k]
+    R = np.empty((n, 3, 3))
+    p = np.empty((n, 3))
+    J = np.zeros((n, n, 6))  # J[i, j]: axis of joint j in link i's frame
+    Jbar = np.zeros((n, n, 6))
+    vel = np.zeros((n, 6))
+    acc = np.zeros((n, 6))
+    vbar = np.zeros((n, 6))
+    abar = np.zeros((n, 6))
+    base_acc = np.zeros(6)
+    base_acc[:3] = -gravity
+    d = np.zeros(3)
+    dbar = np.zeros(3)
+    u = np.zeros(3)
+    t = np.zeros(3)
+    m = np.zeros(6)
+    x = np.zeros(6)
+    for sample in range(q.shape[0]):
+        for i in range(n):
+            j = parents[i]
+            _placement(rotations[i], translations[i], axes[i], prismatic[i], q[sample, i], R[i], p[i])
+            if j >= 0:
+                _to_child(R[i], p[i], vel[j], vel[i])
+                _to_child(R[i], p[i], acc[j], acc[i])
+            else:
+                vel[i] = 0.0
+                _to_child(R[i], p[i], base_acc, acc[i])
+            for k in range(6):
+                vel[i, k] += S[i, k] * v[sample, i]
+            _motion_cross(vel[i], S[i], m)
+            for k in range(6):
+                acc[i, k] += S[i, k] * a[sample, i] + m[k] * v[sample, i]
+            ancestor = j
+            while ancestor >= 0:
+                _to_child(R[i], p[i], J[j, ancestor], J[i, ancestor])
+                ancestor = parents[ancestor]
+            J[i, i] = S[i]
+        vbar[:] = 0.0
+        abar[:] = 0.0
+        for i in range(n):
+            w = vel[i, 3:]
+            _cross(w, vel[i, :3], d)
+            for k in range(3):
+                d[k] += acc[i, k]
+                dbar[k] = 0.0
+            j = i
+            while j >= 0:
+                _pair(C[sample, j, 10 * i:10 * i + 10], J[i, j], w, acc[i, 3:], d,
+                      Jbar[i, j], vbar[i, 3:], abar[i, 3:], dbar, u, t)
+                j = parents[j]
+            for k in range(3):
+                abar[i, k] += dbar[k]
+            _add_cross(vel[i, :3], dbar, vbar[i, 3:])
+            _add_cross(dbar, w, vbar[i, :3])
+        for i in range(n - 1, -1, -1):
+            j = parents[i]
+            s = S[i]
+            qd = v[sample, i]
+            _motion_cross(vel[i], s, m)
+            grad_v = 0.0
+            grad_a = 0.0
+            for k in range(6):
+                grad_a += s[k] * abar[i, k]
+                grad_v += m[k] * abar[i, k]
+            # adjoint of vel -> vel x (S qd)
+            _cross(s[:3], abar[i, :3], t)
+            _add_cross(s[3:], abar[i, 3:], t)
+            _cross(s[3:], abar[i, :3], u)
+            for k in range(3):
+                vbar[i, k] += u[k] * qd
+                vbar[i, 3 + k] += t[k] * qd
+            for k in range(6):
+                grad_v += s[k] * vbar[i, k]
+            # what came from the parent: X m_p turns with q as (X m_p) x S
+            grad_q = 0.0
+            for k in range(6):
+                x[k] = vel[i, k] - s[k] * qd
+            _motion_cross(x, s, m)
+            for k in range(6):
+                grad_q += vbar[i, k] * m[k]
+            if j >= 0:
+                _to_child(R[i], p[i], acc[j], x)
+                _add_adjoint_to_parent(R[i], p[i], vbar[i], vbar[j])
+                _add_adjoint_to_parent(R[i], p[i], abar[i], abar[j])
+            else:
+                _to_child(R[i], p[i], base_acc, x)
+            _motion_cross(x, s, m)
+            for k in range(6):
+                grad_q += abar[i, k] * m[k]
+            ancestor = j
+            while ancestor >= 0:
+                _motion_cross(J[i, ancestor], s, m)
+                for k in range(6):
+                    grad_q += Jbar[i, ancestor, k] * m[k]
+                _add_adjoint_to_parent(R[i], p[i], Jbar[i, ancestor], Jbar[j, ancestor])
+                ancestor = parents[ancestor]
+            gq[sample, i] = grad_q
+            gv[sample, i] = grad_v
+            ga[sample, i] = grad_a

@@ -1,0 +1,41 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Excitation: motions that show the parameters, within what the arm may do."""
+
+from robot_identification.excitation.constraints import Constraint, JointLimits
+from robot_identification.excitation.criteria import CRITERIA, Criterion, get_criterion
+from robot_identification.excitation.design import build_problem, condition_number, design
+from robot_identification.excitation.excitation import Excitation, Motion
+from robot_identification.excitation.excitation_file import load_excitation, save_excitation
+from robot_identification.excitation.motion_limits import motion_limits
+from robot_identification.excitation.objective import Objective
+from robot_identification.excitation.optimisers import OPTIMISERS
+from robot_identification.excitation.peaks import Peaks, prove_peaks
+from robot_identification.excitation.problem import Problem
+from robot_identification.excitation.search import Progress
+from robot_identification.excitation.trajectories import (
+    TRAJECTORIES,
+    FourierSeries,
+    ModifiedFourierSeries,
+    Series,
+    Trajectory,
+    get_series,
+)
+
+__all__ = [
+    'CRITERIA', 'OPTIMISERS', 'TRAJECTORIES', 'Constraint', 'Criterion', 'Excitation',
+    'FourierSeries', 'JointLimits', 'ModifiedFourierSeries', 'Motion', 'Objective', 'Peaks',
+    'Problem', 'Progress', 'Series', 'Trajectory', 'build_problem', 'condition_number', 'design',
+    'get_criterion', 'get_series', 'load_excitation', 'motion_limits', 'prove_peaks',
+    'save_excitation']

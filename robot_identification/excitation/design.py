@@ -1,0 +1,240 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Design of optimal excitations."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robot_identification.arm import Arm, Limits
+from robot_identification.arrays import Array
+from robot_identification.dynamics.regressor import joint_torque_regressor
+from robot_identification.errors import ExcitationError, UnknownNameError
+from robot_identification.excitation.columns import InertialColumns
+from robot_identification.excitation.constraints import JointLimits
+from robot_identification.excitation.criteria import get_criterion
+from robot_identification.excitation.excitation import Excitation
+from robot_identification.excitation.motion_limits import centre, half_ranges, motion_limits
+from robot_identification.excitation.objective import Objective
+from robot_identification.excitation.optimisers import OPTIMISERS, Minimum
+from robot_identification.excitation.peaks import Peaks, prove_peaks
+from robot_identification.excitation.problem import Problem
+from robot_identification.excitation.search import Report, search
+from robot_identification.excitation.trajectories import Series, Trajectory, get_series
+
+
+def design(
+    arm: Arm,
+    *,
+    kind: str = 'ffs',
+    period: float = 10.0,
+    harmonics: int = 5,
+    criterion: str = 'cond',
+    samples_per_period: int = 100,
+    starts: int = 8,
+    seed: int = 0,
+    time_budget: float | None = None,
+    progress: Report | None = None,
+    velocity: ArrayLike | None = None,
+    acceleration: ArrayLike | None = None,
+    margin: float = 0.0,
+    start: ArrayLike | None = None,
+    optimiser: str = 'barrier',
+    workers: int | None = None,
+) -> Excitation:
+    """
+    Design a periodic motion that excites the inertial parameters best.
+
+    The motion respects the limits of position, velocity, acceleration and (where known) jerk at all
+    times, by proof; it comes as near to them as is optimal, see `margin`. Torque and collisions
+    are not looked at.
+
+    Parameters
+    ----------
+    arm
+        The arm with n joints.
+    kind
+        'ffs' (moves at all times) or 'mfs' (starts and ends at rest).
+    period
+        [s].
+    harmonics
+        Number of harmonics of 1 / period.
+    criterion
+        'cond', 'logdet' or 'sigma_min'.
+    samples_per_period
+        At which the criterion is evaluated.
+    starts, seed
+        Number of random starts, and the seed of their draws. Without a time budget, equal seeds
+        give equal designs.
+    time_budget
+        After which the best motion so far is taken [s].
+    progress
+        Called with a `Progress` a few times a second; an exception from it ends the design.
+    velocity, acceleration
+        Limits in place of the arm's, (n,) or one number.
+    margin
+        Part of every range to keep free, 0 to less than 1. With 0 about 0.1 % stays free, which
+        is what the proof needs.
+    start
+        Position to start from and return to, (n,) [rad or m]; 'mfs' only, free when None.
+    optimiser
+        From `OPTIMISERS`.
+    workers
+        Threads; one for each core when None.
+
+    Returns
+    -------
+    Excitation
+        The best motion with its criterion, the limits it uses, and how the search ended.
+
+    Raises
+    ------
+    ExcitationError
+        Limits are missing or contradict, or the request cannot be met.
+    UnknownNameError
+        An unknown kind, criterion or optimiser.
+
+    References
+    ----------
+    J. Swevers et al., "Optimal robot excitation and identification", IEEE Trans. Robotics and
+    Automation 13(5), 1997.
+    """
+    began = time.monotonic()
+    if optimiser not in OPTIMISERS:
+        raise UnknownNameError('excitation optimiser', optimiser, OPTIMISERS)
+    if starts < 1:
+        raise ExcitationError(f'a design needs at least one start, not {starts!r}')
+    limits, notes = motion_limits(arm, velocity, acceleration)
+    series = get_series(kind, period, harmonics)
+    problem = build_problem(arm, series, limits, criterion=criterion, margin=margin, start=start,
+                            samples_per_period=samples_per_period)
+    minima = search(problem, OPTIMISERS[optimiser], starts, seed, time_budget, progress,
+                    workers)
+    best = minima[0]
+    for minimum in minima[1:]:
+        if problem.objective.criterion.better(minimum.value, best.value):
+            best = minimum
+    trajectory, peaks = _within(Trajectory(series, best.coefficients), limits, margin)
+    rank = problem.objective.columns.rank
+    return Excitation(
+        trajectory=trajectory, joint_names=arm.joint_names, arm_name=arm.name,
+        urdf_sha256=arm.urdf_sha256, limits=limits, margin=margin, usage=peaks.usage,
+        criterion=criterion, value=problem.objective.evaluate(trajectory.coefficients).value,
+        condition_number=condition_number(arm, trajectory, samples_per_period, rank), rank=rank,
+        samples_per_period=samples_per_period, seed=seed, starts=starts,
+        seconds=time.monotonic() - began, history=tuple(m.value for m in minima),
+        status=_status(minima, starts, time_budget), notes=notes)
+
+
+def build_problem(
+    arm: Arm, series: Series, limits: Limits, *, criterion: str = 'cond', margin: float = 0.0,
+    start: ArrayLike | None = None, samples_per_period: int = 100,
+) -> Problem:
+    """
+    State the design as a problem, without solving it.
+
+    Parameters
+    ----------
+    arm, criterion, margin, start, samples_per_period
+        As for `design`.
+    series
+        The parametrisation.
+    limits
+        Complete, from `motion_limits`.
+
+    Raises
+    ------
+    ExcitationError
+        The request cannot be met.
+    """
+    if not 0.0 <= margin < 1.0:
+        raise ExcitationError(f'the margin is a part of the ranges, from 0 to less than 1, not '
+                              f'{margin!r}')
+    columns = InertialColumns(arm)
+    needed = max(2 * series.harmonics + 1, -(-columns.rank // arm.n))
+    if samples_per_period < needed:
+        raise ExcitationError(f'{samples_per_period} samples a period cannot show {series.harmonics} '
+                              f'harmonics and {columns.rank} base parameters; take {needed} or more')
+    free = np.ones((series.size, arm.n), dtype=bool)
+    rest = np.zeros((series.size, arm.n))
+    if start is not None:
+        free[0], rest[0] = False, _start(arm, series, limits, margin, start)
+    return Problem(
+        series, Objective(columns, series, samples_per_period, get_criterion(criterion)),
+        (JointLimits(series, limits, arm.joint_names, margin),), limits, free, rest)
+
+
+def condition_number(arm: Arm, trajectory: Trajectory, samples: int, rank: int) -> float:
+    """
+    Return the basis-free condition number of the full inertial regressor, in SI units.
+
+    Parameters
+    ----------
+    arm
+        The arm.
+    trajectory
+        The motion.
+    samples
+        In a period, evenly.
+    rank
+        Number of base parameters.
+    """
+    t = trajectory.period * np.arange(samples) / samples
+    rows = joint_torque_regressor(arm, *trajectory.evaluate(t, 2)).reshape(-1, 10 * arm.n)
+    values = np.linalg.svd(rows, compute_uv=False)
+    return float(values[0] / values[rank - 1])
+
+
+def _start(arm: Arm, series: Series, limits: Limits, margin: float, start: ArrayLike) -> Array:
+    if not series.rests_at_ends:
+        raise ExcitationError(f"a motion of the kind '{series.name}' cannot start where it is told; "
+                              f"take the kind 'mfs'")
+    values: Array = np.asarray(start, dtype=float)
+    if values.shape != (arm.n,):
+        raise ExcitationError(f'start must be {arm.n} positions, one for each joint, not an array '
+                              f'of shape {values.shape}')
+    distance = np.abs(values - centre(limits)) / half_ranges(limits)[0]
+    for joint, part in zip(arm.joint_names, distance):
+        if not part < 0.98 * (1.0 - margin):
+            raise ExcitationError(f"the start of joint '{joint}' is not inside its position range; "
+                                  f'take one at least 1 % of the range away from the limits')
+    return values
+
+
+def _within(trajectory: Trajectory, limits: Limits, margin: float) -> tuple[Trajectory, Peaks]:
+    """Reduce a motion by the last few 1e-4 that a proof may ask for, and prove it."""
+    peaks = prove_peaks(trajectory, limits)
+    allowed = 1.0 - margin
+    if np.any(peaks.usage > allowed):
+        coefficients = trajectory.coefficients.copy()
+        rest = np.abs(coefficients[0] - centre(limits)) / half_ranges(limits)[0]
+        part = (allowed / np.maximum(peaks.usage, allowed)).min(axis=0)
+        position = (allowed - rest) / np.maximum(peaks.usage[0] - rest, allowed - rest)
+        coefficients[1:] *= np.minimum(part, position) * (1.0 - 1e-12)
+        trajectory = Trajectory(trajectory.series, coefficients)
+        peaks = prove_peaks(trajectory, limits)
+    if np.any(peaks.usage > allowed):
+        raise ExcitationError('the limits of the motion could not be proven; ask for a margin')
+    return trajectory, peaks
+
+
+def _status(minima: list[Minimum], starts: int, time_budget: float | None) -> str:
+    finished = sum(minimum.finished for minimum in minima)
+    if finished == starts:
+        return f'converged from {starts} starts'
+    return (f'stopped by the time budget of {time_budget:g} s with {finished} of {starts} starts '
+            f'finished; more time may give a better motion')

@@ -1,0 +1,114 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The design of an excitation as a problem that optimisers solve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from robot_identification.arm import Limits
+from robot_identification.arrays import Array
+from robot_identification.errors import ExcitationError
+from robot_identification.excitation.constraints import Constraint
+from robot_identification.excitation.motion_limits import centre, half_ranges
+from robot_identification.excitation.objective import Objective
+from robot_identification.excitation.trajectories import Series
+
+AMPLITUDE = 0.7      # part of its ranges that a random start uses
+OFFSET = 0.2         # and how far its middle may lie from the ranges' middle
+SMALLEST = 1e-4      # of that amplitude, before a start is given up
+
+
+@dataclass(frozen=True)
+class Problem:
+    """
+    Minimise an objective over coefficients, within constraints.
+
+    Parameters
+    ----------
+    series
+        The parametrisation.
+    objective
+        What to minimise.
+    constraints
+        What to respect.
+    limits
+        Complete joint limits; they scale the coefficients and draw the starts.
+    free
+        Which coefficients may change, (size, n) bool.
+    rest
+        Values of the others, (size, n).
+    """
+
+    series: Series
+    objective: Objective
+    constraints: tuple[Constraint, ...]
+    limits: Limits
+    free: Array
+    rest: Array
+
+    @property
+    def scale(self) -> Array:
+        """Sizes of the coefficients, (size, n)."""
+        ranges = half_ranges(self.limits)
+        scale = np.tile(ranges[1], (self.series.size, 1))
+        scale[0] = ranges[0]
+        return scale
+
+    def start(self, rng: np.random.Generator) -> Array:
+        """
+        Draw a random motion within the constraints, (size, n).
+
+        Parameters
+        ----------
+        rng
+            Where the draw comes from.
+
+        Raises
+        ------
+        ExcitationError
+            Even a motion of nearly no amplitude breaks a constraint.
+        """
+        ranges, middle = half_ranges(self.limits), centre(self.limits)
+        origin = np.where(self.free[0], middle + OFFSET * rng.uniform(-1, 1, len(middle))
+                          * ranges[0], self.rest[0])
+        swing = rng.normal(size=self.scale.shape) * self.scale
+        swing[0] = 0.0
+        room = np.ones_like(ranges)
+        room[0] = 1.0 - np.abs(origin - middle) / ranges[0]
+        times = np.linspace(0.0, self.series.period, 40 * self.series.harmonics)
+        used = [np.abs(self.series.basis(times, d) @ swing).max(axis=0) / ranges[d] / room[d]
+                for d in range(len(ranges))]
+        swing *= AMPLITUDE / np.max(used, axis=0)
+        swing[0] = origin
+        part = 1.0
+        while (broken := self.broken(swing)) is not None:
+            part /= 2
+            if part < SMALLEST:
+                raise ExcitationError(f'no motion is possible: {broken} is exceeded even when the '
+                                      f'arm hardly moves')
+            swing[1:] /= 2
+        return swing
+
+    def broken(self, coefficients: Array) -> str | None:
+        """Return in words the constraint that is broken most, None when all hold."""
+        worst, words = 0.0, None
+        for constraint in self.constraints:
+            slack = constraint.slack(coefficients)
+            index = int(np.argmin(slack))
+            if slack[index] <= worst:
+                worst, words = slack[index], constraint.describe(index)
+        return words

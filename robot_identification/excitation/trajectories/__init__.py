@@ -1,0 +1,51 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Parametrisations of excitation motions, by name."""
+
+from __future__ import annotations
+
+from robot_identification.errors import UnknownNameError
+from robot_identification.excitation.trajectories.fourier import FourierSeries
+from robot_identification.excitation.trajectories.modified_fourier import ModifiedFourierSeries
+from robot_identification.excitation.trajectories.series import Series, Trajectory
+
+TRAJECTORIES: dict[str, type[Series]] = {
+    'ffs': FourierSeries, 'mfs': ModifiedFourierSeries}
+
+
+def get_series(kind: str, period: float, harmonics: int) -> Series:
+    """
+    Return a parametrisation by name.
+
+    Parameters
+    ----------
+    kind
+        'ffs' or 'mfs'.
+    period
+        [s].
+    harmonics
+        Number of harmonics.
+
+    Raises
+    ------
+    UnknownNameError
+        No such parametrisation.
+    """
+    if kind not in TRAJECTORIES:
+        raise UnknownNameError('excitation trajectory', kind, TRAJECTORIES)
+    return TRAJECTORIES[kind](period, harmonics)
+
+
+__all__ = ['TRAJECTORIES', 'FourierSeries', 'ModifiedFourierSeries', 'Series', 'Trajectory',
+           'get_series']
