@@ -49,7 +49,7 @@ def read_urdf(source: str | Path) -> tuple[str, Path | None]:
     if path.suffix == '.xacro':
         return _expand_xacro(path), path
     try:
-        return path.read_text(encoding='utf-8'), path
+        return path.read_bytes().decode('utf-8'), path
     except FileNotFoundError as error:
         raise ArmError(f"there is no URDF '{path}'") from error
     except (OSError, UnicodeDecodeError) as error:

@@ -11,3 +11,22 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
+"""Dynamics: regressor, base parameters, inertial parameters, friction."""
+
+from robot_identification.dynamics.base_parameters import BaseParameters, base_parameters
+from robot_identification.dynamics.friction import FRICTION_MODELS, FrictionModel, get_friction
+from robot_identification.dynamics.identified_model import IdentifiedModel, load_model
+from robot_identification.dynamics.inertial import (
+    INERTIAL_NAMES,
+    INERTIAL_UNITS,
+    from_pseudo_inertia,
+    pseudo_inertia,
+    smallest_eigenvalues,
+)
+from robot_identification.dynamics.regressor import inverse_dynamics, joint_torque_regressor
+from robot_identification.dynamics.structure import ModelStructure
+
+__all__ = [
+    'FRICTION_MODELS', 'INERTIAL_NAMES', 'INERTIAL_UNITS', 'BaseParameters', 'FrictionModel',
+    'IdentifiedModel', 'ModelStructure', 'base_parameters', 'from_pseudo_inertia', 'get_friction',
+    'inverse_dynamics', 'joint_torque_regressor', 'load_model', 'pseudo_inertia', 'smallest_eigenvalues']

@@ -18,6 +18,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 
 SMALLEST = 512    # samples below which a second thread costs more than it saves
 
@@ -50,3 +51,17 @@ def over_blocks(kernel: Callable[[slice], None], count: int) -> None:
     with ThreadPoolExecutor(parts) as pool:
         for future in [pool.submit(kernel, rows) for rows in slices]:
             future.result()
+
+
+def single_threaded_blas() -> AbstractContextManager[object]:
+    """
+    Keep BLAS from starting threads of its own beside ours.
+
+    Does nothing where `threadpoolctl` is not installed: slower, with the same result.
+    """
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        return nullcontext()
+    limits: AbstractContextManager[object] = threadpool_limits(1, 'blas')
+    return limits

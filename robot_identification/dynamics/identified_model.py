@@ -1,0 +1,210 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The identified model: one feasible set of parameters, which alone predicts torques."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+from numpy.typing import ArrayLike
+
+from robot_identification.arm import Arm, arm_from_mapping, arm_to_mapping
+from robot_identification.arrays import Array, read_only
+from robot_identification.dynamics.friction import get_friction
+from robot_identification.dynamics.regressor import inverse_dynamics
+from robot_identification.errors import (
+    ConfigurationError,
+    ModelFileError,
+    UnknownNameError,
+)
+from robot_identification.files import write_text
+
+SCHEMA = 'robot_identification/model/1'
+
+
+@dataclass(frozen=True, eq=False)
+class IdentifiedModel:
+    """
+    Everything that predicts the joint torques of an arm.
+
+    Parameters
+    ----------
+    arm
+        Kinematics, gravity and drives' coupling.
+    inertial
+        Inertial parameters of each link, (n, 10), Pinocchio's order, about the joint frame.
+    rotor_inertia
+        Of each joint and coupled drive, seen at its output, (m,) [kg m^2 or kg].
+    friction
+        Name of the friction model.
+    friction_parameters
+        (m, k), in the order of the friction model.
+    information
+        Where the model comes from: plain numbers and texts.
+    """
+
+    arm: Arm
+    inertial: Array
+    rotor_inertia: Array
+    friction: str
+    friction_parameters: Array
+    information: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ('inertial', 'rotor_inertia', 'friction_parameters'):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+        elements = len(self.arm.transmission)
+        shapes = {'inertial': (self.arm.n, 10), 'rotor_inertia': (elements,),
+                  'friction_parameters': (elements, len(get_friction(self.friction).parameters))}
+        for name, shape in shapes.items():
+            if getattr(self, name).shape != shape:
+                raise ModelFileError(f'{name} must have the shape {shape} for the arm '
+                                     f"'{self.arm.name}', not {getattr(self, name).shape}")
+
+    def torque(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+        """
+        Predict the joint torques, (N, n) [N m or N].
+
+        Parameters
+        ----------
+        q, v, a
+            Positions, velocities, accelerations, (N, n) [rad or m, per s, per s^2].
+
+        Raises
+        ------
+        ConfigurationError
+            Shapes that do not fit the arm.
+        """
+        return (inverse_dynamics(self.arm, q, v, a, self.inertial)
+                + self.drive_torque(np.asarray(v, dtype=float), np.asarray(a, dtype=float)))
+
+    def drive_torque(self, v: Array, a: Array) -> Array:
+        """Return what rotors and friction take of the joint torques, (N, n) [N m or N]."""
+        transmission = self.arm.transmission
+        speed = v @ transmission.T
+        friction = get_friction(self.friction)
+        torques = (a @ transmission.T) * self.rotor_inertia + np.stack(
+            [friction.torque(speed[:, e], self.friction_parameters[e])
+             for e in range(len(transmission))], axis=1)
+        joint_torques: Array = torques @ transmission
+        return joint_torques
+
+    def mass_matrix(self, q: ArrayLike) -> Array:
+        """
+        Return the mass matrices including rotor inertia, (N, n, n) [kg m^2, kg m or kg].
+
+        Parameters
+        ----------
+        q
+            Positions, (N, n) [rad or m].
+        """
+        q = np.asarray(q, dtype=float)
+        zero = np.zeros_like(q)
+        rest = inverse_dynamics(self.arm, q, zero, zero, self.inertial)
+        out = np.empty((len(q), self.arm.n, self.arm.n))
+        for j in range(self.arm.n):
+            push = zero.copy()
+            push[:, j] = 1.0
+            out[:, :, j] = inverse_dynamics(self.arm, q, zero, push, self.inertial) - rest
+        transmission = self.arm.transmission
+        return out + transmission.T @ (self.rotor_inertia[:, None] * transmission)
+
+    def save(self, path: str | Path) -> None:
+        """
+        Write the model to a YAML file that needs no other file.
+
+        Parameters
+        ----------
+        path
+            The file; it is written whole or not at all.
+        """
+        content = {
+            'schema': SCHEMA,
+            'information': dict(self.information),
+            'inertial': dict(zip(self.arm.joint_names, _rows(self.inertial))),
+            'rotor_inertia': dict(zip(self.arm.element_names, map(float, self.rotor_inertia))),
+            'friction': {'model': self.friction,
+                         'names': list(get_friction(self.friction).parameters),
+                         'parameters': dict(zip(self.arm.element_names,
+                                                _rows(self.friction_parameters)))},
+            'arm': arm_to_mapping(self.arm)}
+        text = yaml.dump(content, Dumper=_Dumper, sort_keys=False, width=100,
+                         default_flow_style=None, allow_unicode=True)
+        write_text(path, text)
+
+
+def load_model(path: str | Path) -> IdentifiedModel:
+    """
+    Read a model file.
+
+    Parameters
+    ----------
+    path
+        A file that `IdentifiedModel.save` wrote.
+
+    Raises
+    ------
+    ModelFileError
+        The file is missing, damaged, or of another schema.
+    """
+    path = Path(path)
+    try:
+        content = yaml.load(path.read_text(encoding='utf-8'), Loader=_LOADER)
+    except FileNotFoundError as error:
+        raise ModelFileError(f"there is no model file '{path}'") from error
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ModelFileError(f"the model file '{path}' cannot be read: {error}") from error
+    if not isinstance(content, dict) or content.get('schema') != SCHEMA:
+        found = content.get('schema') if isinstance(content, dict) else None
+        raise ModelFileError(f"'{path}' is not a model file of the schema {SCHEMA} "
+                             f'(it says: {found})')
+    try:
+        arm = arm_from_mapping(content['arm'], folder=path.parent, origin=f"the model '{path}'")
+        return IdentifiedModel(
+            arm=arm,
+            inertial=_ordered(content['inertial'], arm.joint_names),
+            rotor_inertia=_ordered(content['rotor_inertia'], arm.element_names),
+            friction=content['friction']['model'],
+            friction_parameters=_ordered(content['friction']['parameters'], arm.element_names),
+            information=content['information'])
+    except (KeyError, TypeError, ValueError, ConfigurationError, UnknownNameError) as error:
+        raise ModelFileError(f"the model file '{path}' is damaged: {error}") from error
+
+
+def _rows(matrix: Array) -> list[list[float]]:
+    return [[float(x) for x in row] for row in matrix]
+
+
+def _ordered(values: Mapping[str, Any], names: tuple[str, ...]) -> Array:
+    array = np.array([values[name] for name in names], dtype=float)
+    if not np.all(np.isfinite(array)):
+        raise ValueError('a parameter is not a finite number')
+    return array
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes the URDF as a readable block."""
+
+
+def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar('tag:yaml.org,2002:str', value, style='|' if '\n' in value else None)
+
+
+_Dumper.add_representer(str, _text)
+_LOADER = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)

@@ -1,0 +1,44 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Estimators by name, and the physically consistent parameters nearest to the data."""
+
+from robot_identification.errors import UnknownNameError
+from robot_identification.estimation.consistent import ConsistentEstimate, fit_consistent
+from robot_identification.estimation.estimate import Estimate
+from robot_identification.estimation.estimator import Estimator
+from robot_identification.estimation.mle import MaximumLikelihood
+from robot_identification.estimation.ols import OrdinaryLeastSquares
+from robot_identification.estimation.wls import WeightedLeastSquares
+
+ESTIMATORS: dict[str, type[Estimator]] = {
+    estimator.name: estimator
+    for estimator in (OrdinaryLeastSquares, WeightedLeastSquares, MaximumLikelihood)}
+
+
+def get_estimator(name: str) -> Estimator:
+    """
+    Return the estimator of that name.
+
+    Raises
+    ------
+    UnknownNameError
+        There is none; the text lists those that exist.
+    """
+    if name not in ESTIMATORS:
+        raise UnknownNameError('estimator', name, ESTIMATORS)
+    return ESTIMATORS[name]()
+
+
+__all__ = ['ESTIMATORS', 'ConsistentEstimate', 'Estimate', 'Estimator', 'MaximumLikelihood',
+           'OrdinaryLeastSquares', 'WeightedLeastSquares', 'fit_consistent', 'get_estimator']

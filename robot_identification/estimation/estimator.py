@@ -1,0 +1,204 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The shared base of the estimators with a quadratic cost."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from robot_identification.arrays import Array
+from robot_identification.estimation.estimate import NOT_CONVERGED, OK, RANK_DEFICIENT, Estimate
+from robot_identification.estimation.noise import colour
+from robot_identification.regression import NormalForm, Regression
+
+RANK_TOLERANCE = 1e-8
+"""Relative to the largest singular value of the regressor with columns of unit norm."""
+MOST_ITERATIONS = 50
+CONVERGED = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Minimiser of a weighted quadratic cost; `inverse` is (r, rows) with beta = inverse @ z."""
+
+    beta: Array
+    inverse: Array
+    rank: int
+    unexcited: Array
+
+
+class Estimator(ABC):
+    """
+    Least squares with one weight per joint; members say how the joints are weighted.
+
+    Attributes
+    ----------
+    name
+        Key in `ESTIMATORS`.
+    summary
+        One line for tables.
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+
+    @abstractmethod
+    def deviations(self, regression: Regression, previous: Array | None) -> Array | None:
+        """
+        Return the standard deviation of each joint's rows to weight with, (n,).
+
+        Parameters
+        ----------
+        regression
+            The problem.
+        previous
+            Deviations of the residuals of the last round, (n,); None in the first round.
+
+        Returns
+        -------
+        Array or None
+            None when the weights of the last round stay.
+        """
+
+    def noise(self, regression: Regression, beta: Array, measured: Array) -> tuple[Array, Array]:
+        """
+        Return deviation and colour of the noise that the covariance is made of, each (n,).
+
+        Parameters
+        ----------
+        regression, beta
+            The problem and its solution.
+        measured
+            Unbiased standard deviations of the residuals, (n,).
+        """
+        return measured, colour(regression.residuals(beta))
+
+    def fit(self, regression: Regression) -> Estimate:
+        """
+        Estimate the base parameters.
+
+        Parameters
+        ----------
+        regression
+            The problem.
+
+        Raises
+        ------
+        EstimationError
+            Fewer rows than parameters.
+        """
+        normal = regression.normal
+        weights = 1 / self.deviations(regression, None)  # type: ignore[operator]
+        status, iteration = NOT_CONVERGED, 0
+        for iteration in range(1, MOST_ITERATIONS + 1):
+            solution = solve(normal, weights)
+            measured = residual_deviations(normal, weights, solution)
+            deviations = self.deviations(regression, measured)
+            if deviations is None:
+                status = OK
+                break
+            change = np.max(np.abs(weights * deviations - 1))
+            weights = 1 / deviations
+            if change < CONVERGED:
+                status = OK
+                break
+        noise, colours = self.noise(regression, solution.beta, measured)
+        return _estimate(self.name, normal, weights, solution, noise, colours, status, iteration)
+
+
+def solve(normal: NormalForm, weights: Array) -> Solution:
+    """
+    Minimise the weighted squared residuals.
+
+    Parameters
+    ----------
+    normal
+        The problem with n joints.
+    weights
+        Reciprocal standard deviations, (n,).
+
+    Returns
+    -------
+    Solution
+        Of least norm in scaled parameters, where the data do not determine all of them.
+    """
+    matrix, target = normal.stacked(weights)
+    norms = np.linalg.norm(matrix, axis=0)
+    scale = np.where(norms > 0, norms, 1.0)
+    left, singular, right = np.linalg.svd(matrix / scale, full_matrices=False)
+    rank = int(np.sum(singular > RANK_TOLERANCE * singular[0]))
+    inverse = (right[:rank].T / singular[:rank]) @ left[:, :rank].T / scale[:, None]
+    null = right[rank:]
+    unexcited = np.flatnonzero(np.linalg.norm(null, axis=0) > 1e-4)
+    return Solution(inverse @ target, inverse, rank, unexcited)
+
+
+def residual_deviations(normal: NormalForm, weights: Array, solution: Solution) -> Array:
+    """
+    Return unbiased standard deviations of each joint's residuals, (n,).
+
+    The degrees of freedom that the parameters take are shared out to the joints by the trace of
+    each joint's part of the hat matrix.
+    """
+    used = np.empty(normal.joints)
+    start = 0
+    for j in range(normal.joints):
+        rows, _ = normal.joint_rows(j)
+        part = solution.inverse[:, start:start + len(rows)]
+        used[j] = np.sum((weights[j] * rows) * part.T)
+        start += len(rows)
+    rss = normal.rss(solution.beta)
+    floor = np.finfo(float).eps * np.sqrt(normal.energy() / normal.rows)
+    free = np.maximum(normal.rows - used, 1.0)
+    deviations: Array = np.maximum(np.sqrt(rss / free), np.maximum(floor, np.finfo(float).tiny))
+    return deviations
+
+
+def _estimate(name: str, normal: NormalForm, weights: Array, solution: Solution, noise: Array,
+              colours: Array, status: str, iterations: int) -> Estimate:
+    base = normal.base
+    sizes = [len(factor) for factor in normal.factors]
+    spread = np.repeat(weights * noise * np.sqrt(colours), sizes)
+    half = solution.inverse * spread
+    covariance = half @ half.T
+    labels = tuple(base.labels[i] for i in solution.unexcited)
+    if labels:
+        status = RANK_DEFICIENT
+        covariance[solution.unexcited, solution.unexcited] = np.inf
+    singular = np.linalg.svd(normal.stacked(np.ones(normal.joints))[0], compute_uv=False)
+    energy, rss = normal.energy(), normal.rss(solution.beta)
+    return Estimate(
+        estimator=name, base=base, values=solution.beta, covariance=covariance, noise=noise,
+        colour=colours, residual_rms=np.sqrt(rss / normal.rows),
+        relative_error=np.sqrt(rss / np.where(energy > 0, energy, np.inf)), rows=normal.rows,
+        condition_number=float(singular[0] / singular[solution.rank - 1])
+        if not labels else float('inf'),
+        rank=solution.rank, unexcited=labels, status=status,
+        message=_message(status, labels, base.rank, solution.rank, iterations),
+        iterations=iterations)
+
+
+def _message(status: str, labels: tuple[str, ...], wanted: int, rank: int, iterations: int) -> str:
+    if status == RANK_DEFICIENT:
+        return (f'the motion excites {rank} of {wanted} base parameters; not determined by the data: '
+                f'{", ".join(labels)}; move the joints concerned (robot-identification excite), or '
+                f'trust the prior of the consistent model there')
+    if status == NOT_CONVERGED:
+        return (f'the weights still change after {iterations} rounds; one joint is probably fitted '
+                f'exactly, use the estimator ols or record more data')
+    return f'all {wanted} base parameters are determined by the data'

@@ -1,0 +1,65 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Maximum likelihood with the measured noise."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robot_identification.arrays import Array
+from robot_identification.errors import EstimationError
+from robot_identification.estimation.estimator import Estimator
+from robot_identification.regression import Regression
+
+
+class MaximumLikelihood(Estimator):
+    """
+    Each joint weighs by its noise, measured by comparing the periods of a repeated motion.
+
+    The covariance is that of the measured noise alone: it says how repeatable the estimate is,
+    and is blind to what the model lacks.
+
+    References
+    ----------
+    W. Wu, S. Zhu, X. Wang, H. Liu, "Closed-loop dynamic parameter identification of robot
+    manipulators using modified Fourier series", Int. J. Advanced Robotic Systems 9, 2012.
+    J. Swevers et al., "Optimal robot excitation and identification", IEEE Trans. Robotics and
+    Automation 13(5), 1997.
+    """
+
+    name = 'mle'
+    summary = 'maximum likelihood; noise measured over the periods of a repeated motion'
+
+    def deviations(self, regression: Regression, previous: Array | None) -> Array | None:
+        """Return the measured noise of the rows, once."""
+        return self._measured(regression) if previous is None else None
+
+    def noise(self, regression: Regression, beta: Array, measured: Array) -> tuple[Array, Array]:
+        """Return the measured noise, taken for white."""
+        return self._measured(regression), np.ones(regression.normal.joints)
+
+    def _measured(self, regression: Regression) -> Array:
+        variances, rows = [], []
+        for samples in regression.samples:
+            if samples.noise is None:
+                raise EstimationError(
+                    'the estimator mle needs the noise measured over at least two periods of a '
+                    'repeated motion; give the period (--period), or use wls')
+            variances.append(samples.noise * samples.decimator().noise_gain)
+            rows.append(len(samples.t))
+        deviations: Array = np.sqrt(np.average(variances, axis=0, weights=rows))
+        if not np.all(deviations > 0):
+            raise EstimationError('the periods repeat without any noise, so there is nothing to '
+                                  'weight with; use ols or wls')
+        return deviations

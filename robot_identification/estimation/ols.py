@@ -1,0 +1,40 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Ordinary least squares."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robot_identification.arrays import Array
+from robot_identification.estimation.estimator import Estimator
+from robot_identification.regression import Regression
+
+
+class OrdinaryLeastSquares(Estimator):
+    """
+    Every row weighs the same; the covariance knows that the joints are not equally noisy.
+
+    References
+    ----------
+    C. G. Atkeson, C. H. An, J. M. Hollerbach, "Estimation of inertial parameters of manipulator
+    loads and links", Int. J. Robotics Research 5(3), 1986.
+    """
+
+    name = 'ols'
+    summary = 'ordinary least squares; joints with large torques dominate'
+
+    def deviations(self, regression: Regression, previous: Array | None) -> Array | None:
+        """Return ones, once."""
+        return np.ones(regression.normal.joints) if previous is None else None

@@ -1,0 +1,158 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What is believed of the standard parameters before any data: the URDF, and scales."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from robot_identification.arrays import Array, read_only
+from robot_identification.dynamics import (
+    ModelStructure,
+    from_pseudo_inertia,
+    inverse_dynamics,
+    pseudo_inertia,
+)
+
+SMALLEST_RADIUS = 0.02
+"""Of gyration [m], and
+part of the arm's mean link mass that a link's scale has at least."""
+SMALLEST_MASS = 0.02
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """
+    Standard parameters as mean + transform @ s, where s of unit size is a plausible deviation.
+
+    For a link, the ten entries of s are the symmetric matrix S in P = P0 + G^(1/2) S G^(1/2) with
+    the pseudo-inertias P of the link, P0 of the URDF and G = P0 made safely positive: distances do
+    not depend on units or on the choice of frame.
+
+    Parameters
+    ----------
+    structure
+        The model structure.
+    mean
+        (count,) standard parameters: the URDF's inertias, the YAML's rotor inertias, no friction.
+    transform
+        (count, count), block-diagonal.
+    scales
+        The matrices G, (n, 4, 4).
+
+    References
+    ----------
+    T. Lee, P. M. Wensing, F. C. Park, "Geometric robot dynamic identification: a convex programming
+    approach", IEEE Trans. Robotics 36(2), 2020 (the constant pullback of the affine-invariant
+    metric).
+    """
+
+    structure: ModelStructure
+    mean: Array
+    transform: Array
+    scales: Array
+
+    def __post_init__(self) -> None:
+        for name in ('mean', 'transform', 'scales'):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    @classmethod
+    def from_urdf(cls, structure: ModelStructure) -> Prior:
+        """Return the prior that the arm's URDF and robot YAML give."""
+        arm = structure.arm
+        inertial = arm.inertial_parameters
+        scales = _scales(inertial)
+        transform = np.zeros((structure.count, structure.count))
+        for i, scale in enumerate(scales):
+            transform[10 * i:10 * i + 10, 10 * i:10 * i + 10] = link_transform(scale).T
+        mean = np.zeros(structure.count)
+        mean[structure.inertial] = inertial.ravel()
+        rotor, friction = _drive_scales(structure)
+        nominal = np.zeros(len(arm.transmission))
+        nominal[:arm.n] = np.nan_to_num(arm.drives.rotor_inertia, nan=0.0)
+        mean[structure.rotor] = nominal
+        drive = np.concatenate([rotor, friction])
+        places = range(structure.rotor.start, structure.count)
+        transform[places, places] = drive
+        return cls(structure, mean, transform, scales)
+
+
+def link_transform(scale: Array) -> Array:
+    """Return (10, 10): row k is the change of parameters that the k-th entry of s makes."""
+    root = matrix_root(scale)
+    return from_pseudo_inertia(root @ SYMMETRIC_BASIS @ root)
+
+
+def matrix_root(matrix: Array) -> Array:
+    """Return the symmetric square root of a positive definite matrix."""
+    values, vectors = np.linalg.eigh(matrix)
+    root: Array = (vectors * np.sqrt(values)) @ vectors.T
+    return root
+
+
+def _symmetric_basis() -> Array:
+    """Orthonormal basis of the symmetric 4 x 4 matrices, upper triangle column by column."""
+    basis = []
+    for column in range(4):
+        for row in range(column + 1):
+            matrix = np.zeros((4, 4))
+            matrix[row, column] = matrix[column, row] = 1.0 if row == column else np.sqrt(0.5)
+            basis.append(matrix)
+    return np.array(basis)
+
+
+SYMMETRIC_BASIS = _symmetric_basis()
+
+
+def _scales(inertial: Array) -> Array:
+    mean_mass = max(float(np.mean(inertial[:, 0])), 1e-3)
+    scales = []
+    for parameters in inertial:
+        mass = max(parameters[0], SMALLEST_MASS * mean_mass)
+        centre = parameters[1:4] / parameters[0] if parameters[0] > 0 else np.zeros(3)
+        # about the centre of mass: moments of at least a small ball, never negative ones
+        shift = np.eye(4)
+        shift[:3, 3] = centre
+        back = np.linalg.inv(shift)
+        moments = (back @ pseudo_inertia(parameters) @ back.T)[:3, :3]
+        values, vectors = np.linalg.eigh((moments + moments.T) / 2)
+        values = np.maximum(values, 0) + mass * SMALLEST_RADIUS ** 2
+        central = np.zeros((4, 4))
+        central[:3, :3] = (vectors * values) @ vectors.T
+        central[3, 3] = mass
+        scales.append(shift @ central @ shift.T)
+    return np.array(scales)
+
+
+def _drive_scales(structure: ModelStructure) -> tuple[Array, Array]:
+    """Scales of rotor inertias (m,) and friction parameters (m k,) from the URDF's own torques."""
+    arm = structure.arm
+    rng = np.random.default_rng(0)
+    q = rng.uniform(-np.pi, np.pi, size=(64, arm.n))
+    zero = np.zeros_like(q)
+    gravity = inverse_dynamics(arm, q, zero, zero)
+    inertia = np.empty(arm.n)
+    for j in range(arm.n):
+        a = zero.copy()
+        a[:, j] = 1.0
+        inertia[j] = np.mean(np.abs(inverse_dynamics(arm, q, zero, a)[:, j] - gravity[:, j]))
+    torque = np.where(np.isfinite(arm.limits.torque), arm.limits.torque,
+                      np.abs(gravity).max(axis=0) + 10 * inertia)
+    floor_inertia, floor_torque = 1e-2 * inertia.max() + 1e-6, 1e-2 * torque.max() + 1e-6
+    acts = np.abs(arm.transmission) > 0
+    rotor = acts @ np.maximum(inertia, floor_inertia)
+    level = acts @ np.maximum(torque, floor_torque)
+    return rotor, np.repeat(level, len(structure.friction.parameters))

@@ -1,0 +1,40 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Weighted least squares."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robot_identification.arrays import Array
+from robot_identification.estimation.estimator import Estimator
+from robot_identification.regression import Regression
+
+
+class WeightedLeastSquares(Estimator):
+    """
+    Each joint weighs by its own residuals, iterated until weights and residuals agree.
+
+    References
+    ----------
+    M. Gautier, P. Poignet, "Extended Kalman filtering and weighted least squares dynamic
+    identification of robot", Control Engineering Practice 9(12), 2001.
+    """
+
+    name = 'wls'
+    summary = 'weighted least squares, per joint and iterated; the usual choice'
+
+    def deviations(self, regression: Regression, previous: Array | None) -> Array | None:
+        """Return the deviations of the last round's residuals."""
+        return np.ones(regression.normal.joints) if previous is None else previous

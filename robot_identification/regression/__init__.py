@@ -1,0 +1,21 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Regression: samples and a model structure become one small triangular factor per joint."""
+
+from robot_identification.regression.normal_form import NormalForm
+from robot_identification.regression.reduce import reduce_samples, residuals, row_count
+from robot_identification.regression.regression import Regression, build_regression
+
+__all__ = ['NormalForm', 'Regression', 'build_regression', 'reduce_samples', 'residuals',
+           'row_count']

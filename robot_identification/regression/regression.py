@@ -1,0 +1,101 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The regression problem of one identification: what every estimator is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from robot_identification.arm import Arm
+from robot_identification.arrays import Array
+from robot_identification.dynamics import BaseParameters, ModelStructure, base_parameters
+from robot_identification.errors import EstimationError
+from robot_identification.regression.normal_form import NormalForm
+from robot_identification.regression.reduce import reduce_samples, residuals
+from robot_identification.signals import Samples
+
+
+@dataclass(frozen=True, eq=False)
+class Regression:
+    """
+    Torques of processed recordings as a linear function of base parameters.
+
+    Parameters
+    ----------
+    base
+        Base parameters of the model structure.
+    samples
+        Processed recordings of the same arm.
+    progress
+        Called with the part done of the reduction, 0 to 1.
+    """
+
+    base: BaseParameters
+    samples: tuple[Samples, ...]
+    progress: Callable[[float], None] | None = None
+
+    @cached_property
+    def normal(self) -> NormalForm:
+        """The sum of the normal forms of all recordings."""
+        return NormalForm.merge([reduce_samples(self.base, samples, progress=self.progress)
+                                 for samples in self.samples])
+
+    def residuals(self, beta: Array) -> Array:
+        """Return torque minus prediction on all rows, (rows, n) [N m or N]."""
+        return np.vstack([residuals(self.base, samples, beta) for samples in self.samples])
+
+
+def build_regression(
+    arm: Arm,
+    samples: Sequence[Samples],
+    friction: str = 'coulomb_viscous',
+    *,
+    backend: str | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Regression:
+    """
+    Pose the regression of an arm's torques.
+
+    Parameters
+    ----------
+    arm
+        The arm.
+    samples
+        Processed recordings, at least one.
+    friction
+        Name of the friction model.
+    backend
+        Regressor backend, None for what is installed.
+    progress
+        Called with the part done of the reduction, 0 to 1.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such friction model.
+    EstimationError
+        No samples, or samples of another arm.
+    """
+    if not samples:
+        raise EstimationError('no recording to identify from')
+    for part in samples:
+        if part.joint_names != arm.joint_names:
+            raise EstimationError(f'the samples are of the joints {", ".join(part.joint_names)}, '
+                                  f'the arm has {", ".join(arm.joint_names)}')
+    structure = ModelStructure.of(arm, friction, backend)
+    return Regression(base_parameters(structure), tuple(samples), progress)
