@@ -11,3 +11,27 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
+"""
+From a URDF to a validated dynamic model of a serial arm.
+
+    from robot_identification import Arm, Recording, identify, load_model
+"""
+
+from robot_identification.arm import Arm, load_arm
+from robot_identification.dynamics import (
+    IdentifiedModel,
+    base_parameters,
+    inverse_dynamics,
+    joint_torque_regressor,
+    load_model,
+)
+from robot_identification.errors import RobotIdentificationError
+from robot_identification.identification import IdentificationResult, identify
+from robot_identification.recording import Recording, load_recording
+
+__version__ = '0.1.0'
+
+__all__ = [
+    'Arm', 'IdentificationResult', 'IdentifiedModel', 'Recording', 'RobotIdentificationError',
+    'base_parameters', 'identify', 'inverse_dynamics', 'joint_torque_regressor', 'load_arm',
+    'load_model', 'load_recording']

@@ -29,9 +29,9 @@ from robot_identification.regression import NormalForm, Regression
 
 MARGIN = 1e-3
 """Part of the prior's scale by which every pseudo-inertia stays inside the feasible cone."""
-RELATIVE_DEVIATION = 0.5
+RELATIVE_DEVIATION = 0.3
 """Prior standard deviation of a link's parameters, relative to the URDF's."""
-DRIVE_DEVIATION = 10.0
+DRIVE_DEVIATION = 1.0
 """Prior standard deviation of rotor inertia and friction, in units of the arm's own torques."""
 
 
@@ -134,7 +134,7 @@ def fit_consistent(
     """
     structure = regression.base.structure
     prior = prior or Prior.from_urdf(structure)
-    spread = np.full(structure.count, DRIVE_DEVIATION)
+    spread = np.full(structure.count, DRIVE_DEVIATION, dtype=float)
     spread[structure.inertial] = deviation
     transform = prior.transform * spread
     matrix, target = _data(regression.normal, estimate, transform, prior.mean)

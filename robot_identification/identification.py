@@ -1,0 +1,199 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The main job: from recordings to a validated model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robot_identification.arm import Arm
+from robot_identification.dynamics import IdentifiedModel
+from robot_identification.errors import EstimationError
+from robot_identification.estimation import (
+    ConsistentEstimate,
+    Estimate,
+    fit_consistent,
+    get_estimator,
+)
+from robot_identification.recording import Recording, load_recording
+from robot_identification.regression import Regression, build_regression
+from robot_identification.signals import EffortCheck, Samples, check_effort, process
+from robot_identification.validation import (
+    HeldOut,
+    Thresholds,
+    Verdict,
+    evaluate,
+    judge,
+    repeated_share,
+)
+
+Progress = Callable[[str, float], None]
+
+
+@dataclass(frozen=True, eq=False)
+class IdentificationResult:
+    """
+    Everything that came out of an identification.
+
+    Parameters
+    ----------
+    arm
+        The arm.
+    model
+        The physically consistent model, which alone predicts torques.
+    estimate
+        The free estimate of the base parameters, a diagnostic beside it.
+    consistent
+        How the model's parameters were found, and what consistency costs.
+    effort
+        What the effort signal looks like against gravity.
+    verdict
+        Pass or fail on held-out motion.
+    training
+        The processed recordings that were fitted.
+    fitted
+        The model's prediction of them.
+    """
+
+    arm: Arm
+    model: IdentifiedModel
+    estimate: Estimate
+    consistent: ConsistentEstimate
+    effort: EffortCheck
+    verdict: Verdict
+    training: tuple[Samples, ...]
+    fitted: tuple[HeldOut, ...] = field(default_factory=tuple)
+
+
+def identify(
+    arm: Arm,
+    recordings: Sequence[Recording | str | Path],
+    estimator: str = 'wls',
+    friction: str = 'coulomb_viscous',
+    held_out: Sequence[Recording | str | Path] = (),
+    *,
+    thresholds: Thresholds | None = None,
+    processing: Mapping[str, Any] | None = None,
+    backend: str | None = None,
+    progress: Progress | None = None,
+) -> IdentificationResult:
+    """
+    Identify the dynamic model of an arm.
+
+    Parameters
+    ----------
+    arm
+        The arm, from `Arm.from_urdf` or `load_arm`.
+    recordings
+        Recordings to fit, or their paths.
+    estimator
+        Name in `ESTIMATORS`.
+    friction
+        Name in `FRICTION_MODELS`.
+    held_out
+        Recordings of other motions to validate on, or their paths.
+    thresholds
+        What the model must reach on them.
+    processing
+        Options of `signals.process`, for instance {'cutoff': 8.0}; what is not given is chosen
+        from the data.
+    backend
+        Regressor backend, None for what is installed.
+    progress
+        Called with what is being done and the part of it that is done, 0 to 1.
+
+    Raises
+    ------
+    RobotIdentificationError
+        A recording, a name or an option cannot be used; the text says what to do.
+    """
+    tell = progress or (lambda text, part: None)
+    get_estimator(estimator)
+    fitted = [_load(arm, recording) for recording in recordings]
+    others = [_load(arm, recording) for recording in held_out]
+    if not fitted:
+        raise EstimationError('no recording to identify from')
+    samples = []
+    for number, recording in enumerate(fitted):
+        tell('processing recordings', number / len(fitted))
+        samples.append(process(recording, arm, **(processing or {})))
+    effort = check_effort(arm, samples)
+    regression = build_regression(arm, samples, friction, backend=backend,
+                                  progress=lambda part: tell('reducing the regressor', part))
+    estimate = get_estimator(estimator).fit(regression)
+    tell('finding physically consistent parameters', 0.0)
+    consistent = fit_consistent(regression, estimate)
+    model = IdentifiedModel(arm, consistent.inertial, consistent.rotor_inertia, friction,
+                            consistent.friction_parameters,
+                            _information(fitted, samples, estimate, consistent))
+    predictions = []
+    for number, recording in enumerate(others):
+        tell('validating on held-out motion', number / len(others))
+        predictions.append(_validate(model, regression, estimate, recording, processing or {}))
+    tell('done', 1.0)
+    return IdentificationResult(
+        arm=arm, model=model, estimate=estimate, consistent=consistent, effort=effort,
+        verdict=_verdict(arm, estimate, consistent, predictions, thresholds or Thresholds()),
+        training=tuple(samples),
+        fitted=tuple(evaluate(model, part, name=recording.name, repeated=1.0)
+                     for recording, part in zip(fitted, samples)))
+
+
+def _load(arm: Arm, recording: Recording | str | Path) -> Recording:
+    return recording if isinstance(recording, Recording) else load_recording(recording, arm)
+
+
+def _validate(model: IdentifiedModel, regression: Regression, estimate: Estimate,
+              recording: Recording, processing: Mapping[str, Any]) -> HeldOut:
+    samples = process(recording, model.arm, **processing)
+    normal = Regression(regression.base, (samples,)).normal
+    free = float(np.sqrt(normal.rss(estimate.values).sum() / normal.energy().sum()))
+    return evaluate(model, samples, name=recording.name, free_relative_error=free,
+                    repeated=repeated_share(samples, regression.samples))
+
+
+def _verdict(arm: Arm, estimate: Estimate, consistent: ConsistentEstimate,
+             predictions: Sequence[HeldOut], thresholds: Thresholds) -> Verdict:
+    notes = []
+    cost = np.linalg.norm(consistent.residual_rms) / np.linalg.norm(consistent.free_residual_rms) - 1
+    notes.append(f'physical consistency costs {cost:.1%} more residual than the free estimate')
+    if estimate.status == 'not_converged':
+        notes.append(estimate.message)
+    if consistent.active:
+        notes.append(f'at the edge of what is physical: {", ".join(consistent.active)}')
+    infeasible = [joint for joint, value in zip(arm.joint_names, consistent.certificate)
+                  if not value > 0]
+    return judge(predictions, thresholds, rated_torque=arm.limits.torque,
+                 unexcited=estimate.unexcited,
+                 infeasible=infeasible, notes=notes)
+
+
+def _information(recordings: Sequence[Recording], samples: Sequence[Samples], estimate: Estimate,
+                 consistent: ConsistentEstimate) -> dict[str, Any]:
+    return {
+        'estimator': estimate.estimator,
+        'recordings': [recording.name for recording in recordings],
+        'seconds': [float(round(recording.duration, 3)) for recording in recordings],
+        'rows_per_joint': int(estimate.rows[0]),
+        'condition_number': float(estimate.condition_number),
+        'status': estimate.status,
+        'smallest_pseudo_inertia_eigenvalue': {
+            joint: float(value)
+            for joint, value in zip(consistent.structure.arm.joint_names, consistent.certificate)},
+    }

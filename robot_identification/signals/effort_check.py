@@ -1,0 +1,134 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Whether the effort signal can be what the robot YAML says, before anything is fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robot_identification.arm import Arm
+from robot_identification.arrays import Array, read_only
+from robot_identification.dynamics import inverse_dynamics
+from robot_identification.errors import RecordingError
+from robot_identification.signals.samples import Samples
+
+SMALLEST, LARGEST = 0.2, 5.0
+"""Effort over the URDF's gravity torque: outside, the unit or the gain is wrong."""
+COMPENSATED = 0.1
+VISIBLE = 4.0
+"""Standard errors by which the gravity share must be known before it is judged."""
+MOST_ROWS = 20000
+
+
+@dataclass(frozen=True, eq=False)
+class EffortCheck:
+    """
+    How large the effort is against the URDF's gravity torque.
+
+    Parameters
+    ----------
+    scale
+        Measured over expected gravity torque, over all joints; NaN where gravity is invisible.
+    joint_scale
+        The same for each joint, (n,), NaN where gravity does not load the joint.
+    message
+        What was found, in a sentence.
+    """
+
+    scale: float
+    joint_scale: Array
+    message: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, 'joint_scale', read_only(self.joint_scale))
+
+
+def check_effort(arm: Arm, samples: Sequence[Samples]) -> EffortCheck:
+    """
+    Compare measured torques with the URDF's gravity torques.
+
+    The torque of each joint is split into shares of gravity, inertia (both of the URDF), Coulomb,
+    viscous and constant friction; a URDF may be off by a factor, but not by a sign.
+
+    Parameters
+    ----------
+    arm
+        The arm, with what its effort means.
+    samples
+        Processed recordings.
+
+    Raises
+    ------
+    RecordingError
+        Sign, scale or gravity compensation of the effort cannot be as stated.
+    """
+    q, v, a, tau = (np.concatenate([getattr(s, name) for s in samples]) for name in
+                    ('q', 'v', 'a', 'tau'))
+    step = max(1, len(q) // MOST_ROWS)
+    q, v, a, tau = (x[::step] for x in (q, v, a, tau))
+    zero = np.zeros_like(q)
+    gravity = inverse_dynamics(arm, q, zero, zero)
+    inertia = inverse_dynamics(arm, q, v, a) - gravity
+    scale, weight = np.full(arm.n, np.nan), np.zeros(arm.n)
+    level = np.sqrt(np.mean(gravity ** 2, axis=0))
+    for j in range(arm.n):
+        if level[j] < 0.05 * level.max() or np.std(gravity[:, j]) < 0.2 * level[j] or level[j] == 0:
+            continue
+        columns = np.column_stack([gravity[:, j], inertia[:, j], np.sign(v[:, j]), v[:, j],
+                                   np.ones(len(q))])
+        scale[j], weight[j] = _share(columns, tau[:, j])
+    if not np.any(weight > 0):
+        return EffortCheck(np.nan, scale, 'gravity hardly loads the joints in these recordings, so '
+                           'the effort could not be checked against it')
+    overall = float(np.nansum(scale * weight) / np.sum(weight))
+    certain = bool(1 / np.sqrt(np.sum(weight)) * VISIBLE < max(abs(overall), SMALLEST))
+    if certain:
+        _judge(arm, overall)
+    return EffortCheck(overall, scale, f"the effort carries {overall:.2f} times the URDF's gravity "
+                       f'torque')
+
+
+def _share(columns: Array, target: Array) -> tuple[float, float]:
+    """Return the share of the first column in the target, and its reciprocal variance."""
+    solution, *_ = np.linalg.lstsq(columns, target, rcond=1e-8)
+    residual = target - columns @ solution
+    # residuals of neighbouring samples are alike: count them as one independent row in fifty
+    independent = max(len(target) / 50, columns.shape[1] + 1)
+    variance = np.mean(residual ** 2) / independent * np.linalg.pinv(
+        columns.T @ columns / len(target), rcond=1e-10)[0, 0]
+    return float(solution[0]), float(1 / max(variance, 1e-12))
+
+
+def _judge(arm: Arm, scale: float) -> None:
+    where = 'in the robot YAML' if arm.effort is not None else 'of the recording'
+    if scale < -SMALLEST:
+        raise RecordingError(
+            f"the effort has the wrong sign: it carries {scale:.2f} times the URDF's gravity torque; "
+            f'set effort.sign to {-1 if arm.effort is None else -arm.effort.sign} {where}')
+    if abs(scale) < COMPENSATED:
+        raise RecordingError(
+            f"the effort carries hardly any gravity ({scale:.2f} times the URDF's): either the driver "
+            f'compensates it (effort.gravity_compensated: true), or it is a current or a motor-side '
+            f'torque (effort.quantity, effort.side) {where}')
+    if arm.effort is not None and arm.effort.gravity_compensated and scale > 1.6:
+        raise RecordingError(
+            f"with gravity added the effort carries {scale:.2f} times the URDF's gravity torque: it "
+            f'was there already, set effort.gravity_compensated to false {where}')
+    if not SMALLEST < scale < LARGEST:
+        raise RecordingError(
+            f"the effort carries {scale:.2f} times the URDF's gravity torque, which no error of a URDF "
+            f'explains; check effort.quantity, effort.side, gains and reductions {where}')

@@ -1,0 +1,23 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Validation: errors on held-out motion, repeats of the training motion, the verdict."""
+
+from robot_identification.validation.held_out import HeldOut, evaluate
+from robot_identification.validation.metrics import Errors, JointErrors, errors
+from robot_identification.validation.predict import predict, prediction_csv
+from robot_identification.validation.repeats import repeated_share
+from robot_identification.validation.verdict import Thresholds, Verdict, judge
+
+__all__ = ['Errors', 'HeldOut', 'JointErrors', 'Thresholds', 'Verdict', 'errors', 'evaluate',
+           'judge', 'predict', 'prediction_csv', 'repeated_share']

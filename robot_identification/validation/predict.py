@@ -1,0 +1,66 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Predicted torques at the stamps of a recording."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+
+from robot_identification.arrays import Array
+from robot_identification.dynamics import IdentifiedModel
+from robot_identification.recording import Recording
+from robot_identification.signals import Samples
+
+
+def predict(model: IdentifiedModel, recording: Recording,
+            samples: Samples) -> tuple[Array, Array]:
+    """
+    Predict the torques of a recording at its own stamps.
+
+    Parameters
+    ----------
+    model
+        The identified model.
+    recording
+        What was recorded.
+    samples
+        The recording, processed.
+
+    Returns
+    -------
+    tuple
+        Stamps (M,) [s] that lie inside the processed samples (filters cost the edges, gaps are
+        left out), and torques (M, n) [N m or N].
+    """
+    torque = model.torque(samples.q, samples.v, samples.a)
+    inside = np.zeros(len(recording.t), dtype=bool)
+    out = np.full((len(recording.t), torque.shape[1]), np.nan)
+    for segment in samples.segments:
+        clock = samples.t[segment]
+        rows = (recording.t >= clock[0]) & (recording.t <= clock[-1])
+        for j in range(torque.shape[1]):
+            out[rows, j] = np.interp(recording.t[rows], clock, torque[segment, j])
+        inside |= rows
+    return np.array(recording.t[inside]), out[inside]
+
+
+def prediction_csv(t: Array, torque: Array, joint_names: tuple[str, ...]) -> str:
+    """Return a CSV text with the columns t and tau_hat_<joint>."""
+    text = io.StringIO()
+    header = ','.join(['t', *(f'tau_hat_{joint}' for joint in joint_names)])
+    np.savetxt(text, np.column_stack([t, torque]), delimiter=',', header=header, comments='',
+               fmt='%.17g')
+    return text.getvalue()

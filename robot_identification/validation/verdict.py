@@ -1,0 +1,131 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The verdict: pass or fail, with reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robot_identification.arrays import Array
+from robot_identification.errors import ConfigurationError
+from robot_identification.validation.held_out import HeldOut
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """
+    What a model must reach on held-out motion.
+
+    Parameters
+    ----------
+    overall
+        Largest relative torque error of all joints together.
+    joint
+        Largest relative torque error of any joint.
+    rated
+        A joint whose root mean square error is below this part of its rated torque passes as
+        well: a wrist that carries nothing measures little but noise.
+    """
+
+    overall: float = 0.10
+    joint: float = 0.30
+    rated: float = 0.01
+
+    def __post_init__(self) -> None:
+        for name in ('overall', 'joint', 'rated'):
+            if not 0 < getattr(self, name) <= 1:
+                raise ConfigurationError(f'the threshold {name} is {getattr(self, name):g}; it is a '
+                                         f'relative error between 0 and 1')
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """
+    Whether the model may be used.
+
+    Parameters
+    ----------
+    passed
+        True when held-out motion was predicted within the thresholds and nothing else speaks
+        against the model.
+    reasons
+        Why not; empty when passed.
+    notes
+        What else a user should know.
+    held_out
+        The predictions it rests on.
+    thresholds
+        What was asked for.
+    """
+
+    passed: bool
+    reasons: tuple[str, ...]
+    notes: tuple[str, ...]
+    held_out: tuple[HeldOut, ...]
+    thresholds: Thresholds
+
+
+def judge(
+    held_out: Sequence[HeldOut],
+    thresholds: Thresholds,
+    *,
+    rated_torque: Array,
+    unexcited: Sequence[str] = (),
+    infeasible: Sequence[str] = (),
+    notes: Sequence[str] = (),
+) -> Verdict:
+    """
+    Pass the verdict.
+
+    Parameters
+    ----------
+    held_out
+        Predictions of recordings that were not fitted.
+    thresholds
+        What they must reach.
+    rated_torque
+        Of the joints, in the order of their errors, (n,) [N m or N]; infinite where unknown.
+    unexcited
+        Base parameters that the data do not determine.
+    infeasible
+        Links whose inertia is not physical.
+    notes
+        What else a user should know.
+    """
+    reasons, remarks = [], list(notes)
+    fresh = [h for h in held_out if not h.repeat]
+    for h in held_out:
+        if h.repeat:
+            remarks.append(f"'{h.name}' repeats {h.repeated:.0%} of the training motion: it is "
+                           f'scored, but validates nothing')
+        if h.relative_error > thresholds.overall:
+            reasons.append(f"'{h.name}': relative torque error {h.relative_error:.1%} exceeds "
+                           f'{thresholds.overall:.1%}')
+        for rated, (joint, e) in zip(rated_torque, h.joints.items()):
+            small = np.isfinite(rated) and e.rmse <= thresholds.rated * rated
+            if not (e.relative_error <= thresholds.joint or small):
+                reasons.append(f"'{h.name}': joint {joint} has the relative torque error "
+                               f'{e.relative_error:.1%}, more than {thresholds.joint:.1%}')
+    if not held_out:
+        reasons.append('no held-out recording: give one of another motion (--held-out)')
+    elif not fresh:
+        reasons.append('every held-out recording repeats the training motion: record another motion')
+    if unexcited:
+        reasons.append(f'the motion does not determine {", ".join(unexcited)}')
+    for link in infeasible:
+        reasons.append(f"the inertia of '{link}' is not physical")
+    return Verdict(not reasons, tuple(reasons), tuple(remarks), tuple(held_out), thresholds)
