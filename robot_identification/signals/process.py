@@ -1,0 +1,383 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""From a recording to samples: resample, filter, differentiate, and say what was done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robot_identification.arm import Arm
+from robot_identification.arrays import Array
+from robot_identification.errors import SignalError, UnknownNameError
+from robot_identification.signals.averaging import average_periods, detect_period
+from robot_identification.signals.cutoff import position_cutoff
+from robot_identification.signals.decimation import Decimator
+from robot_identification.signals.differentiation import (
+    METHODS,
+    PERIODIC_METHODS,
+    DifferentiationOptions,
+    Motion,
+    trim,
+)
+from robot_identification.signals.filters import (
+    STENCIL_HALF,
+    central_differences,
+    zero_phase_lowpass,
+)
+from robot_identification.signals.model_content import decimation_cutoff as model_content
+from robot_identification.signals.resampling import GAP_STEPS, Resampled, resample
+from robot_identification.signals.samples import Samples
+from robot_identification.signals.standstill import moving_runs
+
+if TYPE_CHECKING:
+    from robot_identification.recording import Recording
+
+VELOCITIES = ('differentiated', 'recorded')
+STANDSTILL = ('drop', 'zero', 'keep')
+FEWEST_ROWS = 10
+LARGEST_SLIP = 0.1
+"""Samples by which the clock may run away from the period over the whole recording."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """One unbroken run on the uniform clock; v where the recorded velocity is used."""
+
+    t: Array
+    q: Array
+    tau: Array
+    v: Array | None
+
+
+def process(
+    recording: Recording,
+    arm: Arm,
+    *,
+    method: str = 'butterworth',
+    cutoff: ArrayLike | None = None,
+    decimation_cutoff: float | None = None,
+    period: float | None = None,
+    average: bool = False,
+    velocity: str = 'differentiated',
+    standstill: str = 'drop',
+    stamps: str = 'auto',
+    gap_steps: float = GAP_STEPS,
+    smoothing_passes: int | None = None,
+    harmonics: int | None = None,
+    basis: str = 'ffs',
+) -> Samples:
+    """
+    Make samples of a recording.
+
+    Velocities and accelerations come from the measured positions: they carry no unknown filter
+    of a driver, and all three stay consistent. Torques are resampled and not filtered; the
+    parallel decimation (`Samples.decimator`) filters them together with the regressor.
+
+    Parameters
+    ----------
+    recording
+        Measured positions and efforts.
+    arm
+        Says what positions and efforts mean.
+    method
+        Name in `METHODS`: 'butterworth', 'smoothing', 'fourier' or 'spectral'.
+    cutoff
+        Of the position filter [Hz], one or (n,); chosen from the positions when None
+        (`position_cutoff`); infinite for no filter.
+    decimation_cutoff
+        Of the parallel decimation [Hz]; chosen from the torque that the model explains when
+        None; infinite for none.
+    period
+        Of the motion [s]; looked for in the positions when None.
+    average
+        Replace the recording by the mean over its periods.
+    velocity
+        'differentiated', or 'recorded' to filter and differentiate the recording's velocities.
+    standstill
+        Rows in which the whole arm rests (friction is not determined there): 'drop' them, for a
+        fit; 'zero' their v and a, which else are noise with a random sign, for a prediction at
+        every row; or 'keep' them as measured.
+    stamps
+        'auto', 'recorded' or 'uniform', see `resample`.
+    gap_steps
+        A step longer than so many median steps is a gap.
+    smoothing_passes, harmonics, basis
+        Of the methods 'smoothing' and 'fourier' / 'spectral'.
+
+    Raises
+    ------
+    SignalError
+        A joint does not move, the recording is too short, too coarse or all gaps, or a period is
+        needed and there is none.
+    UnknownNameError
+        An unknown method or choice.
+    """
+    if method not in METHODS:
+        raise UnknownNameError('differentiation method', method, METHODS)
+    if velocity not in VELOCITIES:
+        raise UnknownNameError('choice of velocity', velocity, VELOCITIES)
+    if standstill not in STANDSTILL:
+        raise UnknownNameError('treatment of standstill', standstill, STANDSTILL)
+    if velocity == 'recorded' and (average or method != 'butterworth'):
+        raise SignalError("recorded velocities go with the method 'butterworth' and without "
+                          'averaging only')
+    columns, n = _columns(recording, arm, velocity), arm.n
+    uniform = resample(recording.t, columns, gap_steps=gap_steps, stamps=stamps, judge=n)
+    longest = max(uniform.segments, key=lambda run: run.stop - run.start)
+    notes: dict[str, object] = {'method': method}
+    cutoffs = _cutoffs(cutoff, uniform.columns[longest, :n], uniform.rate, arm, notes)
+
+    needs_period = average or method in PERIODIC_METHODS
+    seconds = _period(uniform, period, needs_period, n, notes)
+    samples_a_period = None
+    if seconds is not None:
+        samples_a_period = max(1, round(seconds * uniform.rate))
+        slip = abs(seconds * uniform.rate - samples_a_period) * len(uniform.t) / samples_a_period
+        if slip > LARGEST_SLIP:
+            uniform = resample(recording.t, columns, gap_steps=gap_steps, stamps=uniform.stamps,
+                               step=seconds / samples_a_period)
+    runs = _runs(uniform, n, velocity)
+    noise, averaged = None, 1
+    if samples_a_period is not None and len(runs) == 1:
+        runs, noise, averaged = _periods(runs[0], samples_a_period, average, notes)
+    options = DifferentiationOptions(
+        cutoffs, samples_a_period, wrap=average, passes=smoothing_passes, harmonics=harmonics,
+        basis=basis)
+    done = _differentiate(runs, uniform, method, options, notes)
+    if standstill != 'keep' and not average:
+        done = _treat_rest(done, uniform.rate, standstill == 'drop', notes)
+    _describe(uniform, recording, velocity, notes)
+    return _assemble(done, arm, uniform.rate, cutoffs, decimation_cutoff, notes,
+                     samples_a_period, noise, averaged)
+
+
+def _columns(recording: Recording, arm: Arm, velocity: str) -> Array:
+    """Return positions, torques and, where asked for, velocities side by side."""
+    q, tau = recording.joint_position(arm), recording.joint_torque(arm)
+    for j, name in enumerate(arm.joint_names):
+        if np.ptp(q[:, j]) <= 1e-9 * max(1.0, float(np.abs(q[0, j]))):
+            raise SignalError(
+                f"joint '{name}' does not move in this recording; lock it in the robot file, or "
+                'record a motion of all joints')
+        if np.ptp(tau[:, j]) == 0:
+            raise SignalError(
+                f"the effort of joint '{name}' is {tau[0, j]:.6g} in every sample: it was not "
+                'measured; check the driver, or lock the joint')
+    if velocity == 'differentiated':
+        return np.hstack([q, tau])
+    v = recording.joint_velocity(arm)
+    if v is None:
+        raise SignalError("this recording has no velocities; take velocity='differentiated'")
+    return np.hstack([q, tau, v])
+
+
+def _cutoffs(
+    cutoff: ArrayLike | None, q: Array, rate: float, arm: Arm, notes: dict[str, object]
+) -> Array:
+    if cutoff is None:
+        found = position_cutoff(q, rate, arm.joint_names)
+        notes['position_cutoff_reason'] = (
+            'chosen: twice the frequency of least expected error of the acceleration')
+        notes['position_noise_floor_hz'] = [round(float(f), 3) for f in found.floor]
+        values = np.asarray(found.cutoff)
+    else:
+        values = np.broadcast_to(np.asarray(cutoff, dtype=float), (arm.n,)).copy()
+        notes['position_cutoff_reason'] = 'given'
+        if np.any(~(values > 0)) or np.any(np.isfinite(values) & (values >= rate / 2)):
+            raise SignalError(
+                f'cut-offs must be above zero and below half the rate of {rate:.4g} Hz (or inf '
+                f'for no filter), not {values.tolist()}')
+    notes['position_cutoff_hz'] = [round(float(f), 3) for f in values]
+    return values
+
+
+def _period(
+    uniform: Resampled, period: float | None, needed: bool, n: int, notes: dict[str, object]
+) -> float | None:
+    if len(uniform.segments) > 1:
+        if needed:
+            raise SignalError(
+                f'the recording has {uniform.gaps} gaps; averaging and the Fourier methods need '
+                "one unbroken run: cut a window, or take the method 'butterworth'")
+        return None
+    if period is not None:
+        if not period > 2 / uniform.rate:
+            raise SignalError(f'a period of {period!r} s is not a period at {uniform.rate:.4g} Hz')
+        notes['period_s'], notes['period_reason'] = float(period), 'given'
+        return float(period)
+    try:
+        found = detect_period(uniform.columns[:, :n], uniform.rate)
+    except SignalError as error:
+        if needed:
+            raise
+        notes['period_reason'] = str(error)
+        return None
+    notes['period_s'], notes['period_reason'] = found, 'found in the positions'
+    return found
+
+
+def _runs(uniform: Resampled, n: int, velocity: str) -> list[_Run]:
+    runs = []
+    for rows in uniform.segments:
+        part = uniform.columns[rows]
+        runs.append(_Run(uniform.t[rows], part[:, :n], part[:, n:2 * n],
+                         part[:, 2 * n:] if velocity == 'recorded' else None))
+    return runs
+
+
+def _periods(
+    run: _Run, period: int, average: bool, notes: dict[str, object]
+) -> tuple[list[_Run], Array | None, int]:
+    """Return what to go on with, the variance of a row of torque, and the periods averaged."""
+    count = len(run.q) // period
+    if average and count < 2:
+        raise SignalError(
+            f'the recording holds {len(run.q) / period:.3g} periods; averaging needs two or more')
+    if len(run.q) <= period:
+        return [run], None, 1
+    torque = average_periods(run.tau[:count * period] if average else run.tau, period)
+    notes['noise_standard_deviation'] = [float(s) for s in np.sqrt(torque.variance)]
+    if not average:
+        return [run], torque.variance, 1
+    mean = average_periods(run.q[:count * period], period).mean
+    notes['averaged_periods'] = count
+    return [_Run(run.t[:period], mean, torque.mean, None)], torque.variance / count, count
+
+
+def _differentiate(
+    runs: list[_Run], uniform: Resampled, method: str, options: DifferentiationOptions,
+    notes: dict[str, object],
+) -> list[tuple[_Run, Motion]]:
+    done: list[tuple[_Run, Motion]] = []
+    dropped = uniform.dropped
+    last_error: SignalError | None = None
+    for run in runs:
+        try:
+            if run.v is None:
+                motion = METHODS[method](run.q, uniform.rate, options)
+            else:
+                motion = _from_velocity(run.q, run.v, uniform.rate, options)
+            if len(motion.q) < FEWEST_ROWS:
+                raise SignalError(
+                    f'{len(run.q) / uniform.rate:.3g} s leave only {len(motion.q)} samples after '
+                    'the edges of the filter are cut; record for longer')
+        except SignalError as error:
+            last_error = error
+            dropped += len(run.q) / uniform.rate
+            continue
+        done.append((run, motion))
+    if not done and last_error is not None:
+        if len(runs) == 1:
+            raise last_error
+        raise SignalError(
+            f'none of the {len(runs)} unbroken runs of the recording can be used ({last_error})'
+        ) from last_error
+    notes['differentiation'] = done[0][1].note
+    notes['segments_used'] = len(done)
+    notes['dropped_s'] = round(dropped, 6)
+    return done
+
+
+def _from_velocity(
+    q: Array, v: Array, rate: float, options: DifferentiationOptions
+) -> Motion:
+    edge = trim(options.cutoff, rate)
+    if len(q) <= 2 * edge + 1:
+        raise SignalError(
+            f'{len(q) / rate:.3g} s are too short: the filter needs {2 * edge / rate:.3g} s')
+    q, v = (zero_phase_lowpass(x, options.cutoff, rate) for x in (q, v))
+    a = central_differences(v, rate)[0][edge - STENCIL_HALF:len(v) - STENCIL_HALF - edge]
+    return Motion(q[edge:-edge], v[edge:-edge], a, edge,
+                  'recorded velocities and positions through a zero-phase 4th-order Butterworth '
+                  'low-pass, accelerations by eighth-order central differences of the velocities')
+
+
+def _treat_rest(
+    done: list[tuple[_Run, Motion]], rate: float, drop: bool, notes: dict[str, object]
+) -> list[tuple[_Run, Motion]]:
+    """Drop the rows in which the whole arm rests, or set their velocities to zero."""
+    highest = np.max([np.abs(motion.v).max(axis=0) for _, motion in done], axis=0)
+    treated: list[tuple[_Run, Motion]] = []
+    rest = 0
+    for run, motion in done:
+        runs = moving_runs(motion.v, rate, highest)
+        rest += len(motion.v) - sum(rows.stop - rows.start for rows in runs)
+        if drop:
+            treated.extend((run, motion.part(rows)) for rows in runs)
+            continue
+        moving = np.zeros((len(motion.v), 1), dtype=bool)
+        for rows in runs:
+            moving[rows] = True
+        treated.append((run, replace(motion, v=np.where(moving, motion.v, 0.0),
+                                     a=np.where(moving, motion.a, 0.0))))
+    notes['standstill_s'] = round(rest / rate, 6)
+    notes['standstill'] = 'dropped' if drop else 'velocity and acceleration set to zero'
+    return treated
+
+
+def _describe(
+    uniform: Resampled, recording: Recording, velocity: str, notes: dict[str, object]
+) -> None:
+    notes['rate_hz'] = uniform.rate
+    notes['gaps'] = uniform.gaps
+    notes['duplicate_stamps'] = uniform.duplicates + recording.duplicates
+    notes['late_stamps'] = recording.out_of_order
+    notes['velocity'] = velocity
+    if uniform.stamps == 'uniform':
+        notes['stamps'] = 'samples taken as evenly spaced: far smoother so, the stamps jitter'
+    else:
+        notes['stamps'] = 'as recorded, resampled by cubic splines'
+
+
+def _assemble(
+    done: list[tuple[_Run, Motion]], arm: Arm, rate: float, cutoffs: Array,
+    decimation: float | None, notes: dict[str, object],
+    period: int | None, noise: Array | None, averaged: int,
+) -> Samples:
+    rows = [slice(m.first, m.first + len(m.q)) for _, m in done]
+    taus = [run.tau[part] for (run, _), part in zip(done, rows, strict=True)]
+    k = max(range(len(done)), key=lambda index: len(taus[index]))
+    if decimation is None:
+        motion = done[k][1]
+        content = model_content(arm, motion.q, motion.v, motion.a, taus[k], rate,
+                                float(cutoffs.min()))
+        decimation, reason = content.cutoff, f'chosen: {content.reason}'
+        notes['model_content_hz'] = [round(float(f), 3) for f in content.joints]
+    else:
+        reason = 'given'
+    decimator = Decimator(rate, decimation)
+    if decimator.rows(len(taus[k])) < FEWEST_ROWS:
+        raise SignalError(
+            f'parallel decimation to {decimator.effective_cutoff:.3g} Hz leaves '
+            f'{decimator.rows(len(taus[k]))} rows of {len(taus[k]) / rate:.3g} s; record for '
+            'longer, or raise the decimation cut-off')
+    notes['decimation_cutoff_hz'] = float(decimation)
+    notes['decimation_effective_hz'] = decimator.effective_cutoff
+    notes['decimation_factor'] = decimator.factor
+    notes['decimation_reason'] = reason
+    ends = np.cumsum([0] + [len(tau) for tau in taus])
+    motions = [motion for _, motion in done]
+    return Samples(
+        t=np.concatenate([run.t[part] for (run, _), part in zip(done, rows, strict=True)]),
+        q=np.concatenate([m.q for m in motions]), v=np.concatenate([m.v for m in motions]),
+        a=np.concatenate([m.a for m in motions]), tau=np.concatenate(taus), rate=rate,
+        joint_names=arm.joint_names,
+        segments=tuple(slice(int(a), int(b)) for a, b in pairwise(ends)),
+        decimation_cutoff=float(decimation), period=period, noise=noise, averaged=averaged,
+        processing=notes)

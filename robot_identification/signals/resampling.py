@@ -1,0 +1,237 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Uniform samples from stamps that jitter, repeat or have gaps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.interpolate import CubicSpline
+
+from robot_identification.arrays import Array, read_only
+from robot_identification.errors import SignalError, UnknownNameError
+
+GAP_STEPS = 4.0
+STAMPS = ('auto', 'recorded', 'uniform')
+UNIFORM_TOLERANCE = 1e-3
+"""Jitter, in steps, below which stamps count as uniform and nothing is interpolated."""
+
+
+@dataclass(frozen=True, eq=False)
+class Resampled:
+    """
+    Signals on one uniform clock, in unbroken segments.
+
+    Parameters
+    ----------
+    t
+        (N,) [s]; steps are `1 / rate` inside a segment.
+    columns
+        (N, c) the signals.
+    segments
+        The unbroken runs of rows.
+    rate
+        [Hz]
+    gaps, duplicates
+        How many gaps split the recording, and how many repeated stamps were left out.
+    dropped
+        Seconds in segments that were too short to be used.
+    stamps
+        'recorded' or 'uniform': which stamps the samples were placed at.
+    roughness
+        Mean third difference at uniform stamps over that at recorded ones; NaN if not compared.
+    """
+
+    t: Array
+    columns: Array
+    segments: tuple[slice, ...]
+    rate: float
+    gaps: int
+    duplicates: int
+    dropped: float
+    stamps: str
+    roughness: float
+
+
+def median_step(t: ArrayLike) -> float:
+    """Return the median step [s] of stamps, repeated stamps left out."""
+    steps = np.diff(np.asarray(t, dtype=float))
+    if not np.any(steps > 0):
+        raise SignalError('the stamps do not advance: a recording needs increasing stamps')
+    return float(np.median(steps[steps > 0]))
+
+
+def split_at_gaps(t: ArrayLike, gap_steps: float = GAP_STEPS) -> list[slice]:
+    """
+    Split increasing stamps where a step is longer than `gap_steps` median steps.
+
+    Parameters
+    ----------
+    t
+        (N,) [s], strictly increasing.
+    gap_steps
+        How many median steps are a gap.
+    """
+    t = np.asarray(t, dtype=float)
+    ends = np.flatnonzero(np.diff(t) > gap_steps * median_step(t)) + 1
+    return [slice(int(a), int(b)) for a, b in pairwise([0, *ends, len(t)])]
+
+
+def resample(
+    t: ArrayLike,
+    columns: ArrayLike,
+    *,
+    step: float | None = None,
+    gap_steps: float = GAP_STEPS,
+    shortest: float = 0.0,
+    stamps: str = 'auto',
+    judge: int | None = None,
+) -> Resampled:
+    """
+    Bring signals to a uniform clock by cubic splines; nothing is interpolated across a gap.
+
+    A cubic spline is linear in the samples (noise stays Gaussian and unbiased, which PCHIP's
+    slope limiter spoils) and leaves a component of frequency f all but unchanged, where linear
+    interpolation takes off up to (pi f / rate)^2 / 2 of it: 2.4 % of 7 Hz at 100 Hz.
+
+    Some recorders stamp samples of an even clock on arrival. Placed at such stamps, smooth
+    positions become rough. With `stamps='auto'` the samples of a segment are taken as evenly
+    spaced when that makes them clearly smoother (third differences less than half).
+
+    Parameters
+    ----------
+    t
+        (N,) [s], non-decreasing.
+    columns
+        (N, c)
+    step
+        Step of the clock [s]; the median step when not given.
+    gap_steps
+        A longer step, in median steps, is a gap.
+    shortest
+        Segments shorter than this [s] are dropped.
+    stamps
+        'auto', 'recorded' or 'uniform'.
+    judge
+        How many of the first columns (positions) decide about the stamps; all by default.
+
+    Raises
+    ------
+    SignalError
+        The stamps run backwards, or no segment is long enough.
+    """
+    if stamps not in STAMPS:
+        raise UnknownNameError('choice of stamps', stamps, STAMPS)
+    t = np.asarray(t, dtype=float)
+    columns = np.asarray(columns, dtype=float)
+    t, columns, duplicates = _without_duplicates(t, columns)
+    median = median_step(t)
+    runs = split_at_gaps(t, gap_steps)
+    shortest = max(shortest, 4.0 * median)
+    kept = [run for run in runs if t[run][-1] - t[run][0] >= shortest]
+    if not kept:
+        longest = max(float(t[run][-1] - t[run][0]) for run in runs)
+        raise SignalError(
+            f'the longest unbroken run of the recording is {longest:.3g} s, and '
+            f'{shortest:.3g} s are needed; record for longer'
+            + (f', without the {len(runs) - 1} gaps' if len(runs) > 1 else ''))
+    dropped = sum(float(t[run][-1] - t[run][0]) for run in runs if run not in kept)
+    chosen, roughness = _choose_stamps(t, columns[:, :judge], kept, stamps)
+    if step is None:
+        step = _mean_or_median(t, kept, median, chosen)
+    pieces = [_resample_run(t[run], columns[run], step, chosen) for run in kept]
+    ends = np.cumsum([0] + [len(clock) for clock, _ in pieces])
+    return Resampled(
+        t=read_only(np.concatenate([clock for clock, _ in pieces])),
+        columns=_joined([values for _, values in pieces]),
+        segments=tuple(slice(int(a), int(b)) for a, b in pairwise(ends)),
+        rate=1.0 / step, gaps=len(runs) - 1, duplicates=duplicates, dropped=dropped,
+        stamps=chosen, roughness=roughness)
+
+
+def _joined(pieces: list[Array]) -> Array:
+    joined = pieces[0].view() if len(pieces) == 1 else np.concatenate(pieces)
+    joined.flags.writeable = False
+    return joined
+
+
+def _without_duplicates(t: Array, columns: Array) -> tuple[Array, Array, int]:
+    steps = np.diff(t)
+    if np.any(steps < 0):
+        k = int(np.argmax(steps < 0))
+        raise SignalError(
+            f'the stamps run backwards at sample {k + 1} ({t[k]:.6g} s, then {t[k + 1]:.6g} s); '
+            'sort the recording')
+    if np.all(steps > 0):
+        return t, columns, 0
+    keep = np.concatenate([[True], steps > 0])
+    return t[keep], columns[keep], int(np.count_nonzero(~keep))
+
+
+def _even(t: Array) -> Array:
+    index = np.arange(len(t), dtype=float)
+    slope, offset = np.polyfit(index, t - t[0], 1)
+    return np.asarray(t[0] + offset + slope * index)
+
+
+def _mean_or_median(t: Array, runs: list[slice], median: float, chosen: str) -> float:
+    """Take the mean step where samples are even: then they need no interpolation at all."""
+    jitter = max(float(np.abs(t[run] - _even(t[run])).max()) for run in runs)
+    if len(runs) == 1 and (chosen == 'uniform' or jitter < UNIFORM_TOLERANCE * median):
+        even = _even(t[runs[0]])
+        return float((even[-1] - even[0]) / (len(even) - 1))
+    return median
+
+
+def _choose_stamps(
+    t: Array, columns: Array, runs: list[slice], stamps: str
+) -> tuple[str, float]:
+    if stamps != 'auto':
+        return stamps, float('nan')
+    rough = np.zeros(2)
+    spread = columns.std(axis=0)
+    spread[spread == 0] = 1.0
+    for run in runs:
+        even = _even(t[run])
+        step = (even[-1] - even[0]) / (len(even) - 1)
+        jitter = np.abs(t[run] - even).max()
+        if jitter < UNIFORM_TOLERANCE * step:
+            return 'recorded', float('nan')
+        clock = np.arange(t[run][0] + jitter, t[run][-1] - jitter, step)
+        for k, times in enumerate((t[run], even)):
+            for column in (columns[run] / spread).T:
+                rough[k] += np.sum(np.diff(CubicSpline(times, column)(clock), 3) ** 2)
+    if rough[0] == 0:
+        return 'recorded', float('nan')
+    ratio = float(np.sqrt(rough[1] / rough[0]))
+    return ('uniform' if ratio < 0.5 else 'recorded'), ratio
+
+
+def _resample_run(t: Array, columns: Array, step: float, chosen: str) -> tuple[Array, Array]:
+    even = _even(t)
+    mean = (even[-1] - even[0]) / (len(t) - 1)
+    if chosen == 'uniform' or np.abs(t - even).max() < UNIFORM_TOLERANCE * mean:
+        t = even
+        if abs(mean - step) * len(t) < UNIFORM_TOLERANCE * step:
+            return t, columns
+    count = int(np.floor((t[-1] - t[0]) / step * (1 + 1e-12))) + 1
+    clock = t[0] + step * np.arange(count)
+    inside = np.minimum(clock, t[-1])
+    out = np.empty((count, columns.shape[1]))
+    for j, column in enumerate(columns.T):  # one at a time: splines are large
+        out[:, j] = CubicSpline(t, column)(inside)
+    return clock, out
