@@ -14,8 +14,8 @@
 """
 Compiled kernel of the regressor's reverse-mode derivative.
 
-Spatial vectors are (linear, angular), as Pinocchio's. Like `kernels`, it releases the GIL and starts
-no threads of its own.
+Spatial vectors are (linear, angular), as Pinocchio's. Like `kernels`, it releases the GIL and
+starts no threads of its own.
 """
 
 from __future__ import annotations
@@ -146,10 +146,10 @@ def regressor_vjp_rows(q, v, a, parents, rotations, translations, axes, prismati
     """
     Fill `gq`, `gv`, `ga` (N, n) with the derivatives of sum(C * regressor), C (N, n, 10 n).
 
-    Entry (j, i) of the regressor is J_ij . B_i: the axis of joint j in the frame of link i, and the
-    wrench of link i per parameter. Forward: axes, velocities and accelerations of the links.
-    Reverse: their adjoints walk back to the base; a vector X m that came from the parent turns with
-    the joint as (X m) x S, for revolute and prismatic joints alike.
+    Entry (j, i) of the regressor is J_ij . B_i: the axis of joint j in the frame of link i, and
+    the wrench of link i per parameter. Forward: axes, velocities and accelerations of the links.
+    Reverse: their adjoints walk back to the base; a vector X m that came from the parent turns
+    with the joint as (X m) x S, for revolute and prismatic joints alike.
     """
     n = parents.size
     S = np.zeros((n, 6))
@@ -175,7 +175,8 @@ def regressor_vjp_rows(q, v, a, parents, rotations, translations, axes, prismati
     for sample in range(q.shape[0]):
         for i in range(n):
             j = parents[i]
-            _placement(rotations[i], translations[i], axes[i], prismatic[i], q[sample, i], R[i], p[i])
+            _placement(rotations[i], translations[i], axes[i], prismatic[i], q[sample, i],
+                       R[i], p[i])
             if j >= 0:
                 _to_child(R[i], p[i], vel[j], vel[i])
                 _to_child(R[i], p[i], acc[j], acc[i])

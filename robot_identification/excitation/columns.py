@@ -64,7 +64,7 @@ class InertialColumns:
     @property
     def rank(self) -> int:
         """Number of base parameters."""
-        return self.row_space.shape[1]
+        return int(self.row_space.shape[1])
 
     def regressor(self, q: Array, v: Array, a: Array) -> Array:
         """Return W for states (N, n), as (N, n, size); it runs on the calling thread."""

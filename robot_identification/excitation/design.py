@@ -59,9 +59,9 @@ def design(
     """
     Design a periodic motion that excites the inertial parameters best.
 
-    The motion respects the limits of position, velocity, acceleration and (where known) jerk at all
-    times, by proof; it comes as near to them as is optimal, see `margin`. Torque and collisions
-    are not looked at.
+    The motion respects the limits of position, velocity, acceleration and (where known) jerk at
+    all times, by proof; it comes as near to them as is optimal, see `margin`. Torque and
+    collisions are not looked at.
 
     Parameters
     ----------
@@ -167,8 +167,9 @@ def build_problem(
     columns = InertialColumns(arm)
     needed = max(2 * series.harmonics + 1, -(-columns.rank // arm.n))
     if samples_per_period < needed:
-        raise ExcitationError(f'{samples_per_period} samples a period cannot show {series.harmonics} '
-                              f'harmonics and {columns.rank} base parameters; take {needed} or more')
+        raise ExcitationError(
+            f'{samples_per_period} samples a period cannot show {series.harmonics} harmonics and '
+            f'{columns.rank} base parameters; take {needed} or more')
     free = np.ones((series.size, arm.n), dtype=bool)
     rest = np.zeros((series.size, arm.n))
     if start is not None:
@@ -194,15 +195,16 @@ def condition_number(arm: Arm, trajectory: Trajectory, samples: int, rank: int) 
         Number of base parameters.
     """
     t = trajectory.period * np.arange(samples) / samples
-    rows = joint_torque_regressor(arm, *trajectory.evaluate(t, 2)).reshape(-1, 10 * arm.n)
+    q, v, a = trajectory.evaluate(t, 2)
+    rows = joint_torque_regressor(arm, q, v, a).reshape(-1, 10 * arm.n)
     values = np.linalg.svd(rows, compute_uv=False)
     return float(values[0] / values[rank - 1])
 
 
 def _start(arm: Arm, series: Series, limits: Limits, margin: float, start: ArrayLike) -> Array:
     if not series.rests_at_ends:
-        raise ExcitationError(f"a motion of the kind '{series.name}' cannot start where it is told; "
-                              f"take the kind 'mfs'")
+        raise ExcitationError(f"a motion of the kind '{series.name}' cannot start where it is "
+                              f"told; take the kind 'mfs'")
     values: Array = np.asarray(start, dtype=float)
     if values.shape != (arm.n,):
         raise ExcitationError(f'start must be {arm.n} positions, one for each joint, not an array '
@@ -210,8 +212,9 @@ def _start(arm: Arm, series: Series, limits: Limits, margin: float, start: Array
     distance = np.abs(values - centre(limits)) / half_ranges(limits)[0]
     for joint, part in zip(arm.joint_names, distance):
         if not part < 0.98 * (1.0 - margin):
-            raise ExcitationError(f"the start of joint '{joint}' is not inside its position range; "
-                                  f'take one at least 1 % of the range away from the limits')
+            raise ExcitationError(
+                f"the start of joint '{joint}' is not inside its position range; take one at "
+                f'least 1 % of the range away from the limits')
     return values
 
 

@@ -61,8 +61,8 @@ class Excitation:
     criterion, value
         What was optimised, and its value.
     condition_number
-        Largest over smallest non-zero singular value of the full inertial regressor in SI units; it
-        does not depend on a choice of base columns.
+        Largest over smallest non-zero singular value of the full inertial regressor in SI units;
+        it does not depend on a choice of base columns.
     rank
         Number of base parameters.
     samples_per_period
@@ -99,8 +99,8 @@ class Excitation:
     def __post_init__(self) -> None:
         object.__setattr__(self, 'usage', read_only(self.usage))
         if self.trajectory.n != len(self.joint_names):
-            raise ExcitationError(f'the trajectory moves {self.trajectory.n} joints, the excitation '
-                                  f'names {len(self.joint_names)}')
+            raise ExcitationError(f'the trajectory moves {self.trajectory.n} joints, the '
+                                  f'excitation names {len(self.joint_names)}')
 
     @property
     def period(self) -> float:
@@ -158,8 +158,8 @@ class Excitation:
                 f"{', '.join(arm.joint_names)}; design one for this arm")
         if arm.urdf_sha256 != self.urdf_sha256:
             raise ExcitationError(
-                f"the excitation was designed for another URDF of '{self.arm_name}' than the arm's; "
-                f'its limits may not hold, design it again')
+                f"the excitation was designed for another URDF of '{self.arm_name}' than the "
+                f"arm's; its limits may not hold, design it again")
 
     def to_csv(self, path: str | Path, rate: float, periods: int = 1) -> None:
         """
@@ -175,7 +175,8 @@ class Excitation:
             How often the period is repeated.
         """
         motion = self.sample(rate, periods)
-        header = ['t'] + [f'{quantity}_{joint}' for quantity in 'qva' for joint in self.joint_names]
+        header = ['t', *(f'{quantity}_{joint}' for quantity in 'qva'
+                         for joint in self.joint_names)]
         table = np.column_stack(motion)
         with written_whole(path) as temporary:
             np.savetxt(temporary, table, fmt='%.17g', delimiter=',', header=','.join(header),

@@ -86,7 +86,7 @@ class Objective:
         sharpness
             See `Criterion.merit`.
         """
-        motion, regressor, projected = self._regress(coefficients)
+        (q, v, a), regressor, projected = self._regress(coefficients)
         # evr stays on the calling thread, numpy's evd does not
         eigenvalues, vectors = eigh(_gram(projected), driver='evr', check_finite=False)
         if not eigenvalues[0] > 0:
@@ -95,15 +95,15 @@ class Objective:
         # d merit = sum(slope_k u_k' dM u_k), M = X'X, X = W row_space
         inner = 2.0 * (vectors * slope) @ vectors.T @ self.columns.row_space.T
         cotangent = _product(projected, inner).reshape(regressor.shape)
-        by_motion = self.columns.vjp(*motion, cotangent)
+        by_motion = self.columns.vjp(q, v, a, cotangent)
         gradient = sum(basis.T @ g for basis, g in zip(self._basis, by_motion))
         return Evaluation(merit, np.asarray(gradient), self.criterion.value(eigenvalues))
 
-    def _regress(self, coefficients: Array) -> tuple[list[Array], Array, Array]:
-        motion = [basis @ coefficients for basis in self._basis]
-        regressor = self.columns.regressor(*motion)
+    def _regress(self, coefficients: Array) -> tuple[tuple[Array, Array, Array], Array, Array]:
+        q, v, a = (basis @ coefficients for basis in self._basis)
+        regressor = self.columns.regressor(q, v, a)
         rows = regressor.reshape(-1, self.columns.size)
-        return motion, regressor, _product(rows, self.columns.row_space)
+        return (q, v, a), regressor, _product(rows, self.columns.row_space)
 
 
 def _blocks(rows: Array, work: int) -> list[slice]:

@@ -100,5 +100,5 @@ class JointLimits(Constraint):
         """Return in words what slack number `index` limits."""
         shape = (2, len(self.quantities), len(self.times), len(self.joint_names))
         side, quantity, _, joint = np.unravel_index(index, shape)
-        return (f"the {('upper', 'lower')[int(side)]} {self.quantities[int(quantity)]} limit of joint "
-                f"'{self.joint_names[int(joint)]}'")
+        words = f"{('upper', 'lower')[int(side)]} {self.quantities[int(quantity)]}"
+        return f"the {words} limit of joint '{self.joint_names[int(joint)]}'"

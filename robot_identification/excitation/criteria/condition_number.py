@@ -29,8 +29,8 @@ class ConditionNumber(Criterion):
 
     References
     ----------
-    M. Gautier, W. Khalil, "Exciting trajectories for the identification of base inertial parameters
-    of robots", Int. J. Robotics Research 11(4), 1992.
+    M. Gautier, W. Khalil, "Exciting trajectories for the identification of base inertial
+    parameters of robots", Int. J. Robotics Research 11(4), 1992.
     """
 
     name: ClassVar[str] = 'cond'

@@ -29,8 +29,9 @@ class Criterion(ABC):
 
     Its eigenvalues are the squared non-zero singular values of W, so nothing here depends on the
     choice of base columns. A member supplies `value`, which is reported, and `merit`, which is
-    minimised: dimensionless, and differentiable even where singular values meet, because `sharpness`
-    blunts extremes. A new criterion (A-, E-optimality, a mixture) is one file with these two.
+    minimised: dimensionless, and differentiable even where singular values meet, because
+    `sharpness` blunts extremes. A new criterion (A-, E-optimality, a mixture) is one file with
+    these two.
     """
 
     name: ClassVar[str]
@@ -54,8 +55,9 @@ class Criterion(ABC):
         eigenvalues
             Ascending and positive, (r,).
         sharpness
-            At infinity the criterion itself (a monotone function of `value`), with the derivative of
-            one active eigenvalue where several meet; below, a smooth bound that the extremes share.
+            At infinity the criterion itself (a monotone function of `value`), with the derivative
+            of one active eigenvalue where several meet; below, a smooth bound that the extremes
+            share.
 
         Returns
         -------

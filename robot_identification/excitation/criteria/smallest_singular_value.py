@@ -29,8 +29,8 @@ class SmallestSingularValue(Criterion):
 
     References
     ----------
-    B. Armstrong, "On finding exciting trajectories for identification experiments involving systems
-    with nonlinear dynamics", Int. J. Robotics Research 8(6), 1989.
+    B. Armstrong, "On finding exciting trajectories for identification experiments involving
+    systems with nonlinear dynamics", Int. J. Robotics Research 8(6), 1989.
     """
 
     name: ClassVar[str] = 'sigma_min'

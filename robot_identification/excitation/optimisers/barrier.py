@@ -165,7 +165,7 @@ class _Descent:
     def step(self, phase: Phase) -> float:
         """Take one step; return the merit's progress, 0 when there is none to be had."""
         gradient, hessian = self._model(phase)
-        move = -np.linalg.solve(hessian, gradient)
+        move = -np.asarray(np.linalg.solve(hessian, gradient), dtype=np.float64)
         slope = float(gradient @ move)
         direction = np.zeros(self.x.shape)
         direction.flat[self.free] = move
@@ -181,7 +181,8 @@ class _Descent:
             at = self._evaluate(x, phase)
             merit = at.merit - phase.barrier * self._logs(slacks)
             if merit <= self.merit + SUFFICIENT * length * slope:
-                self._update(length * move, self._reduced(at.gradient - self.at.gradient))
+                self._update(np.multiply(length, move),
+                             self._reduced(at.gradient - self.at.gradient))
                 progress = self.merit - merit
                 self.x, self.at, self.slacks, self.merit = x, at, slacks, merit
                 return progress

@@ -126,7 +126,7 @@ class Trajectory:
     @property
     def n(self) -> int:
         """Number of joints."""
-        return self.coefficients.shape[1]
+        return int(self.coefficients.shape[1])
 
     @property
     def period(self) -> float:

@@ -1,0 +1,64 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The regressor's reverse-mode derivative against finite differences of Pinocchio's regressor."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from excitation_arms import chain, tree
+
+from robot_identification.arm import load_arm
+from robot_identification.dynamics.regressor import joint_torque_regressor
+from robot_identification.dynamics.regressor_gradient import regressor_vjp
+from robot_identification.errors import ConfigurationError
+
+ARMS = {'chain': chain, 'tree': tree, 'panda': lambda: load_arm('panda')}
+
+
+@pytest.mark.parametrize('name', ARMS)
+def test_every_entry_agrees_with_finite_differences(name):
+    arm, rng = ARMS[name](), np.random.default_rng(1)
+    motion = rng.normal(size=(3, 4, arm.n))
+    cotangent = rng.normal(size=(4, arm.n, 10 * arm.n))
+    gradients = regressor_vjp(arm, *motion, cotangent)
+    h = 1e-6
+    for quantity in range(3):
+        for joint in range(arm.n):
+            step = np.zeros_like(motion)
+            step[quantity, :, joint] = h
+            change = (joint_torque_regressor(arm, *(motion + step), backend='pinocchio')
+                      - joint_torque_regressor(arm, *(motion - step), backend='pinocchio'))
+            expected = np.einsum('kji,kji->k', cotangent, change) / (2 * h)
+            np.testing.assert_allclose(gradients[quantity][:, joint], expected, rtol=1e-6,
+                                       atol=1e-6 * np.abs(cotangent).sum() / len(cotangent))
+
+
+def test_blocks_on_several_threads_give_the_same(monkeypatch):
+    arm, rng = tree(), np.random.default_rng(2)
+    motion = rng.normal(size=(3, 2000, arm.n))
+    cotangent = rng.normal(size=(2000, arm.n, 10 * arm.n))
+    monkeypatch.setattr('robot_identification.dynamics.parallel.core_count', lambda: 3)
+    together = regressor_vjp(arm, *motion, cotangent)
+    part = slice(900, 1100)
+    alone = regressor_vjp(arm, *motion[:, part], cotangent[part])
+    for whole, piece in zip(together, alone):
+        np.testing.assert_array_equal(whole[part], piece)
+
+
+def test_refuses_shapes_that_do_not_fit():
+    arm = tree()
+    states = np.zeros((5, arm.n))
+    with pytest.raises(ConfigurationError, match='cotangent must have the shape'):
+        regressor_vjp(arm, states, states, states, np.zeros((5, arm.n, 3)))
