@@ -1,0 +1,32 @@
+# `make demo` runs the whole story on an embedded arm, `make test` runs the tests; both create
+# the virtual environment .venv on the first call. PYTHON chooses the interpreter.
+PYTHON ?= python3
+VENV := .venv
+STAMP := $(VENV)/installed
+
+.PHONY: demo test lint benchmarks clean
+
+demo: $(STAMP)
+	$(VENV)/bin/robot-identification demo -o results/demo
+
+test: $(STAMP) lint
+	$(VENV)/bin/python -m pytest
+
+lint: $(STAMP)
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/mypy
+
+benchmarks: $(STAMP)
+	$(VENV)/bin/python benchmarks/regressor.py
+	$(VENV)/bin/python benchmarks/regression.py
+	$(VENV)/bin/python benchmarks/excitation.py
+	$(VENV)/bin/python benchmarks/real_arms.py
+
+$(STAMP): setup.py pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --upgrade pip
+	$(VENV)/bin/python -m pip install --quiet --editable '.[develop]'
+	touch $(STAMP)
+
+clean:
+	rm -rf $(VENV) build results *.egg-info

@@ -1,0 +1,52 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Installation with pip and with colcon (ament_python)."""
+
+from glob import glob
+
+from setuptools import find_packages, setup
+
+PACKAGE = 'robot_identification'
+SHARE = f'share/{PACKAGE}'
+
+setup(
+    name=PACKAGE,
+    version='0.1.0',
+    description='From a URDF to a validated dynamic model of a serial arm',
+    author='The robot_identification authors',
+    license='Apache-2.0',
+    packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
+    package_data={PACKAGE: ['py.typed', 'reporting/templates/*']},
+    data_files=[
+        ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
+        (SHARE, ['package.xml']),
+        (f'{SHARE}/config', glob('config/*')),
+        (f'{SHARE}/urdf', glob('urdf/*')),
+        (f'{SHARE}/launch', glob('launch/*')),
+    ],
+    zip_safe=False,
+    python_requires='>=3.10',
+    install_requires=[
+        'setuptools', 'numpy>=1.21', 'scipy>=1.8', 'pin>=3', 'pyyaml>=5.4', 'numba>=0.57',
+        'clarabel>=0.7', 'mujoco>=3.1', 'plotly>=5', 'rich>=12', 'typer>=0.9', 'threadpoolctl>=3',
+        'example-robot-data>=4',
+    ],
+    extras_require={
+        'test': ['pytest>=7', 'hypothesis>=6'],
+        'develop': ['pytest>=7', 'hypothesis>=6', 'ruff>=0.6', 'mypy>=1.8', 'types-PyYAML',
+                    'scipy-stubs; python_version >= "3.11"'],
+        'xacro': ['xacro'],
+    },
+    entry_points={'console_scripts': [f'robot-identification = {PACKAGE}.cli:main']},
+)
