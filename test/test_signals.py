@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from robot_identification.errors import SignalError, UnknownNameError
 from robot_identification.signals import (
     METHODS,

@@ -34,9 +34,9 @@ from robot_identification.signals.resampling import Resampled, resample, split_a
 from robot_identification.signals.samples import Samples
 
 __all__ = [
-    'METHODS', 'Decimator', 'DifferentiationOptions', 'EffortCheck', 'ModelContent', 'Motion', 'PeriodAverage',
-    'PositionCutoff', 'Resampled', 'Samples', 'average_periods', 'central_differences', 'check_effort',
-    'decimation_cutoff', 'detect_period', 'differentiate_lines', 'fit_series',
-    'position_cutoff', 'process', 'resample', 'series_basis', 'smooth_five_point',
-    'split_at_gaps', 'zero_phase_lowpass',
+    'METHODS', 'Decimator', 'DifferentiationOptions', 'EffortCheck', 'ModelContent', 'Motion',
+    'PeriodAverage', 'PositionCutoff', 'Resampled', 'Samples', 'average_periods',
+    'central_differences', 'check_effort', 'decimation_cutoff', 'detect_period',
+    'differentiate_lines', 'fit_series', 'position_cutoff', 'process', 'resample',
+    'series_basis', 'smooth_five_point', 'split_at_gaps', 'zero_phase_lowpass',
 ]

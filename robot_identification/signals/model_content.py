@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -126,7 +127,7 @@ def _first_fit(
     scale = np.linalg.norm(matrix, axis=0)
     scale[scale == 0] = 1.0
     both = np.column_stack([matrix / scale, (torque / scale_tau).ravel()])
-    factor = np.linalg.qr(both, mode='r')
+    factor: Any = np.linalg.qr(both, mode='r')
     values = np.linalg.lstsq(factor[:, :-1], factor[:, -1], rcond=1e-6)[0]
     return np.asarray(regressor @ (values / scale))
 

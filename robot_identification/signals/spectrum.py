@@ -53,7 +53,7 @@ def power_spectrum(x: ArrayLike, rate: float) -> tuple[Array, Array]:
     count = len(x)
     taper = np.sin(np.pi * (np.arange(count) + 0.5) / count) ** 4
     taper /= np.sqrt(np.mean(taper ** 2))
-    frequency = np.arange(count // 2 + 1) * (rate / count)
+    frequency = np.arange(count // 2 + 1, dtype=np.float64) * float(rate / count)
     power = np.empty((len(frequency), x.shape[1]))
     for j, column in enumerate(x.T):
         amplitude = np.fft.rfft((column - column.mean()) * taper) / count
