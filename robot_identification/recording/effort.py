@@ -1,0 +1,226 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What signals mean: from what a robot publishes to joint positions and torques, and back."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robot_identification.arm import Arm
+from robot_identification.arrays import Array
+from robot_identification.errors import RecordingError
+
+TURNS = 4 * np.pi  # [rad] no joint with limits turns so far
+
+
+def joint_position(arm: Arm, q: Array) -> Array:
+    """
+    Return joint positions of recorded ones, (N, n).
+
+    Parameters
+    ----------
+    arm
+        Says the side of the gears and the offset.
+    q
+        As recorded, (N, n), in the arm's order.
+    """
+    if arm.position.side == 'motor':
+        q = _solve(arm.drives.motor_from_joint, q)
+    return np.ascontiguousarray(q + arm.position.offset)
+
+
+def joint_velocity(arm: Arm, v: Array) -> Array:
+    """Return joint velocities of recorded ones, (N, n); as `joint_position` without offset."""
+    if arm.position.side == 'motor':
+        v = _solve(arm.drives.motor_from_joint, v)
+    return np.ascontiguousarray(v)
+
+
+def published_position(arm: Arm, q: Array, v: Array | None) -> tuple[Array, Array | None]:
+    """
+    Return what a robot publishes when its joints are at q: the inverse of `joint_position`.
+
+    Parameters
+    ----------
+    arm
+        Says the side of the gears and the offset.
+    q, v
+        Joint positions and velocities, (N, n).
+    """
+    q = q - arm.position.offset
+    if arm.position.side == 'joint':
+        return q, v
+    to_motor = arm.drives.motor_from_joint.T
+    return q @ to_motor, None if v is None else v @ to_motor
+
+
+def check_radians(arm: Arm, q: Array, place: str) -> None:
+    """
+    Refuse positions that can only be degrees.
+
+    Parameters
+    ----------
+    arm
+        Says which joints turn, and how far.
+    q
+        Joint positions, (N, n).
+    place
+        How to call the recording in an error.
+
+    Raises
+    ------
+    RecordingError
+        A joint with limits turns farther than twice its limits and than two turns.
+    """
+    bound = np.maximum(np.abs(arm.limits.lower), np.abs(arm.limits.upper))
+    bound = np.where(arm.prismatic | ~np.isfinite(bound), np.inf, np.maximum(2 * bound, TURNS))
+    largest = np.max(np.abs(q), axis=0)
+    for i in np.flatnonzero(largest > bound):
+        raise RecordingError(
+            f"{place}: joint '{arm.joint_names[i]}' is at {largest[i]:.4g} rad, its limits are "
+            f'{arm.limits.lower[i]:.4g} and {arm.limits.upper[i]:.4g}; if positions are in '
+            f'degrees convert them to radians, if they are motor angles say so in the robot YAML: '
+            f'`position: {{side: motor}}`')
+
+
+def raw_effort(arm: Arm, tau: Array | None, current: Array | None,
+               place: str) -> tuple[Array, bool]:
+    """
+    Choose the signal that the arm's effort is, and whether it is a current.
+
+    Parameters
+    ----------
+    arm
+        Says what effort is.
+    tau, current
+        What was recorded, (N, n).
+    place
+        How to call the recording in an error.
+
+    Raises
+    ------
+    RecordingError
+        The signal was not recorded.
+    """
+    if tau is None and current is None:
+        raise RecordingError(f'{place} has neither torques (tau) nor currents (current)')
+    if arm.effort is None:
+        return (tau, False) if tau is not None else (current, True)  # type: ignore[return-value]
+    if arm.effort.quantity == 'current':
+        # effort fields of drivers that publish currents arrive as tau
+        return (current if current is not None else tau), True  # type: ignore[return-value]
+    if tau is None:
+        raise RecordingError(
+            f'{place} has currents and no torques, but the robot YAML says '
+            f'`effort: {{quantity: torque}}`; correct the YAML, or name the array of torques in '
+            f'`recording: {{tau: NAME}}`')
+    return tau, False
+
+
+def torque_of_current(arm: Arm, current: Array, place: str) -> Array:
+    """
+    Return gains times currents, (N, n) [N m or N].
+
+    Parameters
+    ----------
+    arm
+        Has the gains.
+    current
+        (N, n) [A].
+    place
+        How to call the recording in an error.
+
+    Raises
+    ------
+    RecordingError
+        A gain is not known.
+    """
+    gains = arm.drives.gains
+    unknown = [joint for joint, gain in zip(arm.joint_names, gains) if not np.isfinite(gain)]
+    if unknown:
+        raise RecordingError(
+            f"{place} has currents, but the gain [N m/A] of the drive of '{', '.join(unknown)}' "
+            'is '
+            f'not known; give it in the robot YAML as `drives: {{{unknown[0]}: {{gain: ...}}}}`, '
+            f'or record torques')
+    torque: Array = current * gains
+    return torque
+
+
+def joint_torque(arm: Arm, torque: Array, q: Array) -> Array:
+    """
+    Return the torque at the joints of a recorded torque, (N, n) [N m or N].
+
+    Parameters
+    ----------
+    arm
+        Says side, sign and gravity compensation.
+    torque
+        As recorded, (N, n).
+    q
+        Joint positions, (N, n), for the gravity torque that a driver has taken away.
+    """
+    effort = arm.effort
+    if effort is None:
+        return np.array(torque)
+    torque = effort.sign * torque
+    if effort.side == 'motor':
+        torque = torque @ arm.drives.motor_from_joint
+    return torque + _gravity(arm, q) if effort.gravity_compensated else torque
+
+
+def published_effort(arm: Arm, torque: Array, q: Array) -> dict[str, Array]:
+    """
+    Return what a robot publishes for a torque at its joints: the inverse of `joint_torque`.
+
+    Parameters
+    ----------
+    arm
+        Says what effort means.
+    torque, q
+        Torques and positions of the joints, (N, n).
+
+    Returns
+    -------
+    dict
+        `tau` or `current`.
+
+    Raises
+    ------
+    RecordingError
+        Effort is a current, and a gain is not known.
+    """
+    effort = arm.effort
+    if effort is None:
+        return {'tau': torque}
+    if effort.gravity_compensated:
+        torque = torque - _gravity(arm, q)
+    if effort.side == 'motor':
+        torque = _solve(arm.drives.motor_from_joint.T, torque)
+    torque = effort.sign * torque
+    if effort.quantity == 'torque':
+        return {'tau': torque}
+    torque_of_current(arm, torque, f"the arm '{arm.name}'")
+    return {'current': torque / arm.drives.gains}
+
+
+def _gravity(arm: Arm, q: Array) -> Array:
+    from robot_identification.dynamics import inverse_dynamics
+    zero = np.zeros_like(q)
+    return inverse_dynamics(arm, q, zero, zero)
+
+
+def _solve(matrix: Array, rows: Array) -> Array:
+    solution: Array = np.asarray(np.linalg.solve(matrix, rows.T).T, dtype=float)
+    return solution

@@ -1,0 +1,304 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The recording: what was measured of a motion, checked as far as no model is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robot_identification.arm import Arm
+from robot_identification.arrays import Array, read_only
+from robot_identification.errors import RecordingError
+from robot_identification.recording import effort, stamps
+
+SIGNALS = ('q', 'v', 'tau', 'current')
+DEGREES = 180 / np.pi
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """
+    N samples of n joints; 1-D signals become (N, 1), arrays are read-only.
+
+    Stamps increase strictly: up to a twentieth of the samples may come late or twice, they are put
+    in order or dropped, and counted.
+
+    Parameters
+    ----------
+    t
+        Stamps, (N,) [s].
+    q
+        Positions, (N, n) [rad or m].
+    tau
+        Efforts as the robot published them, (N, n); what they mean says the arm (`Arm.effort`).
+    joint_names
+        Names of the n joints.
+    v
+        Velocities, (N, n) [rad/s or m/s], where they were measured.
+    current
+        Motor currents, (N, n) [A], or another command that a drive gain turns into torque.
+    name
+        How to call the recording, for instance its file.
+    duplicates, out_of_order
+        How many samples were dropped because their stamp was there already, and how many stamps
+        came late.
+
+    Raises
+    ------
+    RecordingError
+        Shapes that disagree, values that are not finite, too few samples, stamps or velocities in
+        wrong units.
+    """
+
+    t: Array
+    q: Array
+    tau: Array | None = None
+    _: KW_ONLY
+    joint_names: tuple[str, ...]
+    v: Array | None = None
+    current: Array | None = None
+    name: str = ''
+    duplicates: int = field(default=0, init=False)
+    out_of_order: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        place = self.place
+        names = (self.joint_names,) if isinstance(self.joint_names, str) else self.joint_names
+        names = tuple(str(name) for name in names)
+        _check_names(names, place)
+        t = _numbers(self.t, 't', place)
+        if t.ndim != 1:
+            raise RecordingError(f'{place}: the stamps t have the shape {t.shape}, not (N,)')
+        _check_finite(t[:, None], 't', ('t',), None, place)
+        rows, late, copies = stamps.ordered(t, place)
+        for signal in SIGNALS:
+            if getattr(self, signal) is None:
+                continue
+            values = _numbers(getattr(self, signal), signal, place)
+            if values.ndim == 1:
+                values = values[:, None]
+            if values.shape != (len(t), len(names)):
+                raise RecordingError(
+                    f'{place}: {signal} has the shape {values.shape}, not ({len(t)}, '
+                    f'{len(names)}) for {len(t)} stamps and the joints {", ".join(names)}')
+            _check_finite(values, signal, names, t, place)
+            object.__setattr__(self, signal, read_only(values[rows]))
+        if self.q is None:
+            raise RecordingError(f'{place} has no positions q')
+        for attribute, value in (('joint_names', names), ('t', read_only(t[rows])),
+                                 ('duplicates', copies), ('out_of_order', late)):
+            object.__setattr__(self, attribute, value)
+        self._check_velocity()
+
+    @classmethod
+    def from_csv(cls, path: str | Path, arm: Arm | None = None,
+                 keys: Mapping[str, str] | None = None) -> Recording:
+        """Read a CSV file, see `recording.csv_file.read_csv`."""
+        from robot_identification.recording.csv_file import read_csv
+        return read_csv(path, arm, keys)
+
+    @classmethod
+    def from_npz(cls, path: str | Path, arm: Arm | None = None,
+                 keys: Mapping[str, str] | None = None) -> Recording:
+        """Read a NumPy archive, see `recording.npz_file.read_npz`."""
+        from robot_identification.recording.npz_file import read_npz
+        return read_npz(path, arm, keys)
+
+    def to_csv(self, path: str | Path) -> None:
+        """Write a CSV file, see `recording.csv_file.write_csv`."""
+        from robot_identification.recording.csv_file import write_csv
+        write_csv(self, path)
+
+    def to_npz(self, path: str | Path) -> None:
+        """Write a NumPy archive, see `recording.npz_file.write_npz`."""
+        from robot_identification.recording.npz_file import write_npz
+        write_npz(self, path)
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    @property
+    def place(self) -> str:
+        """How the recording is called in sentences."""
+        return f"the recording '{self.name}'" if self.name else 'the recording'
+
+    @property
+    def duration(self) -> float:
+        """From the first to the last stamp [s]."""
+        return float(self.t[-1] - self.t[0])
+
+    @property
+    def rate(self) -> float:
+        """One over the median step [Hz]."""
+        return float(1 / np.median(np.diff(self.t)))
+
+    @property
+    def gaps(self) -> tuple[tuple[float, float], ...]:
+        """Where samples are missing: the stamp before each gap and its length, both [s]."""
+        return stamps.gaps(self.t)
+
+    def window(self, first: int, last: int) -> Recording:
+        """
+        Return the samples from `first` up to, without, `last`.
+
+        Parameters
+        ----------
+        first, last
+            Numbers of samples, 0 <= first < last <= N.
+
+        Raises
+        ------
+        RecordingError
+            The recording does not have these samples.
+        """
+        if not 0 <= first < last <= len(self):
+            raise RecordingError(f'{self.place} has the samples 0 to {len(self)}; the window '
+                                 f'{first} to {last} is not in it')
+        rows = slice(first, last)
+        return self._with(self.t[rows], lambda values: values[rows], self.joint_names)
+
+    def select(self, joint_names: Iterable[str]) -> Recording:
+        """
+        Return the recording of some joints, in their order.
+
+        Parameters
+        ----------
+        joint_names
+            The joints.
+
+        Raises
+        ------
+        RecordingError
+            A joint was not recorded.
+        """
+        names = tuple(joint_names)
+        if names == self.joint_names:
+            return self
+        missing = [name for name in names if name not in self.joint_names]
+        if missing:
+            raise RecordingError(
+                f"{self.place} does not have the joint '{', '.join(missing)}'; it has: "
+                f'{", ".join(self.joint_names)}. Record all joints of the arm, or lock those that '
+                f'stand still')
+        columns = [self.joint_names.index(name) for name in names]
+        return self._with(self.t, lambda values: values[:, columns], names)
+
+    def joint_position(self, arm: Arm) -> Array:
+        """
+        Return the positions of an arm's joints, (N, n) [rad or m], in its order.
+
+        Parameters
+        ----------
+        arm
+            Says on which side of the gears positions were recorded, and where zero is.
+
+        Raises
+        ------
+        RecordingError
+            A joint was not recorded, or positions cannot be radians.
+        """
+        recording = self.select(arm.joint_names)
+        q = effort.joint_position(arm, recording.q)
+        effort.check_radians(arm, q, self.place)
+        return q
+
+    def joint_velocity(self, arm: Arm) -> Array | None:
+        """
+        Return the velocities of an arm's joints, (N, n), or None where none were recorded.
+
+        Parameters
+        ----------
+        arm
+            As for `joint_position`.
+        """
+        recording = self.select(arm.joint_names)
+        return None if recording.v is None else effort.joint_velocity(arm, recording.v)
+
+    def joint_torque(self, arm: Arm) -> Array:
+        """
+        Return the torques at an arm's joints, (N, n) [N m or N], in its order.
+
+        Parameters
+        ----------
+        arm
+            Says what effort means (`arm.effort`; without it tau is the torque at the joints), how
+            drives are geared and coupled, and their gains.
+
+        Raises
+        ------
+        RecordingError
+            The recording has no efforts, or currents without a gain.
+        """
+        recording = self.select(arm.joint_names)
+        raw, is_current = effort.raw_effort(arm, recording.tau, recording.current, self.place)
+        if is_current:
+            raw = effort.torque_of_current(arm, raw, self.place)
+        q = recording.joint_position(arm)
+        return effort.joint_torque(arm, raw, q)
+
+    def _with(self, t: Array, pick: Any, names: tuple[str, ...]) -> Recording:
+        signals: dict[str, Any] = {
+            signal: None if getattr(self, signal) is None else pick(getattr(self, signal))
+            for signal in SIGNALS}
+        return Recording(t, **signals, joint_names=names, name=self.name)
+
+    def _check_velocity(self) -> None:
+        if self.v is None:
+            return
+        difference = np.gradient(self.q, self.t, axis=0)
+        power = np.sum(difference ** 2, axis=0)
+        moving = power > 0
+        ratios = np.sum(self.v * difference, axis=0)[moving] / power[moving]
+        ratio = float(np.median(ratios)) if len(ratios) else 1.0
+        for factor, wrong in ((DEGREES, 'velocities in degrees per second'),
+                              (1 / DEGREES, 'positions in degrees')):
+            if 0.85 < ratio / factor < 1.15:
+                raise RecordingError(
+                    f'{self.place}: the velocities v are {ratio:.3g} times the derivative of the '
+                    f'positions q, as {wrong} would be; give both in radians')
+
+
+def _check_names(names: tuple[str, ...], place: str) -> None:
+    if not names:
+        raise RecordingError(f'{place} names no joint')
+    for name in names:
+        if names.count(name) > 1:
+            raise RecordingError(f"{place} names the joint '{name}' twice")
+
+
+def _numbers(values: ArrayLike, signal: str, place: str) -> np.ndarray:
+    try:
+        return np.asarray(values, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise RecordingError(f'{place}: {signal} is not an array of numbers: {error}') from error
+
+
+def _check_finite(values: np.ndarray, signal: str, names: tuple[str, ...], t: np.ndarray | None,
+                  place: str) -> None:
+    wrong = np.argwhere(~np.isfinite(values))
+    if not len(wrong):
+        return
+    sample, column = wrong[0]
+    joint = '' if signal == 't' else f" of joint '{names[column]}'"
+    instant = '' if t is None else f' (t = {t[sample]:g} s)'
+    more = f', and {len(wrong) - 1} more are not finite' if len(wrong) > 1 else ''
+    raise RecordingError(
+        f'{place}: {signal}{joint} is {values[sample, column]} at sample {sample}{instant}{more}; '
+        f'leave these samples out, gaps are dealt with')

@@ -1,0 +1,112 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Stamps: what they must be before anything can be said about a recording."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robot_identification.arrays import Array
+from robot_identification.errors import RecordingError
+
+SHORTEST = 10  # samples
+GAP_STEPS = 4.0  # a step longer than so many median steps is a gap
+JUMP = 100  # a stamp that is late by so many steps belongs to another recording
+DISORDER = 0.05  # share of stamps that may come late or twice
+FASTEST = 50e3  # [Hz] that an arm is recorded with; the slowest, 5 Hz, is in UNITS
+# median step from which a stamp is rather in this unit: 20 kHz to 5 Hz each
+UNITS = (('nanoseconds', 5e4, 1e9), ('microseconds', 50.0, 1e6), ('milliseconds', 0.2, 1e3))
+
+
+def ordered(t: Array, place: str) -> tuple[np.ndarray, int, int]:
+    """
+    Return the rows to keep, in the order of time, and what was wrong with the rest.
+
+    Middleware delivers a few messages late or twice; those are put in order, or dropped, and
+    counted. More than that is not a recording of one motion, and is refused.
+
+    Parameters
+    ----------
+    t
+        Stamps, (N,).
+    place
+        How to call the recording in an error.
+
+    Returns
+    -------
+    tuple
+        Rows (M,), the number of stamps that were out of order, and of those that were there twice.
+
+    Raises
+    ------
+    RecordingError
+        Too few stamps, not seconds, or too much disorder.
+    """
+    if len(t) < SHORTEST:
+        raise RecordingError(f'{place} has {len(t)} samples, at least {SHORTEST} are needed; '
+                             f'record a whole motion')
+    steps = np.diff(t)
+    late = int(np.count_nonzero(steps < 0))
+    if late > DISORDER * len(t) or np.any(steps < -JUMP * max(_typical(steps), 1e-12)):
+        first = int(np.argmin(steps))
+        raise RecordingError(
+            f'{place}: {late} of its stamps go backwards, the worst by {-steps[first]:g} s after '
+            f'sample {first}; it seems to hold several recordings or a clock that was set: split '
+            f'it there, or use the stamps of the sender')
+    rows = np.argsort(t, kind='stable') if late else np.arange(len(t))
+    twice = np.concatenate([[False], np.diff(t[rows]) == 0])
+    copies = int(np.count_nonzero(twice))
+    if copies > DISORDER * len(t):
+        raise RecordingError(
+            f'{place}: {copies} of {len(t)} stamps repeat the one before; the clock of the stamps '
+            'is '
+            f'coarser than the recording: write stamps with all their digits, or leave repeated '
+            f'messages out')
+    rows = rows[~twice]
+    _check_unit(float(np.median(np.diff(t[rows]))), place)
+    return rows, late, copies
+
+
+def gaps(t: Array) -> tuple[tuple[float, float], ...]:
+    """
+    Return where samples are missing: the stamp before each gap and its length, both [s].
+
+    Parameters
+    ----------
+    t
+        Increasing stamps, (N,) [s].
+    """
+    steps = np.diff(t)
+    wide = np.flatnonzero(steps > GAP_STEPS * np.median(steps))
+    return tuple((float(t[k]), float(steps[k])) for k in wide)
+
+
+def _typical(steps: Array) -> float:
+    forward = steps[steps > 0]
+    return float(np.median(forward)) if len(forward) else 0.0
+
+
+def _check_unit(step: float, place: str) -> None:
+    for unit, threshold, factor in UNITS:
+        if step >= threshold:
+            raise RecordingError(
+                f'{place}: the median step of its stamps is {step:g}, which cannot be seconds '
+                f'({1 / step:.3g} samples a second); if they are {unit} ({factor / step:.4g} Hz), '
+                f'divide them by {factor:g}')
+    if step < 1 / FASTEST:
+        raise RecordingError(
+            f'{place}: the median step of its stamps is {step:g} s, that is {1 / step:.3g} '
+            'samples a '
+            f'second, more than the {FASTEST:g} that an arm is recorded with; stamps must be in '
+            f'seconds')

@@ -1,0 +1,27 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The independent arm that tests and demos move: a plant in MuJoCo, its controller and sensors."""
+
+from robot_identification.simulation.controller import JointController
+from robot_identification.simulation.friction import PlantFriction
+from robot_identification.simulation.options import PlantOptions
+from robot_identification.simulation.plant import Plant, PlantState
+from robot_identification.simulation.reference import Reference
+from robot_identification.simulation.robot import SimulatedRobot
+from robot_identification.simulation.sensors import Reading, Sensors
+from robot_identification.simulation.simulate import SimulatedRun, simulate
+from robot_identification.simulation.truth import PlantTruth
+
+__all__ = ['JointController', 'Plant', 'PlantFriction', 'PlantOptions', 'PlantState', 'PlantTruth',
+           'Reading', 'Reference', 'Sensors', 'SimulatedRobot', 'SimulatedRun', 'simulate']
