@@ -151,6 +151,20 @@ def test_standstill_is_dropped_or_set_to_zero(arm):
     assert inside.sum() > 500 and not np.any(zero.v[inside])
 
 
+@pytest.mark.parametrize('method', ['butterworth', 'smoothing', 'fourier'])
+def test_every_row_can_be_kept_for_a_prediction(arm, method):
+    t = np.arange(2000) / 100.0
+    recording = record(arm, t)
+    kept = process(recording, arm, method=method, edges='keep', standstill='zero')
+    assert kept.t == pytest.approx(t)
+    cut = process(recording, arm, method=method)
+    inside = np.searchsorted(kept.t, cut.t - 1e-6)
+    assert relative(kept.a[inside], cut.a) < 0.02
+    _, v, _ = motion(kept.t)
+    assert relative(kept.v, v) < 0.02
+    assert np.abs(kept.v - v).max() < 0.5
+
+
 def test_recorded_velocity_is_used_only_when_asked_for(arm):
     t = np.arange(2000) / 100.0
     recording = record(arm, t)

@@ -99,7 +99,7 @@ def fit(arm, samples, rounds=3):
 
 def score(arm, recording, values, cutoff=7.5):
     """Relative torque error in percent after a common 7.5 Hz filter, half a second cut off."""
-    samples = process(recording, arm, standstill='zero')
+    samples = process(recording, arm, standstill='zero', edges='keep')
     predicted = ModelStructure.of(arm).columns(samples.q, samples.v, samples.a) @ values
     step = float(np.median(np.diff(recording.t)))
     clock = np.arange(samples.t[0], samples.t[-1], step)

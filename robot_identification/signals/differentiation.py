@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -48,6 +48,9 @@ class DifferentiationOptions:
         Samples in a period of the motion, None where unknown.
     wrap
         True when the samples are one period of a motion that repeats: filters go round.
+    keep_edges
+        True to give back every sample: the positions are continued oddly (mirrored in the end
+        point) beyond either end, and the first and last of `trim` samples are less accurate.
     passes
         Passes of five-point smoothing; from the cut-off when None.
     harmonics
@@ -59,6 +62,7 @@ class DifferentiationOptions:
     cutoff: Array
     period: int | None = None
     wrap: bool = False
+    keep_edges: bool = False
     passes: int | None = None
     harmonics: int | None = None
     basis: str = 'ffs'
@@ -104,10 +108,17 @@ def _cut(q: Array, rate: float, edge: int, note: str) -> Motion:
     return Motion(q[edge:len(q) - edge], first[inner], second[inner], edge, note)
 
 
-def _wrapped(
+def _continued(
     q: Array, rate: float, options: DifferentiationOptions, edge: int
 ) -> tuple[Array, int]:
-    """Repeat one period on either side as far as the edge; give back the edge to cut."""
+    """Continue the run on either side where its edges are kept; give back the edge to cut."""
+    if options.keep_edges and not options.wrap:
+        if len(q) <= edge + 1:
+            raise SignalError(
+                f'{len(q) / rate:.3g} s are too short for the filter; at least '
+                f'{(edge + 2) / rate:.3g} s are needed, or a higher cut-off')
+        before, after = 2 * q[0] - q[edge:0:-1], 2 * q[-1] - q[-2:-edge - 2:-1]
+        return np.concatenate([before, q, after]), edge
     if not options.wrap:
         if len(q) <= 2 * edge + 1:
             raise SignalError(
@@ -120,7 +131,7 @@ def _wrapped(
 
 
 def _butterworth(q: Array, rate: float, options: DifferentiationOptions) -> Motion:
-    padded, edge = _wrapped(q, rate, options, trim(options.cutoff, rate))
+    padded, edge = _continued(q, rate, options, trim(options.cutoff, rate))
     smooth = zero_phase_lowpass(padded, options.cutoff, rate)
     motion = _cut(smooth, rate, edge,
                   'zero-phase 4th-order Butterworth low-pass of the positions, then '
@@ -139,7 +150,7 @@ def _smoothing(q: Array, rate: float, options: DifferentiationOptions) -> Motion
                 f"Hz at {rate:.4g} Hz; give the passes, or take the method 'butterworth'")
     # The gain of all passes is near exp(-3/35 passes w^4): their reach grows with the fourth root.
     reach = min(2 * passes, 2 + int(np.ceil(6 * (3 * passes / 35) ** 0.25)))
-    padded, edge = _wrapped(q, rate, options, reach + STENCIL_HALF)
+    padded, edge = _continued(q, rate, options, reach + STENCIL_HALF)
     motion = _cut(smooth_five_point(padded, passes), rate, edge,
                   f'five-point cubic smoothing of the positions, {passes} passes, then '
                   'eighth-order central differences')
@@ -147,7 +158,7 @@ def _smoothing(q: Array, rate: float, options: DifferentiationOptions) -> Motion
 
 
 def _unwrapped(motion: Motion, options: DifferentiationOptions) -> Motion:
-    return Motion(motion.q, motion.v, motion.a, 0, motion.note) if options.wrap else motion
+    return replace(motion, first=0) if options.wrap or options.keep_edges else motion
 
 
 def _fourier(q: Array, rate: float, options: DifferentiationOptions) -> Motion:

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from robot_identification.recording import Recording
 
 VELOCITIES = ('differentiated', 'recorded')
+EDGES = ('cut', 'keep')
 STANDSTILL = ('drop', 'zero', 'keep')
 FEWEST_ROWS = 10
 LARGEST_SLIP = 0.1
@@ -76,6 +77,7 @@ def process(
     average: bool = False,
     velocity: str = 'differentiated',
     standstill: str = 'drop',
+    edges: str = 'cut',
     stamps: str = 'auto',
     gap_steps: float = GAP_STEPS,
     smoothing_passes: int | None = None,
@@ -113,6 +115,9 @@ def process(
         Rows in which the whole arm rests (friction is not determined there): 'drop' them, for a
         fit; 'zero' their v and a, which else are noise with a random sign, for a prediction at
         every row; or 'keep' them as measured.
+    edges
+        'cut' what the filter spoils at the ends of every unbroken run, for a fit; or 'keep' it,
+        for a prediction at every row.
     stamps
         'auto', 'recorded' or 'uniform', see `resample`.
     gap_steps
@@ -134,13 +139,15 @@ def process(
         raise UnknownNameError('choice of velocity', velocity, VELOCITIES)
     if standstill not in STANDSTILL:
         raise UnknownNameError('treatment of standstill', standstill, STANDSTILL)
-    if velocity == 'recorded' and (average or method != 'butterworth'):
+    if edges not in EDGES:
+        raise UnknownNameError('treatment of edges', edges, EDGES)
+    if velocity == 'recorded' and (edges == 'keep' or average or method != 'butterworth'):
         raise SignalError("recorded velocities go with the method 'butterworth' and without "
                           'averaging only')
     columns, n = _columns(recording, arm, velocity), arm.n
     uniform = resample(recording.t, columns, gap_steps=gap_steps, stamps=stamps, judge=n)
     longest = max(uniform.segments, key=lambda run: run.stop - run.start)
-    notes: dict[str, object] = {'method': method}
+    notes: dict[str, object] = {'method': method, 'edges': edges}
     cutoffs = _cutoffs(cutoff, uniform.columns[longest, :n], uniform.rate, arm, notes)
 
     needs_period = average or method in PERIODIC_METHODS
@@ -157,8 +164,8 @@ def process(
     if samples_a_period is not None and len(runs) == 1:
         runs, noise, averaged = _periods(runs[0], samples_a_period, average, notes)
     options = DifferentiationOptions(
-        cutoffs, samples_a_period, wrap=average, passes=smoothing_passes, harmonics=harmonics,
-        basis=basis)
+        cutoffs, samples_a_period, wrap=average, keep_edges=edges == 'keep',
+        passes=smoothing_passes, harmonics=harmonics, basis=basis)
     done = _differentiate(runs, uniform, method, options, notes)
     if standstill != 'keep' and not average:
         done = _treat_rest(done, uniform.rate, standstill == 'drop', notes)
