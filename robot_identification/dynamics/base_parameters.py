@@ -23,7 +23,8 @@ from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics.structure import ModelStructure
 from robot_identification.errors import EstimationError
 
-TOLERANCE = 1e-8
+TOLERANCE = 1e-4
+"""Angles of URDFs are often rounded to 1.5708, which makes parallel axes cross by some 1e-6."""
 VISIBLE = 1e-9
 
 

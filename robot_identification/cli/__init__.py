@@ -1,0 +1,55 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The command `robot-identification`."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+import typer
+
+from robot_identification.cli import demo, excite, identify, lists
+from robot_identification.cli.console import err
+from robot_identification.errors import RobotIdentificationError
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
+                  help='From a URDF to a validated dynamic model of a serial arm.')
+for command in (demo.demo, lists.init, excite.excite, excite.simulate, identify.identify,
+                identify.validate, identify.report, lists.estimators, lists.frictions, lists.robots):
+    app.command()(command)
+
+USAGE = 2
+
+
+def main() -> None:
+    """Run the command line: 0 is a pass, 1 a negative verdict, 2 a wrong input."""
+    try:
+        code = app(standalone_mode=False)
+    except RobotIdentificationError as error:
+        err.print(f'error: {error}', style='red', markup=False, highlight=False, soft_wrap=True)
+        code = USAGE
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except click.exceptions.Abort:
+        code = 130
+    except OSError as error:
+        err.print(f"error: '{error.filename}' cannot be used: {error.strerror}", style='red',
+                  markup=False, highlight=False, soft_wrap=True)
+        code = USAGE
+    sys.exit(code)
+
+
+__all__ = ['app', 'main']

@@ -1,0 +1,146 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The commands that make and judge models: identify, validate and report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from robot_identification.arm import load_arm
+from robot_identification.cli.console import AsJson, Robot, emit, out, progress
+from robot_identification.dynamics import load_model
+from robot_identification.excitation import load_excitation
+from robot_identification.files import write_text
+from robot_identification.identification import identify as run_identification
+from robot_identification.identification import validate as run_validation
+from robot_identification.recording import load_recording
+from robot_identification.reporting import (
+    result_summary,
+    save_results,
+    summary,
+    validation_summary,
+    write_report,
+)
+from robot_identification.validation import Thresholds, prediction_csv
+
+Window = Annotated[tuple[int, int] | None, typer.Option(
+    metavar='FIRST LAST', help='Use only these samples of the recording.')]
+Overall = Annotated[float, typer.Option(
+    help='Largest relative torque error of all joints together that passes.')]
+Joint = Annotated[float, typer.Option(help='Largest relative torque error of a joint that passes.')]
+Cutoff = Annotated[float | None, typer.Option(
+    help='Of the position filter [Hz]; chosen from the data when not given.')]
+Decimation = Annotated[float | None, typer.Option(
+    help='Of the parallel decimation [Hz]; chosen from the data when not given.')]
+Method = Annotated[str, typer.Option(
+    help='How velocities are made: butterworth, smoothing, fourier or spectral.')]
+Period = Annotated[float | None, typer.Option(
+    help='Of the motion [s]; found in the data when not given.')]
+
+
+def identify(
+    robot: Robot,
+    recordings: Annotated[list[Path], typer.Argument(
+        metavar='RECORDING...', help='CSV or NPZ recordings to fit.')],
+    output: Annotated[Path, typer.Option('--output', '-o', help='Folder for the results.')],
+    estimator: Annotated[str, typer.Option(help='See `estimators`.')] = 'wls',
+    friction: Annotated[str, typer.Option(help='See `frictions`.')] = 'coulomb_viscous',
+    held_out: Annotated[list[Path] | None, typer.Option(
+        help='A recording of another motion to validate on; may be repeated.')] = None,
+    window: Window = None,
+    held_out_window: Window = None,
+    excitation: Annotated[Path | None, typer.Option(
+        help='Excitation file that was executed, for the report.')] = None,
+    overall: Overall = Thresholds.overall,
+    joint: Joint = Thresholds.joint,
+    cutoff: Cutoff = None,
+    decimation_cutoff: Decimation = None,
+    method: Method = 'butterworth',
+    period: Period = None,
+    average: Annotated[bool, typer.Option('--average', help='Fit the mean over all periods.')] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Identify a dynamic model from recordings; exit code 1 when the verdict is negative."""
+    thresholds = Thresholds(overall, joint)
+    arm = load_arm(robot)
+    executed = None if excitation is None else load_excitation(excitation)
+    fitted = [load_recording(path, arm, window) for path in recordings]
+    others = [load_recording(path, arm, held_out_window) for path in held_out or []]
+    processing = _processing(cutoff, decimation_cutoff, method, period)
+    if average:
+        processing['average'] = True
+    with progress(as_json) as tell:
+        result = run_identification(
+            arm, fitted, estimator, friction, others, thresholds=thresholds,
+            processing=processing, progress=tell)
+        tell('writing the report', 0.9)
+        save_results(result, output, excitation=executed)
+    if as_json:
+        emit({**result_summary(result), 'directory': str(output)})
+    else:
+        out.print(summary(result, output))
+    raise typer.Exit(0 if result.verdict.passed else 1)
+
+
+def validate(
+    model: Annotated[Path, typer.Argument(metavar='MODEL', help='Model file.')],
+    recording: Annotated[Path, typer.Argument(metavar='RECORDING', help='CSV or NPZ recording.')],
+    csv: Annotated[Path | None, typer.Option(
+        help="Write t and tau_hat_<joint> at the recording's stamps.")] = None,
+    window: Window = None,
+    overall: Overall = Thresholds.overall,
+    joint: Joint = Thresholds.joint,
+    cutoff: Cutoff = None,
+    decimation_cutoff: Decimation = None,
+    method: Method = 'butterworth',
+    period: Period = None,
+    as_json: AsJson = False,
+) -> None:
+    """Predict the torques of a recording; exit code 1 when the errors exceed the thresholds."""
+    thresholds = Thresholds(overall, joint)
+    identified = load_model(model)
+    measured = load_recording(recording, identified.arm, window)
+    validation = run_validation(
+        identified, measured, thresholds=thresholds,
+        processing=_processing(cutoff, decimation_cutoff, method, period))
+    if csv is not None:
+        write_text(csv, prediction_csv(validation.t, validation.torque, identified.arm.joint_names))
+    if as_json:
+        emit(result_summary(validation))
+    else:
+        out.print(validation_summary(validation.verdict))
+        if csv is not None:
+            out.print(f'wrote {csv}', markup=False)
+    raise typer.Exit(0 if validation.verdict.passed else 1)
+
+
+def report(
+    directory: Annotated[Path, typer.Argument(metavar='DIR', help='Folder that identify wrote.')],
+    as_json: AsJson = False,
+) -> None:
+    """Write the HTML report of an identification anew."""
+    path = write_report(directory)
+    if as_json:
+        emit({'report': str(path)})
+    else:
+        out.print(f'wrote {path}', markup=False)
+
+
+def _processing(cutoff: float | None, decimation_cutoff: float | None, method: str,
+                period: float | None) -> dict[str, Any]:
+    return {'cutoff': cutoff, 'decimation_cutoff': decimation_cutoff, 'method': method,
+            'period': period}

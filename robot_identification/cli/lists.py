@@ -1,0 +1,87 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The commands that start a project and list what there is: init, robots, estimators, frictions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from robot_identification.arm import load_arm, robot_files, robot_template
+from robot_identification.cli.console import AsJson, emit, out
+from robot_identification.dynamics import FRICTION_MODELS
+from robot_identification.errors import ArmError, ConfigurationError
+from robot_identification.estimation import ESTIMATORS
+from robot_identification.files import write_text
+
+
+def init(
+    urdf: Annotated[Path, typer.Argument(metavar='URDF', help='URDF or xacro file of your arm.')],
+    output: Annotated[Path | None, typer.Option(
+        '--output', '-o', help='Robot YAML to write; the name of the URDF when not given.')] = None,
+    force: Annotated[bool, typer.Option('--force', help='Overwrite an existing file.')] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write a robot YAML with what the URDF says, and mark what it does not."""
+    target = output or Path(urdf.name).with_suffix('.yaml')
+    if target.exists() and not force:
+        raise ConfigurationError(f"'{target}' exists; give another --output, or --force")
+    text = robot_template(urdf, base=target.parent)
+    write_text(target, text)
+    places = text.count('FILL IN') - 1
+    if as_json:
+        emit({'robot': str(target), 'to_fill_in': places})
+    else:
+        out.print(f'wrote {target}: fill in the {places} places marked FILL IN', markup=False)
+
+
+def robots(as_json: AsJson = False) -> None:
+    """List the robots that are shipped."""
+    rows = []
+    for name in robot_files():
+        try:
+            arm = load_arm(name)
+        except ArmError as error:
+            rows.append((name, '-', str(error)))
+            continue
+        rows.append((name, str(arm.n), ', '.join(arm.joint_names)))
+    _show(as_json, 'robots', ('name', 'joints', 'names of the joints'), rows)
+
+
+def estimators(as_json: AsJson = False) -> None:
+    """List the estimators."""
+    _show(as_json, 'estimators', ('name', 'what it does'),
+          [(name, estimator.summary) for name, estimator in ESTIMATORS.items()])
+
+
+def frictions(as_json: AsJson = False) -> None:
+    """List the friction models."""
+    _show(as_json, 'friction models', ('name', 'torque', 'parameters'),
+          [(name, model.formula, ', '.join(model.parameters))
+           for name, model in FRICTION_MODELS.items()])
+
+
+def _show(as_json: bool, title: str, columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+    if as_json:
+        emit({title: [dict(zip(columns, row)) for row in rows]})
+        return
+    table = Table(title=title)
+    for column in columns:
+        table.add_column(column)
+    for row in rows:
+        table.add_row(*row)
+    out.print(table)
