@@ -57,6 +57,8 @@ class JointController:
         self._transmission = np.array(arm.transmission)
         self._rotors = self._transmission.T @ np.diag(rotor_inertia) @ self._transmission
         self._friction = read_only(friction)
+        self._upper = np.triu(np.ones((arm.n, arm.n)))
+        self._strictly_lower = 1 - self._upper
 
     @classmethod
     def tuned(cls, plant: Plant) -> JointController:
@@ -103,8 +105,8 @@ class JointController:
         q_ref, v_ref
             Where it should be, (n,).
         """
-        upper = np.triu(pin.crba(self._model, self._data, q))
-        inertia = upper + np.triu(upper, 1).T + self._rotors
+        mass = pin.crba(self._model, self._data, q)  # only its upper triangle counts
+        inertia = self._rotors + mass * self._upper + mass.T * self._strictly_lower
         acceleration = (self._omega ** 2 * (q_ref - q)
                         + 2 * self.damping * self._omega * (v_ref - v))
         friction = self._friction * np.tanh(self._transmission @ v_ref / REVERSAL)

@@ -40,14 +40,11 @@ class Reference:
     evaluate
         Maps instants (N,) [s] to q, v, a, (N, n) each.
     duration
-        Of one pass [s].
-    name
-        How to call the motion.
+        Of all passes [s].
     """
 
     evaluate: Callable[[Array], Motion]
     duration: float
-    name: str
 
     @classmethod
     def of(cls, motion: Any, arm: Arm, periods: int) -> Reference:
@@ -77,9 +74,8 @@ class Reference:
         if periods < 1:
             raise SimulationError(f'the motion cannot be passed through {periods} times')
         trajectory = getattr(motion, 'trajectory', motion)
-        name = str(getattr(motion, 'name', '') or type(motion).__name__)
         if hasattr(trajectory, 'evaluate') and hasattr(trajectory, 'period'):
-            reference = cls(_from_trajectory(trajectory), float(trajectory.period) * periods, name)
+            reference = cls(_from_trajectory(trajectory), float(trajectory.period) * periods)
         elif hasattr(motion, 'sample'):
             reference = _from_arrays(motion.sample(1000.0, periods=periods), 'sampled motion')
         elif isinstance(motion, (tuple, list)) and len(motion) == 4:
@@ -180,4 +176,4 @@ def _from_arrays(arrays: Any, name: str) -> Reference:
         return position(instants), velocity(instants), velocity(instants, 1)
 
     step = float(t[-1] - t[0]) / (len(t) - 1)
-    return Reference(evaluate, float(t[-1] - t[0]) + step, name)
+    return Reference(evaluate, float(t[-1] - t[0]) + step)

@@ -1,0 +1,142 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Recordings: what they keep, order, count and refuse."""
+
+import numpy as np
+import pytest
+
+from robot_identification.errors import RecordingError
+from robot_identification.recording import Recording
+
+NAMES = ('shoulder', 'elbow')
+
+
+def motion(count=200, rate=100.0):
+    t = np.arange(count) / rate
+    q = np.column_stack([np.sin(t), 0.5 * np.cos(2 * t)])
+    v = np.column_stack([np.cos(t), -np.sin(2 * t)])
+    return t, q, v
+
+
+def recording(**changes):
+    t, q, v = motion()
+    values = {'t': t, 'q': q, 'tau': 10 * q, 'v': v, 'joint_names': NAMES, 'name': 'run'}
+    return Recording(**{**values, **changes})
+
+
+def test_arrays_are_copies_that_cannot_be_written():
+    t, q, _ = motion()
+    r = Recording(t, q, joint_names=NAMES)
+    q[0, 0] = 99.0
+    assert r.q[0, 0] == 0.0
+    with pytest.raises(ValueError, match='read-only'):
+        r.q[0, 0] = 1.0
+
+
+def test_signals_of_one_joint_may_be_vectors():
+    t, q, _ = motion()
+    r = Recording(t, q[:, 0], q[:, 1], joint_names=('axis',))
+    assert r.q.shape == r.tau.shape == (200, 1)
+
+
+def test_rate_duration_and_length():
+    r = recording()
+    assert len(r) == 200
+    assert r.rate == pytest.approx(100)
+    assert r.duration == pytest.approx(1.99)
+    assert r.gaps == ()
+
+
+def test_window_and_select():
+    r = recording()
+    part = r.window(10, 60)
+    np.testing.assert_array_equal(part.tau, r.tau[10:60])
+    other = r.select(('elbow', 'shoulder'))
+    np.testing.assert_array_equal(other.v, r.v[:, ::-1])
+    assert other.joint_names == ('elbow', 'shoulder')
+    assert r.select(['elbow']).q.shape == (200, 1)
+    with pytest.raises(RecordingError, match=r'window 150 to 201 is not in it'):
+        r.window(150, 201)
+    with pytest.raises(RecordingError, match=r"'run' does not have the joint 'wrist'.*shoulder,"):
+        r.select(('shoulder', 'wrist'))
+
+
+def test_late_and_repeated_stamps_are_put_right_and_counted():
+    t, q, _ = motion()
+    order = np.arange(200)
+    order[[50, 51]] = order[[51, 50]]
+    order = np.insert(order, 100, 99)
+    r = Recording(t[order], q[order], joint_names=NAMES)
+    np.testing.assert_array_equal(r.t, t)
+    np.testing.assert_array_equal(r.q, q)
+    assert (r.out_of_order, r.duplicates) == (1, 1)
+
+
+def test_gaps_are_found():
+    t, q, _ = motion()
+    keep = np.r_[0:80, 95:200]
+    (gap,) = Recording(t[keep], q[keep], joint_names=NAMES).gaps
+    assert gap == pytest.approx((t[79], 0.16))
+
+
+@pytest.mark.parametrize('change, sentence', [
+    (lambda t: np.concatenate([t[:150], t[:50]]), 'several recordings'),
+    (lambda t: np.random.default_rng(0).permutation(t), 'go backwards'),
+    (lambda t: np.floor(t * 20) / 20, 'coarser than the recording'),
+    (lambda t: 1.7e18 + t * 1e9, 'nanoseconds.*divide them by 1e[+]09'),
+    (lambda t: t * 1e6, 'microseconds'),
+    (lambda t: t * 1e3, 'milliseconds'),
+    (lambda t: t * 1e-5, 'must be in seconds'),
+])
+def test_stamps_that_cannot_be(change, sentence):
+    t, q, _ = motion()
+    with pytest.raises(RecordingError, match=sentence):
+        Recording(change(t), q, joint_names=NAMES)
+
+
+@pytest.mark.parametrize('change, sentence', [
+    ({'q': np.zeros((200, 3))}, r'q has the shape \(200, 3\), not \(200, 2\)'),
+    ({'tau': np.zeros((199, 2))}, r'tau has the shape \(199, 2\)'),
+    ({'q': None}, 'no positions'),
+    ({'q': [['a', 'b']] * 200}, 'not an array of numbers'),
+    ({'joint_names': ('elbow', 'elbow')}, "'elbow' twice"),
+    ({'joint_names': ()}, 'names no joint'),
+    ({'t': np.zeros((200, 2))}, r'not \(N,\)'),
+])
+def test_shapes_and_names_that_disagree(change, sentence):
+    with pytest.raises(RecordingError, match=f"'run'.*{sentence}"):
+        recording(**change)
+
+
+def test_values_that_are_not_finite_are_named():
+    _, q, _ = motion()
+    q[30:33, 1] = np.nan
+    with pytest.raises(RecordingError, match=r"tau of joint 'elbow' is nan at sample 30 "
+                                             r"\(t = 0.3 s\), and 2 more"):
+        recording(tau=q)
+    with pytest.raises(RecordingError, match='t is inf at sample 7'):
+        recording(t=np.where(np.arange(200) == 7, np.inf, np.arange(200) / 100))
+
+
+def test_too_short():
+    with pytest.raises(RecordingError, match='has 9 samples, at least 10'):
+        recording().window(0, 9)
+
+
+def test_units_of_velocities_that_contradict_positions():
+    _, q, v = motion()
+    with pytest.raises(RecordingError, match='velocities in degrees'):
+        recording(v=np.degrees(v))
+    with pytest.raises(RecordingError, match='positions in degrees'):
+        recording(q=np.degrees(q))

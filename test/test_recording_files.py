@@ -1,0 +1,167 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Recordings in files: round trips, names of columns, and sentences about what is wrong."""
+
+import numpy as np
+import pytest
+
+from robot_identification.arm import Arm
+from robot_identification.arm.robot_file import arm_from_mapping
+from robot_identification.errors import RecordingError, UnknownNameError
+from robot_identification.recording import READERS, Recording, load_recording
+
+LINK = """<link name="{0}"><inertial><origin xyz="0 0 0.2"/><mass value="2"/>
+<inertia ixx="0.03" ixy="0" ixz="0" iyy="0.03" iyz="0" izz="0.01"/></inertial></link>"""
+JOINT = """<joint name="{0}" type="revolute"><parent link="{1}"/><child link="{2}"/>
+<origin xyz="0 0 0.4"/><axis xyz="0 1 0"/>
+<limit lower="-2" upper="2" effort="50" velocity="3"/></joint>"""
+URDF = ('<robot name="two"><link name="base"/>' + LINK.format('upper') + LINK.format('fore')
+        + JOINT.format('shoulder', 'base', 'upper') + JOINT.format('elbow', 'upper', 'fore')
+        + '</robot>')
+
+
+@pytest.fixture
+def arm():
+    return Arm.from_urdf(URDF)
+
+
+@pytest.fixture
+def run():
+    rng = np.random.default_rng(0)
+    t = 1.7e9 + np.arange(50) / 125
+    q, v, tau, current = rng.normal(size=(4, 50, 2)) / 3
+    return Recording(t, q, tau, joint_names=('shoulder', 'elbow'), v=v, current=current)
+
+
+@pytest.mark.parametrize('suffix', sorted(READERS))
+def test_round_trip_to_the_last_bit(run, arm, tmp_path, suffix):
+    path = tmp_path / f'run{suffix}'
+    (run.to_csv if suffix == '.csv' else run.to_npz)(path)
+    for read in (load_recording(path), load_recording(path, arm)):
+        assert read.joint_names == run.joint_names
+        assert read.name == str(path)
+        for signal in ('t', 'q', 'v', 'tau', 'current'):
+            np.testing.assert_array_equal(getattr(read, signal), getattr(run, signal))
+    assert len(load_recording(path, arm, window=(5, 25))) == 20
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize('suffix', sorted(READERS))
+def test_joints_are_selected_by_name_not_by_place(run, arm, tmp_path, suffix):
+    swapped = run.select(('elbow', 'shoulder'))
+    path = tmp_path / f'run{suffix}'
+    (swapped.to_csv if suffix == '.csv' else swapped.to_npz)(path)
+    read = load_recording(path, arm)
+    assert read.joint_names == arm.joint_names
+    np.testing.assert_array_equal(read.tau, run.tau)
+
+
+def test_names_of_arrays_come_from_the_robot_yaml(run, tmp_path):
+    keys = {'t': 'times', 'q': 'positions', 'tau': 'torques'}
+    arm = arm_from_mapping({'urdf': URDF, 'recording': keys}, folder=tmp_path, origin='x')
+    path = tmp_path / 'lab.npz'
+    np.savez(path, times=run.t, positions=run.q, torques=run.tau)
+    np.testing.assert_array_equal(load_recording(path, arm).tau, run.tau)
+    run.to_npz(tmp_path / 'ours.npz')  # written under the standard names
+    np.testing.assert_array_equal(load_recording(tmp_path / 'ours.npz', arm).tau, run.tau)
+    np.savez(path, times=run.t, positions=run.q)
+    with pytest.raises(RecordingError, match=r"no array 'torques', 'tau'; it has: positions, tim"):
+        load_recording(path, arm)
+    with pytest.raises(UnknownNameError, match="signal of a recording 'torque'"):
+        Recording.from_npz(path, arm, keys={'torque': 'x'})
+
+
+def test_columns_of_one_joint_need_no_joint_name(tmp_path):
+    path = tmp_path / 'axis.csv'
+    path.write_text('t;qm;vir;note\n' + '\n'.join(f'{k / 100};{k};{-k};0' for k in range(20)))
+    read = Recording.from_csv(path, keys={'q': 'qm', 'current': 'vir'})
+    assert read.q.shape == (20, 1)
+    np.testing.assert_array_equal(read.current, -read.q)
+
+
+def lines(rows=20):
+    return ['t,q_shoulder,q_elbow,tau_shoulder,tau_elbow',
+            *(f'{k / 100},{k / 50},{-k / 50},1.5,{k}' for k in range(rows))]
+
+
+def with_line(number, text):
+    changed = lines()
+    changed[number - 1] = text
+    return changed
+
+
+@pytest.mark.parametrize('content, sentence', [
+    (with_line(1, 't,q_shoulder,q_elbow,tau_shoulder,tau_wrist'), "no column 'tau_elbow'"),
+    (with_line(1, 'time,q_shoulder,q_elbow,tau_shoulder,tau_elbow'), "no column 't'.*time"),
+    (with_line(1, 't,q_elbow,q_elbow,tau_shoulder,tau_elbow'), "two columns 'q_elbow'"),
+    (with_line(7, '0.05,0.1,,1.5,5'), "line 7, column 'q_elbow': '' is not a number"),
+    (with_line(7, '0.05,0.1,oops,1.5,5'), "'oops' is not a number"),
+    (with_line(7, '0.05,0.1,0.2'), 'line 7: 3 cells, but the header names 5'),
+    (with_line(7, '0.05,0.1,nan,1.5,5'), "q of joint 'elbow' is nan at sample 5"),
+    (lines(0), 'header and no samples'),
+    (lines(4), 'has 4 samples'),
+    ([], 'is empty'),
+])
+def test_csv_files_that_cannot_be_read(arm, tmp_path, content, sentence):
+    path = tmp_path / 'bad.csv'
+    path.write_text('\n'.join(content))
+    with pytest.raises(RecordingError, match=rf'bad\.csv.*{sentence}'):
+        load_recording(path, arm)
+
+
+def test_npz_files_that_cannot_be_read(arm, run, tmp_path):
+    path = tmp_path / 'bad.npz'
+    with pytest.raises(RecordingError, match='there is no recording'):
+        load_recording(path, arm)
+    path.write_bytes(b'not an archive')
+    with pytest.raises(RecordingError, match='not a NumPy archive'):
+        load_recording(path, arm)
+    np.savez(path, t=run.t, q=np.array([{}], dtype=object))
+    with pytest.raises(RecordingError, match='not a NumPy archive of numbers'):
+        load_recording(path, arm)
+    np.savez(path, t=run.t, q=run.q)
+    with pytest.raises(RecordingError, match='does not name its joints; add'):
+        load_recording(path)
+    np.savez(path, t=run.t, q=np.tile(run.q, 2))
+    with pytest.raises(RecordingError, match="has 4 joints without names, the arm 'two' has 2"):
+        load_recording(path, arm)
+    np.savez(path, t=run.t, q=run.q, joint_names=['a'])
+    with pytest.raises(RecordingError, match='names 1 joints, its positions have 2 columns'):
+        load_recording(path, arm)
+    np.savez(path, t=run.t, q=run.q, joint_names=['shoulder', 'knee'])
+    with pytest.raises(RecordingError, match="does not have the joint 'elbow'"):
+        load_recording(path, arm)
+
+
+def test_other_kinds_are_refused(tmp_path):
+    path = tmp_path / 'run.xlsx'
+    path.write_text('x')
+    with pytest.raises(RecordingError, match=r'no known kind; there is: \.csv, \.npz'):
+        load_recording(path)
+
+
+def test_a_failed_write_leaves_the_old_file(run, tmp_path, monkeypatch):
+    path = tmp_path / 'run.npz'
+    run.to_npz(path)
+    before = path.read_bytes()
+
+    def fails(file, **arrays):
+        file.write(b'half')
+        raise OSError('no space left on device')
+
+    monkeypatch.setattr(np, 'savez_compressed', fails)
+    with pytest.raises(OSError, match='no space'):
+        run.to_npz(path)
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ['run.npz']
