@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from robot_identification.arm import Arm
+from robot_identification.arrays import Array
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import EstimationError
 from robot_identification.estimation import (
@@ -37,9 +38,11 @@ from robot_identification.signals import EffortCheck, Samples, check_effort, pro
 from robot_identification.validation import (
     HeldOut,
     Thresholds,
+    Trace,
     Verdict,
     evaluate,
     judge,
+    predict,
     repeated_share,
 )
 
@@ -155,6 +158,62 @@ def identify(
                      for recording, part in zip(fitted, samples)))
 
 
+@dataclass(frozen=True, eq=False)
+class Validation:
+    """
+    A model against one recording.
+
+    Parameters
+    ----------
+    verdict
+        Pass or fail.
+    t, torque
+        Predicted torques at the recording's stamps, (M,) [s] and (M, n) [N m or N].
+    """
+
+    verdict: Verdict
+    t: Array
+    torque: Array
+
+
+def validate(
+    model: IdentifiedModel,
+    recording: Recording | str | Path,
+    *,
+    thresholds: Thresholds | None = None,
+    processing: Mapping[str, Any] | None = None,
+) -> Validation:
+    """
+    Predict the torques of a recording and judge the errors.
+
+    Parameters
+    ----------
+    model
+        The identified model.
+    recording
+        A recording of the model's arm, or its path.
+    thresholds
+        What the model must reach.
+    processing
+        Options of `signals.process`.
+
+    Raises
+    ------
+    RobotIdentificationError
+        The recording cannot be used; the text says what to do.
+    """
+    recording = _load(model.arm, recording)
+    options = dict(processing or {})
+    samples = process(recording, model.arm, **options)
+    training = [Trace.from_coarse(trace) for trace in model.information.get('training_motion', [])]
+    held_out = evaluate(model, samples, name=recording.name,
+                        repeated=repeated_share(Trace.of(samples), training) if training else 0.0)
+    whole = process(recording, model.arm, **{**options, 'standstill': 'zero', 'edges': 'keep'})
+    t, torque = predict(model, recording, whole)
+    verdict = judge([held_out], thresholds or Thresholds(), rated_torque=model.arm.limits.torque)
+    return Validation(verdict, t, torque)
+
+
 def _load(arm: Arm, recording: Recording | str | Path) -> Recording:
     return recording if isinstance(recording, Recording) else load_recording(recording, arm)
 
@@ -165,7 +224,8 @@ def _validate(model: IdentifiedModel, regression: Regression, estimate: Estimate
     normal = Regression(regression.base, (samples,)).normal
     free = float(np.sqrt(normal.rss(estimate.values).sum() / normal.energy().sum()))
     return evaluate(model, samples, name=recording.name, free_relative_error=free,
-                    repeated=repeated_share(samples, regression.samples))
+                    repeated=repeated_share(Trace.of(samples), [
+                        trace for part in regression.samples for trace in Trace.of(part)]))
 
 
 def _verdict(arm: Arm, estimate: Estimate, consistent: ConsistentEstimate,
@@ -190,6 +250,7 @@ def _information(recordings: Sequence[Recording], samples: Sequence[Samples], es
         'estimator': estimate.estimator,
         'recordings': [recording.name for recording in recordings],
         'seconds': [float(round(recording.duration, 3)) for recording in recordings],
+        'training_motion': [trace.coarse() for part in samples for trace in Trace.of(part)],
         'rows_per_joint': int(estimate.rows[0]),
         'condition_number': float(estimate.condition_number),
         'status': estimate.status,

@@ -16,8 +16,8 @@
 from robot_identification.validation.held_out import HeldOut, evaluate
 from robot_identification.validation.metrics import Errors, JointErrors, errors
 from robot_identification.validation.predict import predict, prediction_csv
-from robot_identification.validation.repeats import repeated_share
+from robot_identification.validation.repeats import Trace, repeated_share
 from robot_identification.validation.verdict import Thresholds, Verdict, judge
 
-__all__ = ['Errors', 'HeldOut', 'JointErrors', 'Thresholds', 'Verdict', 'errors', 'evaluate',
+__all__ = ['Errors', 'HeldOut', 'JointErrors', 'Thresholds', 'Trace', 'Verdict', 'errors', 'evaluate',
            'judge', 'predict', 'prediction_csv', 'repeated_share']

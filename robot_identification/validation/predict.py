@@ -25,8 +25,7 @@ from robot_identification.recording import Recording
 from robot_identification.signals import Samples
 
 
-def predict(model: IdentifiedModel, recording: Recording,
-            samples: Samples) -> tuple[Array, Array]:
+def predict(model: IdentifiedModel, recording: Recording, samples: Samples) -> tuple[Array, Array]:
     """
     Predict the torques of a recording at its own stamps.
 
@@ -37,20 +36,20 @@ def predict(model: IdentifiedModel, recording: Recording,
     recording
         What was recorded.
     samples
-        The recording, processed.
+        The recording, processed with the edges kept and standstill taken for zero velocity.
 
     Returns
     -------
     tuple
-        Stamps (M,) [s] that lie inside the processed samples (filters cost the edges, gaps are
-        left out), and torques (M, n) [N m or N].
+        Stamps (M,) [s], all but those in gaps, and torques (M, n) [N m or N].
     """
     torque = model.torque(samples.q, samples.v, samples.a)
     inside = np.zeros(len(recording.t), dtype=bool)
     out = np.full((len(recording.t), torque.shape[1]), np.nan)
     for segment in samples.segments:
         clock = samples.t[segment]
-        rows = (recording.t >= clock[0]) & (recording.t <= clock[-1])
+        step = 1 / samples.rate    # the even clock may start or end within a step of the stamps
+        rows = (recording.t > clock[0] - step) & (recording.t < clock[-1] + step)
         for j in range(torque.shape[1]):
             out[rows, j] = np.interp(recording.t[rows], clock, torque[segment, j])
         inside |= rows

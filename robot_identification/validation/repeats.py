@@ -15,9 +15,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from scipy.interpolate import CubicSpline
 from scipy.spatial import cKDTree
 
 from robot_identification.arrays import Array
@@ -33,7 +36,51 @@ STEP = 0.02
 """Between the starts of pieces [s]."""
 
 
-def repeated_share(held_out: Samples, training: Sequence[Samples]) -> float:
+TRACE_RATE = 10.0
+"""Of a motion that is kept to recognise repeats [Hz]."""
+LONGEST = 300.0
+"""Seconds of training motion that a model file remembers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """
+    An unbroken motion, kept to recognise repeats of it.
+
+    Parameters
+    ----------
+    rate
+        [Hz].
+    q
+        Positions, (N, n) [rad or m].
+    """
+
+    rate: float
+    q: Array
+
+    @classmethod
+    def of(cls, samples: Samples) -> list[Trace]:
+        """Return the unbroken motions of processed samples."""
+        return [cls(samples.rate, samples.q[segment]) for segment in samples.segments]
+
+    def coarse(self) -> dict[str, Any]:
+        """Return the motion at `TRACE_RATE`, with four decimals, for a model file."""
+        step = max(1, round(self.rate / TRACE_RATE))
+        rows = self.q[::step][:int(LONGEST * self.rate / step)]
+        return {'rate': self.rate / step, 'q': [[round(float(x), 4) for x in row] for row in rows]}
+
+    @classmethod
+    def from_coarse(cls, content: Mapping[str, Any]) -> Trace:
+        """Return the motion that `coarse` wrote, at a finer clock again."""
+        q, rate = np.array(content['q'], dtype=float), float(content['rate'])
+        if len(q) < 4:
+            return cls(rate, q)
+        t = np.arange(len(q)) / rate
+        fine = np.arange(0.0, t[-1], STEP)
+        return cls(1 / STEP, CubicSpline(t, q)(fine))
+
+
+def repeated_share(held_out: Sequence[Trace], training: Sequence[Trace]) -> float:
     """
     Return which part of a motion was already there in training, 0 to 1.
 
@@ -47,25 +94,22 @@ def repeated_share(held_out: Samples, training: Sequence[Samples]) -> float:
     training
         The motions that were fitted.
     """
-    lower = np.min([s.q.min(axis=0) for s in (held_out, *training)], axis=0)
-    upper = np.max([s.q.max(axis=0) for s in (held_out, *training)], axis=0)
+    everything = [*held_out, *training]
+    lower = np.min([trace.q.min(axis=0) for trace in everything if len(trace.q)], axis=0)
+    upper = np.max([trace.q.max(axis=0) for trace in everything if len(trace.q)], axis=0)
     scale = np.where(upper > lower, upper - lower, 1.0)
-    known = [_pieces(samples, scale) for samples in training]
-    pieces = _pieces(held_out, scale)
-    if not len(pieces) or not any(len(k) for k in known):
+    known = np.vstack([_pieces(trace, scale) for trace in training])
+    pieces = np.vstack([_pieces(trace, scale) for trace in held_out])
+    if not len(pieces) or not len(known):
         return 0.0
-    tree = cKDTree(np.vstack([k for k in known if len(k)]))
-    distance, _ = tree.query(pieces, workers=-1)
+    distance, _ = cKDTree(known).query(pieces, workers=-1)
     return float(np.mean(distance / np.sqrt(pieces.shape[1]) < NEAR))
 
 
-def _pieces(samples: Samples, scale: Array) -> Array:
-    step = max(1, round(STEP * samples.rate))
-    offsets = np.round(np.linspace(0, SNIPPET, POINTS) * samples.rate).astype(int)
-    parts = [np.empty((0, POINTS * samples.q.shape[1]))]
-    for segment in samples.segments:
-        starts = np.arange(segment.start, segment.stop - offsets[-1], step)
-        if len(starts):
-            picked = samples.q[starts[:, None] + offsets] / scale
-            parts.append(picked.reshape(len(starts), -1))
-    return np.vstack(parts)
+def _pieces(trace: Trace, scale: Array) -> Array:
+    step = max(1, round(STEP * trace.rate))
+    offsets = np.round(np.linspace(0, SNIPPET, POINTS) * trace.rate).astype(int)
+    starts = np.arange(0, max(0, len(trace.q) - offsets[-1]), step)
+    picked = trace.q[starts[:, None] + offsets] / scale
+    pieces: Array = picked.reshape(len(starts), POINTS * trace.q.shape[1])
+    return pieces
