@@ -36,7 +36,7 @@ def generate_launch_description():
         _include('excite', (*COMMON, 'joint_states', 'controller', 'activate')),
         _include('record', (*COMMON, 'joint_states')),
         Node(
-            package=PACKAGE, executable='identification', name='identification', output='screen',
+            package=PACKAGE, executable='identification', output='screen',
             parameters=[LaunchConfiguration('nodes_file'), {
                 'robot': LaunchConfiguration('robot'),
                 'use_sim_time': ParameterValue(_sim_time(), value_type=bool)}]),

@@ -26,7 +26,7 @@ PACKAGE = 'robot_identification'
 def generate_launch_description():
     """Declare the arguments and start the node."""
     node = Node(
-        package=PACKAGE, executable='recorder', name='recorder', output='screen',
+        package=PACKAGE, executable='recorder', output='screen',
         parameters=[LaunchConfiguration('nodes_file'), {
             'robot': LaunchConfiguration('robot'),
             'use_sim_time': ParameterValue(

@@ -90,7 +90,7 @@ def _bring_up(context):
 
 def _mujoco(arm, value):
     simulated = Node(
-        package=PACKAGE, executable='simulated_robot', name='simulated_robot', output='screen',
+        package=PACKAGE, executable='simulated_robot', output='screen',
         parameters=[value('nodes_file'), {
             'robot': value('robot'), 'controller': value('controller'),
             'use_sim_time': value('use_sim_time') == 'true'}])

@@ -26,7 +26,7 @@ PACKAGE = 'robot_identification'
 def generate_launch_description():
     """Declare the arguments and start the node."""
     node = Node(
-        package=PACKAGE, executable='validation', name='validation', output='screen',
+        package=PACKAGE, executable='validation', output='screen',
         parameters=[LaunchConfiguration('nodes_file'), {
             'robot': LaunchConfiguration('robot'),
             'model': LaunchConfiguration('model'),
