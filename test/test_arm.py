@@ -97,7 +97,7 @@ def test_gravity_turns_with_the_mount():
     (lambda text: text.replace('upper="2.0"', 'upper="-2.0"', 1), 'is not below the upper'),
     (lambda text: text.replace('<limit lower="-1.5" upper="2.0" velocity="2.0" effort="50"/>', '', 1),
      'has no <limit>'),
-    (lambda text: text.replace('velocity="2.0"', 'velocity="-2.0"', 1), 'velocity limit is -2'),
+    (lambda text: text.replace('velocity="2.0"', 'velocity="-2.0"', 1), 'velocity limit -2, it must not be'),
     (lambda text: text.replace('</joint>', '<mimic joint="elbow"/></joint>', 1),
      "mimics 'elbow'"),
     (lambda text: text.replace('<robot', '<robot xmlns:xacro="http://www.ros.org/wiki/xacro"').replace(
