@@ -134,12 +134,10 @@ def _evaluation(held_out: HeldOut, arm: Arm, thresholds: Thresholds) -> dict[str
     joints = {}
     for (joint, e), rated, unit in zip(held_out.joints.items(), arm.limits.torque,
                                        arm.units('N m', 'N')):
-        small = bool(np.isfinite(rated) and e.rmse <= thresholds.rated * rated)
         joints[joint] = {
             'rmse': e.rmse, 'relative_error': e.relative_error, 'correlation': e.correlation,
             'nrmse': e.nrmse, 'unit': unit, 'of_rated': e.rmse / rated,
-            'within': ('relative' if e.relative_error <= thresholds.joint
-                       else 'rated' if small else 'no')}
+            'within': thresholds.accepts(e, rated)}
     return {'name': held_out.name, 'relative_error': held_out.relative_error,
             'free_relative_error': held_out.free_relative_error, 'cutoff_hz': held_out.cutoff,
             'repeated': held_out.repeated, 'repeat': held_out.repeat,
