@@ -34,10 +34,11 @@ def generate_launch_description():
         package=PACKAGE, executable='excitation', name='excitation', namespace='', output='screen',
         parameters=[LaunchConfiguration('nodes_file'), {
             'robot': LaunchConfiguration('robot'),
+            'data_directory': LaunchConfiguration('data_directory'),
+            'joint_states': LaunchConfiguration('joint_states'),
             'controller': LaunchConfiguration('controller'),
             'use_sim_time': ParameterValue(
                 LaunchConfiguration('use_sim_time'), value_type=bool)}],
-        remappings=[('joint_states', LaunchConfiguration('joint_states'))],
     )
     active = IfCondition(LaunchConfiguration('activate'))
     configure = EmitEvent(condition=active, event=ChangeState(
@@ -63,6 +64,10 @@ def generate_launch_description():
             'activate', default_value='false', choices=['true', 'false'],
             description='Whether to activate the node at once. Only an active node moves the arm: '
             'leave it false for a real one and activate it with ros2 lifecycle.'),
+        DeclareLaunchArgument(
+            'data_directory', default_value='~/robot_identification',
+            description='Folder of excitations, recordings and results; nodes read and write '
+            'nothing outside it.'),
         DeclareLaunchArgument(
             'use_sim_time', default_value='false', choices=['true', 'false'],
             description='Whether the node follows /clock.'),

@@ -26,6 +26,7 @@ PACKAGE = 'robot_identification'
 COMMON = ('robot', 'use_sim_time', 'nodes_file')
 ROBOT = (*COMMON, 'sim', 'controller', 'command_interface', 'gz_args', 'robot_ip', 'driver',
          'driver_arguments', 'spawn_controller')
+STEP = (*COMMON, 'joint_states', 'data_directory')
 
 
 def generate_launch_description():
@@ -33,14 +34,15 @@ def generate_launch_description():
     return LaunchDescription([
         *_arguments(),
         _include('robot', ROBOT),
-        _include('excite', (*COMMON, 'joint_states', 'controller', 'activate')),
-        _include('record', (*COMMON, 'joint_states')),
+        _include('excite', (*STEP, 'controller', 'activate')),
+        _include('record', STEP),
         Node(
             package=PACKAGE, executable='identification', output='screen',
             parameters=[LaunchConfiguration('nodes_file'), {
                 'robot': LaunchConfiguration('robot'),
+                'data_directory': LaunchConfiguration('data_directory'),
                 'use_sim_time': ParameterValue(_sim_time(), value_type=bool)}]),
-        _include('validate', (*COMMON, 'joint_states')),
+        _include('validate', STEP),
     ])
 
 
@@ -69,6 +71,10 @@ def _arguments():
             description='Whether to activate the excitation node at once. Only an active node '
             'moves '
             'the arm: leave it false for a real one and activate it with ros2 lifecycle.'),
+        DeclareLaunchArgument(
+            'data_directory', default_value='~/robot_identification',
+            description='Folder of excitations, recordings and results; nodes read and write '
+            'nothing outside it.'),
         DeclareLaunchArgument(
             'use_sim_time', default_value='false', choices=['true', 'false'],
             description='Whether nodes follow /clock; sim:=gazebo always sets it.'),

@@ -29,9 +29,10 @@ def generate_launch_description():
         package=PACKAGE, executable='recorder', output='screen',
         parameters=[LaunchConfiguration('nodes_file'), {
             'robot': LaunchConfiguration('robot'),
+            'data_directory': LaunchConfiguration('data_directory'),
+            'joint_states': LaunchConfiguration('joint_states'),
             'use_sim_time': ParameterValue(
                 LaunchConfiguration('use_sim_time'), value_type=bool)}],
-        remappings=[('joint_states', LaunchConfiguration('joint_states'))],
     )
     return LaunchDescription([
         DeclareLaunchArgument(
@@ -41,6 +42,10 @@ def generate_launch_description():
             'joint_states', default_value='joint_states',
             description='Topic of the joint states; take the one that the driver itself '
             'publishes.'),
+        DeclareLaunchArgument(
+            'data_directory', default_value='~/robot_identification',
+            description='Folder of excitations, recordings and results; nodes read and write '
+            'nothing outside it.'),
         DeclareLaunchArgument(
             'use_sim_time', default_value='false', choices=['true', 'false'],
             description='Whether the node follows /clock.'),

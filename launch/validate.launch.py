@@ -29,10 +29,11 @@ def generate_launch_description():
         package=PACKAGE, executable='validation', output='screen',
         parameters=[LaunchConfiguration('nodes_file'), {
             'robot': LaunchConfiguration('robot'),
+            'data_directory': LaunchConfiguration('data_directory'),
+            'joint_states': LaunchConfiguration('joint_states'),
             'model': LaunchConfiguration('model'),
             'use_sim_time': ParameterValue(
                 LaunchConfiguration('use_sim_time'), value_type=bool)}],
-        remappings=[('joint_states', LaunchConfiguration('joint_states'))],
     )
     return LaunchDescription([
         DeclareLaunchArgument(
@@ -45,6 +46,10 @@ def generate_launch_description():
         DeclareLaunchArgument(
             'model', default_value='',
             description='Model file to predict torques with from the beginning; empty for none.'),
+        DeclareLaunchArgument(
+            'data_directory', default_value='~/robot_identification',
+            description='Folder of excitations, recordings and results; nodes read and write '
+            'nothing outside it.'),
         DeclareLaunchArgument(
             'use_sim_time', default_value='false', choices=['true', 'false'],
             description='Whether the node follows /clock.'),

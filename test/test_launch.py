@@ -20,6 +20,7 @@ import importlib.util
 import os
 import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 import yaml
@@ -100,7 +101,7 @@ def test_identify_passes_on_what_its_parts_declare():
     source = ast.parse(FILES['identify'].read_text(encoding='utf-8'))
     values = {}
     for node in source.body:
-        if isinstance(node, ast.Assign) and node.targets[0].id in ('COMMON', 'ROBOT'):
+        if isinstance(node, ast.Assign) and node.targets[0].id in ('COMMON', 'ROBOT', 'STEP'):
             values[node.targets[0].id] = eval(
                 compile(ast.Expression(node.value), 'identify', 'eval'), {}, dict(values))
     included = {}
@@ -130,6 +131,23 @@ def test_nodes_and_files_of_this_package_exist(name):
     text = FILES[name].read_text(encoding='utf-8')
     for folder, file in re.findall(r"'(config|launch|urdf)', '([\w.]+)'", text):
         assert (LAUNCH.parent / folder / file).is_file(), file
+
+
+def test_packages_are_dependencies():
+    used = {'launch', 'launch_ros'}
+    for name in GENERIC:
+        for call in calls(name, 'Node', 'LifecycleNode'):
+            package = keyword(call, 'package')
+            used.add(getattr(package, 'value', 'robot_identification'))
+        text = FILES[name].read_text(encoding='utf-8')
+        used.update(re.findall(r"FindPackageShare\('(\w+)'\)", text))
+        used.update(module for module in re.findall(r'^from (\w+)', text, re.MULTILINE))
+    used -= {'robot_identification', 'ros_gz_sim', 'ros_gz_bridge'}    # Gazebo is a choice
+    package = ElementTree.parse(LAUNCH.parent / 'package.xml')
+    dependencies = {element.text for element in package.findall('exec_depend')}
+    assert used <= dependencies
+    controllers = {'joint_state_broadcaster', 'joint_trajectory_controller', 'xacro'}
+    assert controllers <= dependencies
 
 
 @pytest.mark.parametrize('name', sorted(set(FILES) - set(GENERIC)))
