@@ -28,7 +28,7 @@ from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
 from robot_identification.arm import load_arm
-from robot_identification.bringup import controllers_file, robot_description
+from robot_identification.bringup import check_controller, controllers_file, robot_description
 
 PACKAGE = 'robot_identification'
 
@@ -98,6 +98,7 @@ def _mujoco(arm, value):
 
 
 def _gazebo(arm, value):
+    check_controller(arm, value('controller'), value('command_interface'))
     description = robot_description(arm, 'gazebo', value('command_interface'))
     gazebo = IncludeLaunchDescription(
         AnyLaunchDescriptionSource(PathJoinSubstitution(
@@ -115,6 +116,7 @@ def _gazebo(arm, value):
 
 
 def _mock(arm, value):
+    check_controller(arm, value('controller'), value('command_interface'))
     description = robot_description(arm, 'mock', value('command_interface'))
     manager = Node(
         package='controller_manager', executable='ros2_control_node', output='screen',

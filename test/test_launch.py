@@ -26,6 +26,7 @@ import pytest
 import yaml
 
 from robot_identification.arm import robot_files
+from robot_identification.errors import ConfigurationError
 from robot_identification.files import shared_folder
 
 LAUNCH = shared_folder('launch')
@@ -309,6 +310,12 @@ def test_real_arms_start_the_vendors_driver(name, workspace):
 def test_without_an_address_the_driver_is_left_alone(name, workspace):
     nodes, context = started(name)
     assert ('robot_identification', 'simulated_robot') not in programs(nodes, context)
+
+
+@needs_launch
+def test_a_controller_of_the_other_interface_is_refused(workspace):
+    with pytest.raises(ConfigurationError, match='controller:=joint_trajectory_effort_controller'):
+        started('identify', robot='ur5e', sim='mock', command_interface='effort')
 
 
 @needs_launch

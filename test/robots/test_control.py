@@ -25,6 +25,7 @@ from contracts import CONTRACTS, arm_of, needs_xacro
 
 from robot_identification.arm import Arm, load_arm
 from robot_identification.bringup import (
+    check_controller,
     controllers_file,
     description_file,
     robot_description,
@@ -60,6 +61,16 @@ def test_controllers_move_the_joints_of_the_robot(name):
             assert all(gain['p'] > 0 and gain['d'] > 0 for gain in parameters['gains'].values())
     assert interfaces['joint_trajectory_controller'] == 'position'
     assert sorted(interfaces.values()) == ['effort', 'position']
+
+
+def test_controllers_that_hardware_would_not_load_are_refused():
+    arm = arm_of('ur5e')
+    check_controller(arm, 'joint_trajectory_controller', 'position')
+    check_controller(arm, 'joint_trajectory_effort_controller', 'effort')
+    with pytest.raises(ConfigurationError, match='take controller:=joint_trajectory_effort_cont'):
+        check_controller(arm, 'joint_trajectory_controller', 'effort')
+    with pytest.raises(ConfigurationError, match="no controller 'arm_controller'; it has: joint_t"):
+        check_controller(arm, 'arm_controller', 'position')
 
 
 @needs_xacro
