@@ -32,6 +32,6 @@ def generate_launch_description():
             launch_arguments={
                 'robot': 'er20_c10',
                 'sim': LaunchConfiguration('sim'),
-                'activate': 'true',
+                'autostart': 'true',
             }.items()),
     ])

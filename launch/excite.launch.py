@@ -14,41 +14,28 @@
 """Start the node that moves the arm along an excitation."""
 
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, EmitEvent, RegisterEventHandler
-from launch.conditions import IfCondition
-from launch.events import matches_action
+from launch.actions import DeclareLaunchArgument
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
-from launch_ros.actions import LifecycleNode
-from launch_ros.event_handlers import OnStateTransition
-from launch_ros.events.lifecycle import ChangeState
+from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
-from lifecycle_msgs.msg import Transition
 
 PACKAGE = 'robot_identification'
 
 
 def generate_launch_description():
     """Declare the arguments and start the node."""
-    node = LifecycleNode(
-        package=PACKAGE, executable='excitation', name='excitation', namespace='', output='screen',
+    node = Node(
+        package=PACKAGE, executable='excitation', output='screen',
         parameters=[LaunchConfiguration('nodes_file'), {
             'robot': LaunchConfiguration('robot'),
             'data_directory': LaunchConfiguration('data_directory'),
             'joint_states': LaunchConfiguration('joint_states'),
             'controller': LaunchConfiguration('controller'),
+            'autostart': ParameterValue(LaunchConfiguration('autostart'), value_type=bool),
             'use_sim_time': ParameterValue(
                 LaunchConfiguration('use_sim_time'), value_type=bool)}],
     )
-    active = IfCondition(LaunchConfiguration('activate'))
-    configure = EmitEvent(condition=active, event=ChangeState(
-        lifecycle_node_matcher=matches_action(node),
-        transition_id=Transition.TRANSITION_CONFIGURE))
-    activate = RegisterEventHandler(condition=active, event_handler=OnStateTransition(
-        target_lifecycle_node=node, start_state='configuring', goal_state='inactive',
-        entities=[EmitEvent(event=ChangeState(
-            lifecycle_node_matcher=matches_action(node),
-            transition_id=Transition.TRANSITION_ACTIVATE))]))
     return LaunchDescription([
         DeclareLaunchArgument(
             'robot', description='Shipped robot (see: robot-identification robots), or the path '
@@ -61,7 +48,7 @@ def generate_launch_description():
             'controller', default_value='joint_trajectory_controller',
             description='Joint trajectory controller that moves the arm.'),
         DeclareLaunchArgument(
-            'activate', default_value='false', choices=['true', 'false'],
+            'autostart', default_value='false', choices=['true', 'false'],
             description='Whether to activate the node at once. Only an active node moves the arm: '
             'leave it false for a real one and activate it with ros2 lifecycle.'),
         DeclareLaunchArgument(
@@ -76,6 +63,4 @@ def generate_launch_description():
                 [FindPackageShare(PACKAGE), 'config', 'nodes.yaml']),
             description='YAML with the parameters of the nodes.'),
         node,
-        activate,
-        configure,
     ])

@@ -34,7 +34,7 @@ def generate_launch_description():
     return LaunchDescription([
         *_arguments(),
         _include('robot', ROBOT),
-        _include('excite', (*STEP, 'controller', 'activate')),
+        _include('excite', (*STEP, 'controller', 'autostart')),
         _include('record', STEP),
         Node(
             package=PACKAGE, executable='identification', output='screen',
@@ -67,7 +67,7 @@ def _arguments():
             description='Topic of the joint states; take the one that the driver itself '
             'publishes.'),
         DeclareLaunchArgument(
-            'activate', default_value='false', choices=['true', 'false'],
+            'autostart', default_value='false', choices=['true', 'false'],
             description='Whether to activate the excitation node at once. Only an active node '
             'moves '
             'the arm: leave it false for a real one and activate it with ros2 lifecycle.'),

@@ -32,6 +32,6 @@ def generate_launch_description():
             launch_arguments={
                 'robot': 'panda',
                 'sim': LaunchConfiguration('sim'),
-                'activate': 'true',
+                'autostart': 'true',
             }.items()),
     ])

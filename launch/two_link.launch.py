@@ -32,6 +32,6 @@ def generate_launch_description():
             launch_arguments={
                 'robot': 'two_link',
                 'sim': LaunchConfiguration('sim'),
-                'activate': 'true',
+                'autostart': 'true',
             }.items()),
     ])

@@ -32,7 +32,7 @@ from robot_identification.files import shared_folder
 LAUNCH = shared_folder('launch')
 FILES = {path.name.removesuffix('.launch.py'): path for path in sorted(LAUNCH.glob('*.launch.py'))}
 GENERIC = ('robot', 'identify', 'excite', 'record', 'validate')
-CLOSED = ('sim', 'command_interface', 'activate', 'use_sim_time', 'spawn_controller')
+CLOSED = ('sim', 'command_interface', 'autostart', 'use_sim_time', 'spawn_controller')
 VENDORS = {    # arguments of the vendors' own launch files that are passed on, besides robot_ip
     'ur5e': ('ur_robot_driver/ur_control.launch.py', 'scaled_joint_trajectory_controller',
              {'ur_type', 'headless_mode', 'use_currents_as_efforts', 'launch_rviz'}),
@@ -66,9 +66,18 @@ def arguments(name):
     return {call.args[0].value: call for call in calls(name, 'DeclareLaunchArgument')}
 
 
-def own_executables():
-    setup = (LAUNCH.parent / 'setup.py').read_text(encoding='utf-8')
-    return set(re.findall(r"['\"](\w+) = ", setup))
+@pytest.fixture(scope='session')
+def executables():
+    """Names of the console scripts that the package installs."""
+    import setuptools  # noqa: F401  (brings distutils back where Python has none)
+    from distutils.core import run_setup
+    before = Path.cwd()
+    os.chdir(LAUNCH.parent)
+    try:
+        scripts = run_setup('setup.py', stop_after='init').entry_points['console_scripts']
+    finally:
+        os.chdir(before)
+    return {script.split(' = ')[0] for script in scripts}
 
 
 def test_there_are_generic_files_and_one_for_each_robot():
@@ -120,11 +129,10 @@ def test_identify_passes_on_what_its_parts_declare():
 
 
 @every_file
-def test_nodes_and_files_of_this_package_exist(name):
-    executables = own_executables()
+def test_nodes_and_files_of_this_package_exist(name, executables):
     if 'excitation' not in executables:
         pytest.skip('the nodes are not part of this source tree yet')
-    for call in calls(name, 'Node', 'LifecycleNode'):
+    for call in calls(name, 'Node'):
         package = keyword(call, 'package')
         if getattr(package, 'id', getattr(package, 'value', None)) in ('PACKAGE',
                                                                       'robot_identification'):
@@ -137,7 +145,7 @@ def test_nodes_and_files_of_this_package_exist(name):
 def test_packages_are_dependencies():
     used = {'launch', 'launch_ros'}
     for name in GENERIC:
-        for call in calls(name, 'Node', 'LifecycleNode'):
+        for call in calls(name, 'Node'):
             package = keyword(call, 'package')
             used.add(getattr(package, 'value', 'robot_identification'))
         text = FILES[name].read_text(encoding='utf-8')
@@ -153,7 +161,7 @@ def test_packages_are_dependencies():
 
 @pytest.mark.parametrize('name', sorted(set(FILES) - set(GENERIC)))
 def test_files_of_robots_only_include_the_generic_one(name):
-    assert not calls(name, 'Node', 'LifecycleNode', 'OpaqueFunction', 'ExecuteProcess')
+    assert not calls(name, 'Node', 'OpaqueFunction', 'ExecuteProcess')
     (include,) = calls(name, 'IncludeLaunchDescription')
     assert "'launch', 'identify.launch.py'" in ast.unparse(include)
     values = next(node for node in ast.walk(include) if isinstance(node, ast.Dict))
@@ -176,10 +184,10 @@ def test_vendors_drivers_get_arguments_by_their_own_names(name):
 
 def test_only_simulated_arms_are_activated_at_once():
     for name in FILES:
-        if "'activate': 'true'" in FILES[name].read_text(encoding='utf-8'):
+        if "'autostart': 'true'" in FILES[name].read_text(encoding='utf-8'):
             assert 'none' not in ast.literal_eval(keyword(arguments(name)['sim'], 'choices'))
     for name in ('identify', 'excite'):
-        assert keyword(arguments(name)['activate'], 'default_value').value == 'false'
+        assert keyword(arguments(name)['autostart'], 'default_value').value == 'false'
 
 
 def test_spawned_controllers_name_their_type():
