@@ -69,8 +69,9 @@ def arguments(name):
 @pytest.fixture(scope='session')
 def executables():
     """Names of the console scripts that the package installs."""
-    import setuptools  # noqa: F401  (brings distutils back where Python has none)
-    from distutils.core import run_setup
+    import setuptools  # brings distutils back where Python has none
+    from distutils.core import run_setup  # isort: skip
+    assert setuptools
     before = Path.cwd()
     os.chdir(LAUNCH.parent)
     try:
