@@ -129,8 +129,8 @@ def fit_consistent(
     ----------
     P. M. Wensing, S. Kim, J.-J. E. Slotine, "Linear matrix inequalities for physically consistent
     inertial parameter identification", IEEE Robotics and Automation Letters 3(1), 2018.
-    T. Lee, P. M. Wensing, F. C. Park, "Geometric robot dynamic identification: a convex programming
-    approach", IEEE Trans. Robotics 36(2), 2020.
+    T. Lee, P. M. Wensing, F. C. Park, "Geometric robot dynamic identification: a convex
+    programming approach", IEEE Trans. Robotics 36(2), 2020.
     """
     structure = regression.base.structure
     prior = prior or Prior.from_urdf(structure)
