@@ -64,9 +64,9 @@ def demo(
     rng = np.random.default_rng(seed)
     with progress(as_json) as tell:
         tell('excitation', 0.0)
-        training = simulate(plant, excitation, rng=rng, periods=2, name='excitation')
+        training = simulate(plant, excitation, rng=rng, periods=2, name='motion A')
         tell('motion to validate on', 0.6)
-        check = simulate(plant, other, rng=rng, periods=2, name='another motion')
+        check = simulate(plant, other, rng=rng, periods=2, name='motion B')
     output.mkdir(parents=True, exist_ok=True)
     excitation.save(output / 'excitation.yaml')
     training.recording.to_csv(output / 'recording.csv')
