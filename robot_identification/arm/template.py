@@ -61,11 +61,11 @@ def robot_template(urdf: str | Path, *, base: Path | None = None) -> str:
     for i, joint in enumerate(arm.joint_names):
         lines += _joint(arm, i, joint)
     lines += [
-        '', '# Motors and gears, where known: gain of a current [N m/A], reduction, rotor inertia '
-        'seen', '# at the joint [kg m^2].', 'drives: {}',
+        '', '# Motors and gears, where known: gain of a current [N m/A], reduction, '
+        'rotor inertia seen', '# at the joint [kg m^2].', 'drives: {}',
         f'#  {arm.joint_names[0]}: {{gain: 10.0, reduction: 100.0, rotor_inertia: 0.5}}', '',
-        '# What your driver publishes as effort. There is no default, because drivers differ and '
-        'a',
+        '# What your driver publishes as effort. There is no default, because drivers '
+        'differ and a',
         '# wrong reading makes a wrong model:',
         'effort:',
         f'  quantity: {FILL_IN}: torque or current',
