@@ -33,7 +33,7 @@ from typing import Any
 
 SIZES = (30_000, 100_000, 300_000, 600_000)
 DENSE = 30_000
-CHILD = '''
+CHILD = """
 import json, resource, sys, time
 import numpy as np
 from robot_identification import inverse_dynamics, load_arm
@@ -78,7 +78,7 @@ began = time.perf_counter()
 run(samples)
 print(json.dumps({'samples': count, 'way': way, 'seconds': time.perf_counter() - began,
                   'peak': peak(), 'added': peak() - before}))
-'''
+"""
 
 
 def run(robot: str, count: int, way: str) -> dict[str, Any]:

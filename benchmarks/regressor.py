@@ -36,7 +36,7 @@ import numpy as np
 from robot_identification import joint_torque_regressor, load_arm
 from robot_identification.dynamics.parallel import core_count
 
-START = '''
+START = """
 import sys, time, numpy as np
 from robot_identification import joint_torque_regressor, load_arm
 arm = load_arm(sys.argv[1])
@@ -44,7 +44,7 @@ q = np.zeros((10, arm.n))
 began = time.perf_counter()
 joint_torque_regressor(arm, q, q, q, backend='numba')
 print(time.perf_counter() - began)
-'''
+"""
 
 
 def main() -> int:

@@ -31,7 +31,7 @@ MARGIN = 1e-3
 """Part of the prior's scale by which every pseudo-inertia stays inside the feasible cone."""
 RELATIVE_DEVIATION = 0.3
 """Prior standard deviation of a link's parameters, relative to the URDF's."""
-DRIVE_DEVIATION = 1.0
+DRIVE_DEVIATION = 0.5
 """Prior standard deviation of rotor inertia and friction, in units of the arm's own torques."""
 
 
