@@ -15,7 +15,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable
 
 import numpy as np
@@ -37,7 +36,11 @@ BACKENDS = ('numba', 'pinocchio')
 
 def default_backend() -> str:
     """Return 'numba' where it is installed and 'pinocchio' elsewhere."""
-    return 'numba' if importlib.util.find_spec('numba') else 'pinocchio'
+    try:
+        import numba  # noqa: F401
+    except ImportError:
+        return 'pinocchio'
+    return 'numba'
 
 
 def joint_torque_regressor(
@@ -134,8 +137,8 @@ def _states(arm: Arm, *arrays: ArrayLike) -> tuple[Array, ...]:
     for name, x in zip('qva', states):
         if x.ndim != 2 or x.shape[1] != arm.n or len(x) != len(states[0]):
             raise ConfigurationError(
-                f"{name} must have the shape (N, {arm.n}) for the arm '{arm.name}' and as many rows "
-                f'as q, not {x.shape}')
+                f"{name} must have the shape (N, {arm.n}) for the arm '{arm.name}' and as many "
+                f'rows as q, not {x.shape}')
     return states
 
 
