@@ -44,7 +44,8 @@ setup(
     ],
     extras_require={
         'test': ['pytest>=7', 'hypothesis>=6', 'xacro'],
-        'develop': ['pytest>=7', 'hypothesis>=6', 'xacro', 'ruff>=0.6', 'mypy>=1.8', 'types-PyYAML'],
+        'develop': ['pytest>=7', 'hypothesis>=6', 'xacro', 'ruff>=0.6', 'mypy>=1.8',
+                    'types-PyYAML'],
         'xacro': ['xacro'],
     },
     entry_points={'console_scripts': [f'robot-identification = {PACKAGE}.cli:main']},
