@@ -13,6 +13,13 @@
 # limitations under the License.
 """Excitation: motions that show the parameters, within what the arm may do."""
 
+from robot_identification.excitation.certificate import (
+    Certificate,
+    Claim,
+    certify,
+    check_certificate,
+    scene_for,
+)
 from robot_identification.excitation.constraints import Constraint, JointLimits
 from robot_identification.excitation.criteria import CRITERIA, Criterion, get_criterion
 from robot_identification.excitation.design import build_problem, condition_number, design
@@ -23,19 +30,24 @@ from robot_identification.excitation.objective import Objective
 from robot_identification.excitation.optimisers import OPTIMISERS
 from robot_identification.excitation.peaks import Peaks, prove_peaks
 from robot_identification.excitation.problem import Problem
+from robot_identification.excitation.requirements import Payload, Requirements, Workspace
 from robot_identification.excitation.search import Progress
 from robot_identification.excitation.trajectories import (
     TRAJECTORIES,
     FourierSeries,
     ModifiedFourierSeries,
+    QuinticSpline,
+    RestingFourierSeries,
     Series,
     Trajectory,
     get_series,
 )
 
 __all__ = [
-    'CRITERIA', 'OPTIMISERS', 'TRAJECTORIES', 'Constraint', 'Criterion', 'Excitation',
-    'FourierSeries', 'JointLimits', 'ModifiedFourierSeries', 'Motion', 'Objective', 'Peaks',
-    'Problem', 'Progress', 'Series', 'Trajectory', 'build_problem', 'condition_number', 'design',
+    'CRITERIA', 'OPTIMISERS', 'TRAJECTORIES', 'Certificate', 'Claim', 'Constraint',
+    'Criterion', 'Excitation', 'FourierSeries', 'JointLimits', 'ModifiedFourierSeries',
+    'Motion', 'Objective', 'Peaks', 'Payload', 'Problem', 'Progress', 'QuinticSpline',
+    'Requirements', 'RestingFourierSeries', 'Series', 'Trajectory', 'Workspace',
+    'build_problem', 'certify', 'check_certificate', 'condition_number', 'design',
     'get_criterion', 'get_series', 'load_excitation', 'motion_limits', 'prove_peaks',
-    'save_excitation']
+    'save_excitation', 'scene_for']

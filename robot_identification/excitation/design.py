@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 
 import numpy as np
@@ -24,17 +25,30 @@ from robot_identification.arm import Arm, Limits
 from robot_identification.arrays import Array
 from robot_identification.dynamics.regressor import joint_torque_regressor
 from robot_identification.errors import ExcitationError, UnknownNameError
+from robot_identification.excitation.certificate import Certificate, certify, scene_for
 from robot_identification.excitation.columns import InertialColumns
-from robot_identification.excitation.constraints import JointLimits
+from robot_identification.excitation.constraints import (
+    Clearance,
+    Constraint,
+    JointLimits,
+    PowerLimit,
+    TorqueLimits,
+    WorkspaceLimits,
+)
 from robot_identification.excitation.criteria import get_criterion
 from robot_identification.excitation.excitation import Excitation
+from robot_identification.excitation.geometry import Scene
 from robot_identification.excitation.motion_limits import centre, half_ranges, motion_limits
 from robot_identification.excitation.objective import Objective
 from robot_identification.excitation.optimisers import OPTIMISERS, Minimum
+from robot_identification.excitation.optimisers.barrier import PHASES, minimise_by_barrier
 from robot_identification.excitation.peaks import Peaks, prove_peaks
 from robot_identification.excitation.problem import Problem
+from robot_identification.excitation.requirements import Requirements
 from robot_identification.excitation.search import Report, search
 from robot_identification.excitation.trajectories import Series, Trajectory, get_series
+
+REPAIRS = 2    # candidates that are worked on when their proof fails
 
 
 def design(
@@ -55,13 +69,14 @@ def design(
     start: ArrayLike | None = None,
     optimiser: str = 'barrier',
     workers: int | None = None,
+    requirements: Requirements | None = None,
 ) -> Excitation:
     """
     Design a periodic motion that excites the inertial parameters best.
 
-    The motion respects the limits of position, velocity, acceleration and (where known) jerk at
-    all times, by proof; it comes as near to them as is optimal, see `margin`. Torque and
-    collisions are not looked at.
+    The motion respects the limits of position, velocity, acceleration and (where known) jerk, and
+    what `requirements` ask for, at all times and by proof; it comes as near to them as is
+    optimal, see `margin`.
 
     Parameters
     ----------
@@ -95,6 +110,8 @@ def design(
         From `OPTIMISERS`.
     workers
         Threads; one for each core when None.
+    requirements
+        Torque, power, payload, clearance, workspace; none of them when None.
 
     Returns
     -------
@@ -118,17 +135,17 @@ def design(
         raise UnknownNameError('excitation optimiser', optimiser, OPTIMISERS)
     if starts < 1:
         raise ExcitationError(f'a design needs at least one start, not {starts!r}')
+    requirements = requirements or Requirements()
     limits, notes = motion_limits(arm, velocity, acceleration)
     series = get_series(kind, period, harmonics)
+    scene = scene_for(arm, requirements) if requirements.clearance is not None else None
     problem = build_problem(arm, series, limits, criterion=criterion, margin=margin, start=start,
-                            samples_per_period=samples_per_period)
+                            samples_per_period=samples_per_period, requirements=requirements,
+                            scene=scene)
     minima = search(problem, OPTIMISERS[optimiser], starts, seed, time_budget, progress,
                     workers)
-    best = minima[0]
-    for minimum in minima[1:]:
-        if problem.objective.criterion.better(minimum.value, best.value):
-            best = minimum
-    trajectory, peaks = _within(Trajectory(series, best.coefficients), limits, margin)
+    trajectory, peaks, certificate = _best_proven(arm, problem, minima, margin, requirements,
+                                                  scene)
     rank = problem.objective.columns.rank
     return Excitation(
         trajectory=trajectory, joint_names=arm.joint_names, arm_name=arm.name,
@@ -137,24 +154,29 @@ def design(
         condition_number=condition_number(arm, trajectory, samples_per_period, rank), rank=rank,
         samples_per_period=samples_per_period, seed=seed, starts=starts,
         seconds=time.monotonic() - began, history=tuple(m.value for m in minima),
-        status=_status(minima, starts, time_budget), notes=notes)
+        status=_status(minima, starts, time_budget),
+        notes=notes + (scene.notes if scene is not None else ()),
+        requirements=requirements, certificate=certificate)
 
 
 def build_problem(
     arm: Arm, series: Series, limits: Limits, *, criterion: str = 'cond', margin: float = 0.0,
     start: ArrayLike | None = None, samples_per_period: int = 100,
+    requirements: Requirements | None = None, scene: Scene | None = None,
 ) -> Problem:
     """
     State the design as a problem, without solving it.
 
     Parameters
     ----------
-    arm, criterion, margin, start, samples_per_period
+    arm, criterion, margin, start, samples_per_period, requirements
         As for `design`.
     series
         The parametrisation.
     limits
         Complete, from `motion_limits`.
+    scene
+        Collision geometry; built from the requirements when None.
 
     Raises
     ------
@@ -176,7 +198,67 @@ def build_problem(
         free[0], rest[0] = False, _start(arm, series, limits, margin, start)
     return Problem(
         series, Objective(columns, series, samples_per_period, get_criterion(criterion)),
-        (JointLimits(series, limits, arm.joint_names, margin),), limits, free, rest)
+        _constraints(arm, series, limits, margin, requirements or Requirements(), scene), limits,
+        free, rest)
+
+
+def _constraints(arm: Arm, series: Series, limits: Limits, margin: float,
+                 requirements: Requirements, scene: Scene | None) -> tuple[Constraint, ...]:
+    constraints: list[Constraint] = [JointLimits(series, limits, arm.joint_names, margin)]
+    if requirements.torque_margin is not None:
+        constraints.append(TorqueLimits(arm, series, requirements))
+    if requirements.power is not None:
+        constraints.append(PowerLimit(arm, series, requirements))
+    constraints += [WorkspaceLimits(arm, series, box) for box in requirements.workspace]
+    if requirements.clearance is not None:
+        constraints.append(Clearance(scene or scene_for(arm, requirements), series,
+                                     requirements.clearance))
+    return tuple(constraints)
+
+
+def _best_proven(
+    arm: Arm, problem: Problem, minima: list[Minimum], margin: float, requirements: Requirements,
+    scene: Scene | None,
+) -> tuple[Trajectory, Peaks, Certificate]:
+    """Take the best motion whose limits can be proven: final ones, or those of earlier phases."""
+    better = problem.objective.criterion.better
+    candidates = [(value, coefficients) for minimum in minima
+                  for value, coefficients in zip((minimum.value, *minimum.history[::-1]),
+                                                 (minimum.coefficients, *minimum.trail[::-1]))]
+    sign = -1.0 if better(1.0, 0.0) else 1.0
+    candidates.sort(key=lambda candidate: sign * candidate[0])
+    certificate = None
+    for number, (_, coefficients) in enumerate(candidates):
+        for repaired in (False, True):
+            if repaired:
+                # between the grid's times something is too near: take the motion on a finer grid
+                coefficients = _repaired(problem, coefficients)
+            trajectory, peaks = _within(Trajectory(problem.series, coefficients), problem.limits,
+                                        margin)
+            certificate = certify(arm, trajectory, problem.limits, margin, requirements, scene)
+            if certificate.holds:
+                return trajectory, peaks, certificate
+            if number >= REPAIRS:
+                break
+    broken = '; '.join(str(claim) for claim in certificate.broken) if certificate else ''
+    raise ExcitationError(f'no motion that was found could be proven: {broken}; give the search '
+                          f'more time or starts, or a larger margin')
+
+
+def _repaired(problem: Problem, coefficients: Array) -> Array:
+    """Respect the constraints on a finer grid, by a slightly smaller motion, and improve it."""
+    finer = dataclasses.replace(problem, constraints=tuple(
+        constraint.refined() for constraint in problem.constraints))
+    part = 1.0
+    while finer.broken(coefficients) is not None and part > 0.5:
+        part -= 0.01
+        smaller = coefficients * part
+        smaller[0] = coefficients[0]
+        coefficients = smaller
+    if finer.broken(coefficients) is not None:
+        return coefficients
+    phases = tuple(dataclasses.replace(phase, steps=phase.steps // 10) for phase in PHASES[-2:])
+    return minimise_by_barrier(finer, coefficients, lambda best, part: False, phases).coefficients
 
 
 def condition_number(arm: Arm, trajectory: Trajectory, samples: int, rank: int) -> float:

@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,6 +25,8 @@ import numpy as np
 from robot_identification.arm import Arm, Limits
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import ExcitationError
+from robot_identification.excitation.certificate import Certificate
+from robot_identification.excitation.requirements import Requirements
 from robot_identification.excitation.trajectories import Trajectory
 from robot_identification.files import written_whole
 
@@ -75,6 +77,10 @@ class Excitation:
         How the search ended, in words.
     notes
         What was assumed.
+    requirements
+        What else it was designed for: torque, clearance and so on.
+    certificate
+        What was proven.
     """
 
     trajectory: Trajectory
@@ -95,6 +101,8 @@ class Excitation:
     history: tuple[float, ...]
     status: str
     notes: tuple[str, ...] = ()
+    requirements: Requirements = field(default_factory=Requirements)
+    certificate: Certificate = field(default_factory=Certificate)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, 'usage', read_only(self.usage))

@@ -77,6 +77,8 @@ class Minimum:
         Best value at the end of each phase.
     finished
         False when it was stopped.
+    trail
+        Best motion at the end of each phase, (size, n) each.
     """
 
     coefficients: Array
@@ -84,6 +86,7 @@ class Minimum:
     evaluations: int
     history: tuple[float, ...]
     finished: bool
+    trail: tuple[Array, ...] = ()
 
 
 def minimise_by_barrier(
@@ -122,6 +125,7 @@ def minimise_by_barrier(
         raise ExcitationError(f'the start of the optimisation breaks {broken}')
     descent = _Descent(problem, start)
     history: list[float] = []
+    trail: list[Array] = []
     finished = True
     for number, phase in enumerate(phases):
         descent.begin(phase)
@@ -135,9 +139,11 @@ def minimise_by_barrier(
             if progress <= 0 or slow == SLOW:
                 break
         history.append(descent.best_value)
+        trail.append(descent.best)
         if not finished:
             break
-    return Minimum(descent.best, descent.best_value, descent.evaluations, tuple(history), finished)
+    return Minimum(descent.best, descent.best_value, descent.evaluations, tuple(history), finished,
+                   tuple(trail))
 
 
 class _Descent:
