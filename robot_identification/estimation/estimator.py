@@ -42,6 +42,32 @@ class Solution:
     unexcited: Array
 
 
+@dataclass(frozen=True, eq=False)
+class Reweighted:
+    """
+    The fit in which each joint weighs by its own residuals.
+
+    Parameters
+    ----------
+    solution
+        The minimiser.
+    weights
+        Reciprocal standard deviations that it was found with, (n,).
+    deviations
+        Unbiased standard deviations of its residuals, (n,) [N m or N].
+    iterations
+        Rounds.
+    converged
+        Whether weights and deviations agree.
+    """
+
+    solution: Solution
+    weights: Array
+    deviations: Array
+    iterations: int
+    converged: bool
+
+
 class Estimator(ABC):
     """
     Least squares with one weight per joint; members say how the joints are weighted.
@@ -58,35 +84,31 @@ class Estimator(ABC):
     summary: ClassVar[str]
 
     @abstractmethod
-    def deviations(self, regression: Regression, previous: Array | None) -> Array | None:
+    def weights(self, regression: Regression, reweighted: Reweighted) -> Array:
         """
-        Return the standard deviation of each joint's rows to weight with, (n,).
+        Return the weight of each joint's rows, (n,).
 
         Parameters
         ----------
         regression
             The problem.
-        previous
-            Deviations of the residuals of the last round, (n,); None in the first round.
-
-        Returns
-        -------
-        Array or None
-            None when the weights of the last round stay.
+        reweighted
+            The fit in which each joint weighs by its own residuals.
         """
 
-    def noise(self, regression: Regression, beta: Array, measured: Array) -> tuple[Array, Array]:
+    def noise(self, regression: Regression, reweighted: Reweighted) -> tuple[Array, Array]:
         """
         Return deviation and colour of the noise that the covariance is made of, each (n,).
 
+        Both are those of the residuals of the re-weighted fit, whatever the estimator: residuals
+        of a fit in which noisy joints dominate are not the noise of the quiet ones.
+
         Parameters
         ----------
-        regression, beta
-            The problem and its solution.
-        measured
-            Unbiased standard deviations of the residuals, (n,).
+        regression, reweighted
+            As for `weights`.
         """
-        return measured, colour(regression.residuals(beta))
+        return reweighted.deviations, colour(regression.residuals(reweighted.solution.beta))
 
     def fit(self, regression: Regression) -> Estimate:
         """
@@ -100,25 +122,34 @@ class Estimator(ABC):
         Raises
         ------
         EstimationError
-            Fewer rows than parameters.
+            The estimator needs what the recordings do not have.
         """
         normal = regression.normal
-        weights = 1 / self.deviations(regression, None)  # type: ignore[operator]
-        status, iteration = NOT_CONVERGED, 0
-        for iteration in range(1, MOST_ITERATIONS + 1):
-            solution = solve(normal, weights)
-            measured = residual_deviations(normal, weights, solution)
-            deviations = self.deviations(regression, measured)
-            if deviations is None:
-                status = OK
-                break
-            change = np.max(np.abs(weights * deviations - 1))
-            weights = 1 / deviations
-            if change < CONVERGED:
-                status = OK
-                break
-        noise, colours = self.noise(regression, solution.beta, measured)
-        return _estimate(self.name, normal, weights, solution, noise, colours, status, iteration)
+        reweighted = reweight(normal)
+        weights = self.weights(regression, reweighted)
+        noise, colours = self.noise(regression, reweighted)
+        return _estimate(self.name, normal, weights, solve(normal, weights), noise, colours,
+                         OK if reweighted.converged else NOT_CONVERGED, reweighted.iterations)
+
+
+def reweight(normal: NormalForm) -> Reweighted:
+    """
+    Weigh each joint by its own residuals, until weights and residuals agree.
+
+    Parameters
+    ----------
+    normal
+        The problem with n joints.
+    """
+    weights = np.ones(normal.joints)
+    for iteration in range(1, MOST_ITERATIONS + 1):
+        solution = solve(normal, weights)
+        deviations = residual_deviations(normal, weights, solution)
+        converged = bool(np.max(np.abs(weights * deviations - 1)) < CONVERGED)
+        if converged:
+            break
+        weights, used = 1 / deviations, weights
+    return Reweighted(solution, weights if converged else used, deviations, iteration, converged)
 
 
 def solve(normal: NormalForm, weights: Array) -> Solution:

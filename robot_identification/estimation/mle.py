@@ -19,7 +19,7 @@ import numpy as np
 
 from robot_identification.arrays import Array
 from robot_identification.errors import EstimationError
-from robot_identification.estimation.estimator import Estimator
+from robot_identification.estimation.estimator import Estimator, Reweighted
 from robot_identification.regression import Regression
 
 
@@ -41,11 +41,11 @@ class MaximumLikelihood(Estimator):
     name = 'mle'
     summary = 'maximum likelihood; noise measured over the periods of a repeated motion'
 
-    def deviations(self, regression: Regression, previous: Array | None) -> Array | None:
-        """Return the measured noise of the rows, once."""
-        return self._measured(regression) if previous is None else None
+    def weights(self, regression: Regression, reweighted: Reweighted) -> Array:
+        """Return the reciprocal of the measured noise of the rows."""
+        return 1 / self._measured(regression)
 
-    def noise(self, regression: Regression, beta: Array, measured: Array) -> tuple[Array, Array]:
+    def noise(self, regression: Regression, reweighted: Reweighted) -> tuple[Array, Array]:
         """Return the measured noise, taken for white."""
         return self._measured(regression), np.ones(regression.normal.joints)
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from robot_identification.arrays import Array
-from robot_identification.estimation.estimator import Estimator
+from robot_identification.estimation.estimator import Estimator, Reweighted
 from robot_identification.regression import Regression
 
 
@@ -35,6 +35,6 @@ class OrdinaryLeastSquares(Estimator):
     name = 'ols'
     summary = 'ordinary least squares; joints with large torques dominate'
 
-    def deviations(self, regression: Regression, previous: Array | None) -> Array | None:
-        """Return ones, once."""
-        return np.ones(regression.normal.joints) if previous is None else None
+    def weights(self, regression: Regression, reweighted: Reweighted) -> Array:
+        """Return ones."""
+        return np.ones(regression.normal.joints)

@@ -15,10 +15,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from robot_identification.arrays import Array
-from robot_identification.estimation.estimator import Estimator
+from robot_identification.estimation.estimator import Estimator, Reweighted
 from robot_identification.regression import Regression
 
 
@@ -35,6 +33,6 @@ class WeightedLeastSquares(Estimator):
     name = 'wls'
     summary = 'weighted least squares, per joint and iterated; the usual choice'
 
-    def deviations(self, regression: Regression, previous: Array | None) -> Array | None:
-        """Return the deviations of the last round's residuals."""
-        return np.ones(regression.normal.joints) if previous is None else previous
+    def weights(self, regression: Regression, reweighted: Reweighted) -> Array:
+        """Return the weights at which the residuals agree with them."""
+        return reweighted.weights
