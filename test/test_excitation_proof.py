@@ -199,7 +199,7 @@ def test_a_safe_design_is_certified_and_certifies_again(panda, safe, tmp_path):
 def test_a_motion_that_was_tampered_with_is_refused(panda, safe):
     faster = dataclasses.replace(safe, trajectory=Trajectory(
         safe.trajectory.series, safe.trajectory.coefficients * 1.1))
-    with pytest.raises(ExcitationError, match='must not be executed.*velocity is NOT proven'):
+    with pytest.raises(ExcitationError, match=r'must not be executed.*velocity is NOT proven'):
         check_certificate(faster, panda)
     weaker = dataclasses.replace(panda, limits=dataclasses.replace(
         panda.limits, velocity=panda.limits.velocity / 2))
@@ -259,5 +259,5 @@ def test_rated_torques_must_be_known():
     arm = chain()
     bare = dataclasses.replace(arm, limits=dataclasses.replace(
         arm.limits, torque=np.full(3, np.inf)))
-    with pytest.raises(ExcitationError, match='no joint of .* has a torque limit.*--no-torque'):
+    with pytest.raises(ExcitationError, match=r'no joint of .* has a torque limit.*--no-torque'):
         design(bare, acceleration=8.0, requirements=Requirements(torque_margin=0.1))

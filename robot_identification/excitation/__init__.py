@@ -20,10 +20,16 @@ from robot_identification.excitation.certificate import (
     check_certificate,
     scene_for,
 )
+from robot_identification.excitation.columns import (
+    DRIVE_COLUMNS,
+    SCALINGS,
+    Columns,
+    EarlierMotion,
+)
 from robot_identification.excitation.constraints import Constraint, JointLimits
 from robot_identification.excitation.criteria import CRITERIA, Criterion, get_criterion
 from robot_identification.excitation.design import build_problem, condition_number, design
-from robot_identification.excitation.excitation import Excitation, Motion
+from robot_identification.excitation.excitation import ColumnChoice, Excitation, Motion
 from robot_identification.excitation.excitation_file import load_excitation, save_excitation
 from robot_identification.excitation.motion_limits import motion_limits
 from robot_identification.excitation.objective import Objective
@@ -44,7 +50,8 @@ from robot_identification.excitation.trajectories import (
 )
 
 __all__ = [
-    'CRITERIA', 'OPTIMISERS', 'TRAJECTORIES', 'Certificate', 'Claim', 'Constraint',
+    'CRITERIA', 'DRIVE_COLUMNS', 'OPTIMISERS', 'SCALINGS', 'TRAJECTORIES', 'Certificate',
+    'Claim', 'ColumnChoice', 'Columns', 'Constraint', 'EarlierMotion',
     'Criterion', 'Excitation', 'FourierSeries', 'JointLimits', 'ModifiedFourierSeries',
     'Motion', 'Objective', 'Peaks', 'Payload', 'Problem', 'Progress', 'QuinticSpline',
     'Requirements', 'RestingFourierSeries', 'Series', 'Trajectory', 'Workspace',

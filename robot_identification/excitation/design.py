@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,7 +27,7 @@ from robot_identification.arrays import Array
 from robot_identification.dynamics.regressor import joint_torque_regressor
 from robot_identification.errors import ExcitationError, UnknownNameError
 from robot_identification.excitation.certificate import Certificate, certify, scene_for
-from robot_identification.excitation.columns import InertialColumns
+from robot_identification.excitation.columns import Columns, EarlierMotion, information_of
 from robot_identification.excitation.constraints import (
     Clearance,
     Constraint,
@@ -36,7 +37,7 @@ from robot_identification.excitation.constraints import (
     WorkspaceLimits,
 )
 from robot_identification.excitation.criteria import get_criterion
-from robot_identification.excitation.excitation import Excitation
+from robot_identification.excitation.excitation import ColumnChoice, Excitation
 from robot_identification.excitation.geometry import Scene
 from robot_identification.excitation.motion_limits import centre, half_ranges, motion_limits
 from robot_identification.excitation.objective import Objective
@@ -70,6 +71,10 @@ def design(
     optimiser: str = 'barrier',
     workers: int | None = None,
     requirements: Requirements | None = None,
+    drives: str = 'none',
+    scaling: str = 'none',
+    noise: ArrayLike | None = None,
+    earlier: Sequence[EarlierMotion] = (),
 ) -> Excitation:
     """
     Design a periodic motion that excites the inertial parameters best.
@@ -83,13 +88,14 @@ def design(
     arm
         The arm with n joints.
     kind
-        'ffs' (moves at all times) or 'mfs' (starts and ends at rest).
+        From `TRAJECTORIES`: 'ffs' moves at all times; 'mfs', 'ffs_rest' and 'spline' start and
+        end at rest.
     period
         [s].
     harmonics
         Number of harmonics of 1 / period.
     criterion
-        'cond', 'logdet' or 'sigma_min'.
+        From `CRITERIA`, or a mixture such as 'cond + 0.1 logdet'.
     samples_per_period
         At which the criterion is evaluated.
     starts, seed
@@ -105,13 +111,18 @@ def design(
         Part of every range to keep free, 0 to less than 1. With 0 about 0.1 % stays free, which
         is what the proof needs.
     start
-        Position to start from and return to, (n,) [rad or m]; 'mfs' only, free when None.
+        Position to start from and return to, (n,) [rad or m], for motions that rest there; free
+        when None.
     optimiser
         From `OPTIMISERS`.
     workers
         Threads; one for each core when None.
     requirements
         Torque, power, payload, clearance, workspace; none of them when None.
+    drives, scaling, noise
+        Which columns count, and how they and the joints are weighted; see `Columns`.
+    earlier
+        Recordings that the motion is to complete: their information is added to its own.
 
     Returns
     -------
@@ -141,12 +152,14 @@ def design(
     scene = scene_for(arm, requirements) if requirements.clearance is not None else None
     problem = build_problem(arm, series, limits, criterion=criterion, margin=margin, start=start,
                             samples_per_period=samples_per_period, requirements=requirements,
-                            scene=scene)
+                            scene=scene, drives=drives, scaling=scaling, noise=noise,
+                            earlier=earlier)
     minima = search(problem, OPTIMISERS[optimiser], starts, seed, time_budget, progress,
                     workers)
     trajectory, peaks, certificate = _best_proven(arm, problem, minima, margin, requirements,
                                                   scene)
-    rank = problem.objective.columns.rank
+    rank = problem.objective.columns.rank if drives == 'none' else Columns(arm).rank
+    weights = problem.objective.columns.weights
     return Excitation(
         trajectory=trajectory, joint_names=arm.joint_names, arm_name=arm.name,
         urdf_sha256=arm.urdf_sha256, limits=limits, margin=margin, usage=peaks.usage,
@@ -156,13 +169,17 @@ def design(
         seconds=time.monotonic() - began, history=tuple(m.value for m in minima),
         status=_status(minima, starts, time_budget),
         notes=notes + (scene.notes if scene is not None else ()),
-        requirements=requirements, certificate=certificate)
+        requirements=requirements, certificate=certificate,
+        columns=ColumnChoice(drives, scaling, () if weights is None else tuple(1 / weights),
+                             tuple(motion.name for motion in earlier)))
 
 
 def build_problem(
     arm: Arm, series: Series, limits: Limits, *, criterion: str = 'cond', margin: float = 0.0,
     start: ArrayLike | None = None, samples_per_period: int = 100,
     requirements: Requirements | None = None, scene: Scene | None = None,
+    drives: str = 'none', scaling: str = 'none', noise: ArrayLike | None = None,
+    earlier: Sequence[EarlierMotion] = (),
 ) -> Problem:
     """
     State the design as a problem, without solving it.
@@ -177,6 +194,8 @@ def build_problem(
         Complete, from `motion_limits`.
     scene
         Collision geometry; built from the requirements when None.
+    drives, scaling, noise, earlier
+        As for `design`.
 
     Raises
     ------
@@ -186,7 +205,7 @@ def build_problem(
     if not 0.0 <= margin < 1.0:
         raise ExcitationError(f'the margin is a part of the ranges, from 0 to less than 1, not '
                               f'{margin!r}')
-    columns = InertialColumns(arm)
+    columns = Columns(arm, drives, scaling, noise)
     needed = max(2 * series.harmonics + 1, -(-columns.rank // arm.n))
     if samples_per_period < needed:
         raise ExcitationError(
@@ -197,7 +216,8 @@ def build_problem(
     if start is not None:
         free[0], rest[0] = False, _start(arm, series, limits, margin, start)
     return Problem(
-        series, Objective(columns, series, samples_per_period, get_criterion(criterion)),
+        series, Objective(columns, series, samples_per_period, get_criterion(criterion),
+                          information_of(columns, earlier, samples_per_period / series.period)),
         _constraints(arm, series, limits, margin, requirements or Requirements(), scene), limits,
         free, rest)
 
@@ -286,7 +306,7 @@ def condition_number(arm: Arm, trajectory: Trajectory, samples: int, rank: int) 
 def _start(arm: Arm, series: Series, limits: Limits, margin: float, start: ArrayLike) -> Array:
     if not series.rests_at_ends:
         raise ExcitationError(f"a motion of the kind '{series.name}' cannot start where it is "
-                              f"told; take the kind 'mfs'")
+                              f"told; take the kind 'mfs', 'ffs_rest' or 'spline'")
     values: Array = np.asarray(start, dtype=float)
     if values.shape != (arm.n,):
         raise ExcitationError(f'start must be {arm.n} positions, one for each joint, not an array '

@@ -40,6 +40,27 @@ class Motion(NamedTuple):
     a: Array
 
 
+@dataclass(frozen=True)
+class ColumnChoice:
+    """
+    Which columns the criterion looked at.
+
+    Parameters
+    ----------
+    drives, scaling
+        See `Columns`.
+    noise
+        Standard deviations of the joints' torques [N m or N]; empty when all counted alike.
+    earlier
+        Names of the recordings that the motion completes.
+    """
+
+    drives: str = 'none'
+    scaling: str = 'none'
+    noise: tuple[float, ...] = ()
+    earlier: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, eq=False)
 class Excitation:
     """
@@ -81,6 +102,8 @@ class Excitation:
         What else it was designed for: torque, clearance and so on.
     certificate
         What was proven.
+    columns
+        Which columns the criterion looked at.
     """
 
     trajectory: Trajectory
@@ -103,6 +126,7 @@ class Excitation:
     notes: tuple[str, ...] = ()
     requirements: Requirements = field(default_factory=Requirements)
     certificate: Certificate = field(default_factory=Certificate)
+    columns: ColumnChoice = field(default_factory=ColumnChoice)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, 'usage', read_only(self.usage))
