@@ -48,7 +48,7 @@ def own_arm(tmp_path_factory):
     (folder / 'arm.yaml').write_text(text)
     for name, seed in (('excitation', 0), ('other', 7)):
         run('excite', 'arm.yaml', '-o', f'{name}.yaml', '--starts', 1, '--seed', seed,
-            '--duration', 8, '--csv', f'{name}_motion.csv', cwd=folder)
+            '--duration', 8, '--no-collisions', '--csv', f'{name}_motion.csv', cwd=folder)
     run('simulate', 'arm.yaml', 'excitation.yaml', '-o', 'recording.csv', cwd=folder)
     run('simulate', 'arm.yaml', 'other.yaml', '-o', 'other.npz', cwd=folder)
     return folder
@@ -110,7 +110,7 @@ def test_the_motion_is_exported(own_arm):
     (['identify', 'arm.yaml', 'recording.csv', '-o', 'arm.yaml'], 'arm.yaml'),
     (['validate', 'arm.yaml', 'other.npz'], 'not a model file'),
     (['validate', 'none.yaml', 'other.npz'], 'there is no model file'),
-    (['excite', 'arm.yaml', '-o', 'x.yaml', '--kind', 'spline'], "'spline'"),
+    (['excite', 'arm.yaml', '-o', 'x.yaml', '--kind', 'polygon'], "'polygon'"),
     (['excite', 'arm.yaml', '-o', 'x.yaml', '--harmonics', 0], 'harmonics'),
     (['simulate', 'panda', 'excitation.yaml', '-o', 'x.csv'], 'the excitation moves'),
     (['simulate', 'arm.yaml', 'excitation.yaml', '-o', 'x.mat'], 'must end in'),

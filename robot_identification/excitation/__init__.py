@@ -31,6 +31,13 @@ from robot_identification.excitation.criteria import CRITERIA, Criterion, get_cr
 from robot_identification.excitation.design import build_problem, condition_number, design
 from robot_identification.excitation.excitation import ColumnChoice, Excitation, Motion
 from robot_identification.excitation.excitation_file import load_excitation, save_excitation
+from robot_identification.excitation.exports import (
+    joint_trajectory,
+    save_joint_trajectory,
+    save_ur_script,
+    ur_script,
+)
+from robot_identification.excitation.frequencies import suggested_harmonics
 from robot_identification.excitation.motion_limits import motion_limits
 from robot_identification.excitation.objective import Objective
 from robot_identification.excitation.optimisers import OPTIMISERS
@@ -48,6 +55,10 @@ from robot_identification.excitation.trajectories import (
     Trajectory,
     get_series,
 )
+from robot_identification.excitation.validation_motions import (
+    VALIDATION_MOTIONS,
+    validation_motion,
+)
 
 __all__ = [
     'CRITERIA', 'DRIVE_COLUMNS', 'OPTIMISERS', 'SCALINGS', 'TRAJECTORIES', 'Certificate',
@@ -57,4 +68,6 @@ __all__ = [
     'Requirements', 'RestingFourierSeries', 'Series', 'Trajectory', 'Workspace',
     'build_problem', 'certify', 'check_certificate', 'condition_number', 'design',
     'get_criterion', 'get_series', 'load_excitation', 'motion_limits', 'prove_peaks',
-    'save_excitation', 'scene_for']
+    'save_excitation', 'scene_for',
+    'VALIDATION_MOTIONS', 'joint_trajectory', 'save_joint_trajectory', 'save_ur_script',
+    'suggested_harmonics', 'ur_script', 'validation_motion']

@@ -242,9 +242,9 @@ def _best_proven(
 ) -> tuple[Trajectory, Peaks, Certificate]:
     """Take the best motion whose limits can be proven: final ones, or those of earlier phases."""
     better = problem.objective.criterion.better
-    candidates = [(value, coefficients) for minimum in minima
-                  for value, coefficients in zip((minimum.value, *minimum.history[::-1]),
-                                                 (minimum.coefficients, *minimum.trail[::-1]))]
+    candidates = [(minimum.value, minimum.coefficients) for minimum in minima]
+    candidates += [entry for minimum in minima if minimum.trail
+                   for entry in zip(minimum.history, minimum.trail)]
     sign = -1.0 if better(1.0, 0.0) else 1.0
     candidates.sort(key=lambda candidate: sign * candidate[0])
     certificate = None

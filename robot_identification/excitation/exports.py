@@ -92,8 +92,8 @@ def ur_script(excitation: Excitation, rate: float = UR_RATE, periods: int = 1) -
         raise ExcitationError(f'a UR script moves six joints, the excitation moves '
                               f'{len(excitation.joint_names)}')
     if not excitation.trajectory.series.rests_at_ends:
-        raise ExcitationError("a UR script needs a motion that starts and ends at rest; design one "
-                              "of the kind 'mfs'")
+        raise ExcitationError("a UR script needs a motion that starts and ends at rest; design "
+                              "one of the kind 'mfs'")
     motion = excitation.sample(rate, periods, endpoint=True)
     rows = ',\n'.join('    [' + ', '.join(f'{x:.7f}' for x in q) + ']' for q in motion.q)
     name = ''.join(c if c.isalnum() else '_' for c in excitation.arm_name)

@@ -55,6 +55,6 @@ def suggested_harmonics(duration: float, upper_frequency: float = 0.5,
     harmonics = int(np.floor(duration * upper * (1 + 1e-9)))
     if harmonics < FEWEST:
         raise ExcitationError(
-            f'{FEWEST} harmonics of a period of {duration:g} s do not stay below {upper:g} Hz; take '
-            f'a period of {FEWEST / upper:.3g} s or more, or a higher frequency')
+            f'{FEWEST} harmonics of a period of {duration:g} s do not stay below {upper:g} Hz; '
+            f'take a period of {FEWEST / upper:.3g} s or more, or a higher frequency')
     return min(harmonics, MOST)

@@ -104,6 +104,14 @@ class Objective:
         gradient = sum(basis.T @ g for basis, g in zip(self._basis, by_motion))
         return Evaluation(merit, np.asarray(gradient), self.criterion.value(eigenvalues))
 
+    def look(self, coefficients: Array) -> tuple[float, float]:
+        """Return merit and value without the gradient; infinite and NaN as `evaluate`."""
+        eigenvalues = eigh(self.information(coefficients), driver='evr', check_finite=False,
+                           eigvals_only=True)
+        if not eigenvalues[0] > 0:
+            return np.inf, np.nan
+        return self.criterion.merit(eigenvalues)[0], self.criterion.value(eigenvalues)
+
     def _regress(self, coefficients: Array) -> tuple[tuple[Array, Array, Array], Array, Array]:
         q, v, a = (basis @ coefficients for basis in self._basis)
         regressor = self.columns.regressor(q, v, a)

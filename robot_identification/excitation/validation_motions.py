@@ -15,13 +15,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
-from scipy.interpolate import make_interp_spline
+from scipy.interpolate import BSpline, make_interp_spline
+from scipy.sparse.linalg import spsolve
 
 from robot_identification.arm import Arm, Limits
 from robot_identification.arrays import Array
@@ -34,6 +34,7 @@ from robot_identification.excitation.geometry import Scene
 from robot_identification.excitation.motion_limits import centre, half_ranges, motion_limits
 from robot_identification.excitation.requirements import Requirements
 from robot_identification.excitation.trajectories import QuinticSpline, Trajectory
+from robot_identification.excitation.trajectories.quintic_spline import DEGREE
 
 VALIDATION_MOTIONS = ('fourier', 'circle', 'point_to_point')
 Path = tuple[Array, Array, float]    # times, positions, period
@@ -85,20 +86,21 @@ def validation_motion(
     rng = np.random.default_rng([seed, 77])
     reasons: list[str] = []
     for _ in range(DRAWS):
+        path: Path | None
         if name == 'circle':
-            found = _circle(arm, limits, rng, diameter, speed, laps, frame)
+            path = _circle(arm, limits, rng, diameter, speed, laps, frame)
         elif name == 'point_to_point':
-            found = _point_to_point(limits, margin, rng)
+            path = _point_to_point(limits, margin, rng)
         else:
             raise ExcitationError(f"there is no validation motion '{name}'; there is: "
                                   f'{", ".join(VALIDATION_MOTIONS)}')
-        if found is None:
+        if path is None:
             reasons.append('the inverse kinematics finds no path')
             continue
-        if not _apart(scene, requirements, found[1]):
+        if not _apart(scene, requirements, path[1]):
             reasons.append('links or surroundings come too near')
             continue
-        found = through(*found)
+        found = through(*path)
         if _roughly_within(found, limits, margin):
             certificate = certify(arm, found, limits, margin, requirements, scene)
             if certificate.holds:
@@ -146,8 +148,8 @@ def through(times: Array, positions: Array, period: float) -> Trajectory:
     dense = np.linspace(0, period, 6 * series.size)
     smooth = make_interp_spline(times, positions, k=3)(dense)
     start = positions[0]
-    basis = series.basis(np.minimum(dense, np.nextafter(period, 0)), 0)[:, 1:]
-    free, *_ = np.linalg.lstsq(basis, smooth - start, rcond=None)
+    basis = series.spacing * BSpline.design_matrix(dense, series.knots, DEGREE)[:, 3:-3]
+    free = spsolve((basis.T @ basis).tocsc(), basis.T @ (smooth - start))
     return Trajectory(series, np.vstack([start, free]))
 
 
@@ -239,6 +241,7 @@ def _excitation(arm: Arm, name: str, trajectory: Trajectory, limits: Limits, mar
         trajectory=trajectory, joint_names=arm.joint_names, arm_name=arm.name,
         urdf_sha256=arm.urdf_sha256, limits=limits, margin=margin,
         usage=prove_peaks(trajectory, limits).usage, criterion=name, value=value,
-        condition_number=value, rank=rank, samples_per_period=200, seed=seed, starts=1, seconds=0.0,
-        history=(), status='constructed', requirements=requirements, certificate=certificate,
+        condition_number=value, rank=rank, samples_per_period=200, seed=seed, starts=1,
+        seconds=0.0, history=(), status='constructed', requirements=requirements,
+        certificate=certificate,
         notes=(*notes, *(scene.notes if scene is not None else ())))

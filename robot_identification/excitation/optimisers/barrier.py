@@ -23,6 +23,7 @@ import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import ExcitationError
 from robot_identification.excitation.objective import Evaluation
+from robot_identification.excitation.optimisers.minimum import Minimum
 from robot_identification.excitation.problem import Problem
 
 SUFFICIENT = 1e-4        # Armijo's constant
@@ -58,35 +59,6 @@ class Phase:
 PHASES = (
     Phase(1, 0.2, 60), Phase(2, 2e-2, 100), Phase(4, 6e-3, 100), Phase(8, 2e-3, 100),
     Phase(16, 6e-4, 150), Phase(32, 2e-4, 150), Phase(64, 6e-5, 150), Phase(128, 2e-5, 150))
-
-
-@dataclass(frozen=True)
-class Minimum:
-    """
-    The best motion that was met.
-
-    Parameters
-    ----------
-    coefficients
-        (size, n), within the constraints.
-    value
-        Its criterion.
-    evaluations
-        How often the objective was evaluated.
-    history
-        Best value at the end of each phase.
-    finished
-        False when it was stopped.
-    trail
-        Best motion at the end of each phase, (size, n) each.
-    """
-
-    coefficients: Array
-    value: float
-    evaluations: int
-    history: tuple[float, ...]
-    finished: bool
-    trail: tuple[Array, ...] = ()
 
 
 def minimise_by_barrier(

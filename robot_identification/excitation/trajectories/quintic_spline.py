@@ -54,7 +54,7 @@ class QuinticSpline(Series):
     @property
     def resolution(self) -> int:
         """Number of harmonics that grids of times are made for."""
-        return max(1, math.ceil(self.harmonics / 2))
+        return max(1, math.ceil(self.harmonics / 4))
 
     @property
     def spacing(self) -> float:
