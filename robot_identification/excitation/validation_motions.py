@@ -38,9 +38,9 @@ from robot_identification.excitation.trajectories.quintic_spline import DEGREE
 
 VALIDATION_MOTIONS = ('fourier', 'circle', 'point_to_point')
 Path = tuple[Array, Array, float]    # times, positions, period
-WAYPOINT_RATE = 25.0     # of the spline that follows a path [Hz]
+WAYPOINT_RATE = 20.0     # of the spline that follows a path [Hz]
 DRAWS = 150
-TARGETS = 6              # of point-to-point moves
+TARGETS = 4              # of point-to-point moves
 REST = 0.3               # at every target [s]
 
 

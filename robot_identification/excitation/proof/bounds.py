@@ -57,6 +57,12 @@ class Segments:
             + h / 2 * (series.bounds(order + 1) @ magnitude) for order in range(ORDERS)])
         return cls(times[::GRID], bounds)
 
+    def joined(self, count: int) -> Segments:
+        """Return stretches that are `count` times as long; `count` divides `SEGMENTS`."""
+        orders, segments, n = self.bounds.shape
+        grouped = self.bounds.reshape(orders, segments // count, count, n)
+        return Segments(self.edges[::count], grouped.max(axis=2))
+
 
 def instants(period: float, count: int) -> Array:
     """Return 0 to the period in equal steps; the last one still belongs to this period."""

@@ -36,7 +36,8 @@ from robot_identification.excitation.trajectories import Trajectory
 
 Indices = NDArray[np.int64]
 SLACK = 1e-5         # [m] what coal's iteration may be wrong by
-MOST_HALVINGS = 14
+MOST_HALVINGS = 16
+JOINED = 4           # of the stretches of `Segments`, where the first distances are measured
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ class _Prover:
         except ImportError as error:
             raise MissingDependencyError('coal', 'the proof of collisions') from error
         self._coal, self.trajectory, self.scene = coal, trajectory, scene
-        self.segments = Segments.of(trajectory)
+        self.segments = Segments.of(trajectory).joined(JOINED)
         self._bodies = [_body(coal, shape) for shape in scene.shapes]
         self._reach = _reaches(scene, self.segments.bounds[0].max(axis=0))    # (P, n)
         self.smallest, self.where, self.checks = np.inf, (0, 0.0), 0
