@@ -28,7 +28,6 @@ from robot_identification.arm import load_arm
 from robot_identification.errors import ExcitationError
 from robot_identification.excitation import (
     OPTIMISERS,
-    VALIDATION_MOTIONS,
     EarlierMotion,
     Requirements,
     check_certificate,
@@ -99,15 +98,22 @@ def test_an_extension_excites_what_earlier_recordings_left_weak():
     assert after.value < both.evaluate(alone.trajectory.coefficients).value
 
 
-@pytest.mark.parametrize('name', VALIDATION_MOTIONS)
-def test_validation_motions_are_proven(ur10, name):
-    requirements = Requirements(torque_margin=0.1, clearance=0.005)
-    found = validation_motion(ur10, name, requirements=requirements, time_budget=1.0)
-    assert found.certificate.holds and check_certificate(found, ur10).holds
-    q, v, a = found.trajectory.evaluate([0.0], 2)
+@pytest.mark.parametrize('name', ['fourier', 'point_to_point'])
+def test_validation_motions_are_proven_and_rest_at_both_ends(name):
+    arm = chain()
+    arm = dataclasses.replace(arm, limits=dataclasses.replace(
+        arm.limits, acceleration=np.full(3, 60.0), velocity=np.full(3, 4.0)))
+    found = validation_motion(arm, name, requirements=Requirements(torque_margin=0.0),
+                              time_budget=1.0)
+    assert found.certificate.holds and check_certificate(found, arm).holds
+    _, v, a = found.trajectory.evaluate([0.0], 2)
     np.testing.assert_allclose([v, a], 0.0, atol=1e-6)
-    if name != 'circle':
-        return
+
+
+def test_the_circle_is_one_of_100_mm_at_half_a_metre_per_second(ur10):
+    requirements = Requirements(torque_margin=0.1, clearance=0.005)
+    found = validation_motion(ur10, 'circle', requirements=requirements)
+    assert found.certificate.holds and 'clearance' in found.certificate
     data, frame = ur10.model.createData(), ur10.model.nframes - 1
     t = np.linspace(0, found.period / 2, 500)
     q, v, _ = found.trajectory.evaluate(t, 2)
@@ -171,7 +177,7 @@ def test_the_page_opens_offline_and_shows_what_was_proven(resting, tmp_path):
     from robot_identification.reporting.excitation_page import write_excitation_page
     write_excitation_page(chain(), resting, tmp_path / 'page.html')
     page = (tmp_path / 'page.html').read_text()
-    assert 'http://' not in page and 'https://' not in page and '${' not in page
+    assert not any(word in page for word in ('src=', '@import', 'url(', 'fetch(', '<link'))
     assert page.count('proven') >= 3 and 'torques and collisions were not looked at' in page
     motion = json.loads(page.split('type="application/json">')[1].split('</script>')[0])
     assert len(motion['frames']) == len(motion['path']) == 240 and len(motion['bones']) == 3

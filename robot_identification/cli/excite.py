@@ -25,7 +25,7 @@ from rich.table import Table
 
 from robot_identification.arm import Arm, load_arm
 from robot_identification.cli.console import AsJson, Robot, emit, err, out, progress
-from robot_identification.errors import ConfigurationError
+from robot_identification.errors import ConfigurationError, ExcitationError
 from robot_identification.excitation import (
     VALIDATION_MOTIONS,
     EarlierMotion,
@@ -134,21 +134,23 @@ def excite(
         if path is not None:
             write(path, rate)
             written.append(path)
+    failed: dict[str, str] = {}
     if validate:
-        written += _validation(arm, output, requirements, margin, seed, as_json)
+        more, failed = _validation(arm, output, requirements, margin, seed, as_json)
+        written += more
     if report is not None:
         from robot_identification.reporting.excitation_page import write_excitation_page
         written.append(write_excitation_page(arm, found, report))
-    _tell(arm, found, written, requirements, as_json)
+    _tell(arm, found, written, failed, as_json)
 
 
-def _tell(arm: Arm, found: Excitation, written: list[Path], requirements: Requirements,
+def _tell(arm: Arm, found: Excitation, written: list[Path], failed: dict[str, str],
           as_json: bool) -> None:
     if as_json:
         emit({'excitation': str(written[0]), 'criterion': found.criterion, 'value': found.value,
               'condition_number': found.condition_number, 'seconds': found.seconds,
               'status': found.status, 'notes': found.notes,
-              'written': [str(path) for path in written],
+              'written': [str(path) for path in written], 'not_possible': failed,
               'certificate': found.certificate.to_mapping(),
               'usage': {name: dict(zip(arm.joint_names, row))
                         for name, row in zip(QUANTITIES, found.usage)}})
@@ -161,26 +163,35 @@ def _tell(arm: Arm, found: Excitation, written: list[Path], requirements: Requir
         out.print(f'  {claim}', markup=False, highlight=False)
     for note in found.notes:
         out.print(f'note: {note}', style='yellow', markup=False)
-    unseen = [name for name, wanted in (('torques', requirements.torque_margin),
-                                        ('collisions', requirements.clearance)) if wanted is None]
+    asked = found.requirements
+    unseen = [name for name, wanted in (('torques', asked.torque_margin),
+                                        ('collisions', asked.clearance)) if wanted is None]
     if unseen:
         out.print(f'{" and ".join(unseen)} are not checked: watch the first run at low speed',
                   style='yellow')
+    for reason in failed.values():
+        out.print(f'not possible: {reason}', style='yellow', markup=False)
     for path in written:
         out.print(f'wrote {path}', markup=False)
 
 
 def _validation(arm: Arm, output: Path, requirements: Requirements, margin: float, seed: int,
-                as_json: bool) -> list[Path]:
-    written = []
+                as_json: bool) -> tuple[list[Path], dict[str, str]]:
+    """Write the motions that are possible; return them, and why others are not."""
+    written, failed = [], {}
     with progress(as_json) as tell:
         for number, name in enumerate(VALIDATION_MOTIONS):
             tell(f'designing the validation motion {name}', number / len(VALIDATION_MOTIONS))
             path = output.with_name(f'{output.stem}_{name}.yaml')
-            validation_motion(arm, name, seed=seed, requirements=requirements,
-                              margin=margin).save(path)
+            try:
+                motion = validation_motion(arm, name, seed=seed, requirements=requirements,
+                                           margin=margin)
+            except ExcitationError as error:
+                failed[name] = str(error)
+                continue
+            motion.save(path)
             written.append(path)
-    return written
+    return written, failed
 
 
 def earlier_motion(arm: Arm, path: Path) -> EarlierMotion:
