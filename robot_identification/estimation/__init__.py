@@ -14,9 +14,12 @@
 """Estimators by name, and the physically consistent parameters nearest to the data."""
 
 from robot_identification.errors import UnknownNameError
+from robot_identification.estimation.auto import AUTO, Choice, Trial, choose
 from robot_identification.estimation.consistent import ConsistentEstimate, fit_consistent
+from robot_identification.estimation.delay import DelayEstimate, estimate_delay
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.estimator import Estimator
+from robot_identification.estimation.fit import Fit, FitOptions, fit_samples
 from robot_identification.estimation.mle import MaximumLikelihood
 from robot_identification.estimation.ols import OrdinaryLeastSquares
 from robot_identification.estimation.wls import WeightedLeastSquares
@@ -24,6 +27,12 @@ from robot_identification.estimation.wls import WeightedLeastSquares
 ESTIMATORS: dict[str, type[Estimator]] = {
     estimator.name: estimator
     for estimator in (OrdinaryLeastSquares, WeightedLeastSquares, MaximumLikelihood)}
+
+AUTO_ESTIMATORS = ('wls', 'ols', 'mle')
+"""What the estimator 'auto' chooses from; the first one compares friction models."""
+AUTO_FRICTIONS = ('coulomb_viscous', 'smooth_coulomb', 'cube_root', 'load_dependent', 'atan',
+                  'stribeck', 'sech_tanh', 'bompos')
+"""And its friction models, simplest first."""
 
 
 def get_estimator(name: str) -> Estimator:
@@ -40,5 +49,8 @@ def get_estimator(name: str) -> Estimator:
     return ESTIMATORS[name]()
 
 
-__all__ = ['ESTIMATORS', 'ConsistentEstimate', 'Estimate', 'Estimator', 'MaximumLikelihood',
-           'OrdinaryLeastSquares', 'WeightedLeastSquares', 'fit_consistent', 'get_estimator']
+__all__ = [
+    'AUTO', 'AUTO_ESTIMATORS', 'AUTO_FRICTIONS', 'ESTIMATORS', 'Choice', 'ConsistentEstimate',
+    'DelayEstimate', 'Estimate', 'Estimator', 'Fit', 'FitOptions', 'MaximumLikelihood',
+    'OrdinaryLeastSquares', 'Trial', 'WeightedLeastSquares', 'choose', 'estimate_delay',
+    'fit_consistent', 'fit_samples', 'get_estimator']
