@@ -140,11 +140,13 @@ def identify(
     regression = build_regression(arm, samples, friction, backend=backend,
                                   progress=lambda part: tell('reducing the regressor', part))
     estimate = get_estimator(estimator).fit(regression)
+    regression = regression.of(estimate.base)
     tell('finding physically consistent parameters', 0.0)
     consistent = fit_consistent(regression, estimate)
     model = IdentifiedModel(arm, consistent.inertial, consistent.rotor_inertia, friction,
                             consistent.friction_parameters,
-                            _information(fitted, samples, estimate, consistent))
+                            _information(fitted, samples, estimate, consistent),
+                            friction_shape=estimate.base.structure.shape)
     predictions = []
     for number, recording in enumerate(others):
         tell('validating on held-out motion', number / len(others))

@@ -69,9 +69,9 @@ def estimators(as_json: AsJson = False) -> None:
 
 
 def frictions(as_json: AsJson = False) -> None:
-    """List the friction models."""
-    _show(as_json, 'friction models', ('name', 'torque', 'parameters'),
-          [(name, model.formula, ', '.join(model.parameters))
+    """List the friction models; append _asymmetric for parameters that differ by direction."""
+    _show(as_json, 'friction models', ('name', 'torque', 'parameters', 'shape'),
+          [(name, model.formula, ', '.join(model.parameters), ', '.join(model.shape) or '-')
            for name, model in FRICTION_MODELS.items()])
 
 

@@ -132,6 +132,7 @@ def fit_consistent(
     T. Lee, P. M. Wensing, F. C. Park, "Geometric robot dynamic identification: a convex programming
     approach", IEEE Trans. Robotics 36(2), 2020.
     """
+    regression = regression.of(estimate.base)
     structure = regression.base.structure
     prior = prior or Prior.from_urdf(structure)
     spread = np.full(structure.count, DRIVE_DEVIATION, dtype=float)
@@ -182,13 +183,13 @@ def _solve(structure: ModelStructure, prior: Prior, spread: Array, matrix: Array
         blocks.append(sparse.csc_matrix(part))
         bounds.append(_centre(prior.mean[10 * i:10 * i + 10], scale))
         cones.append(clarabel.PSDTriangleConeT(4))
-    signed = _nonnegative(structure)
-    diagonal = (prior.transform.diagonal() * spread)[signed]
-    part = np.zeros((len(signed), count + rows))
-    part[range(len(signed)), signed] = -1.0
+    signs = _nonnegative(structure)
+    scaled = signs * (prior.transform.diagonal() * spread)
+    norms = np.linalg.norm(scaled, axis=1)
+    part = np.hstack([-scaled / norms[:, None], np.zeros((len(signs), rows))])
     blocks.append(sparse.csc_matrix(part))
-    bounds.append(prior.mean[signed] / diagonal)
-    cones.append(clarabel.NonnegativeConeT(len(signed)))
+    bounds.append(signs @ prior.mean / norms)
+    cones.append(clarabel.NonnegativeConeT(len(signs)))
 
     settings = clarabel.DefaultSettings()
     settings.verbose = False
@@ -212,10 +213,17 @@ def _centre(mean: Array, scale: Array) -> Array:
 
 
 def _nonnegative(structure: ModelStructure) -> Array:
-    """Indices of rotor inertias and of friction parameters that passivity bounds."""
-    passive = np.tile(structure.friction.passive, len(structure.arm.transmission))
-    return np.concatenate([np.arange(structure.rotor.start, structure.rotor.stop),
-                           structure.friction_part.start + np.flatnonzero(passive)])
+    """Rows (c, count): rotor inertias and dissipated torques, which must not be negative."""
+    places = np.arange(structure.rotor.start, structure.rotor.stop)
+    rows = [np.eye(structure.count)[places]]
+    k = len(structure.friction.parameters)
+    for e, shape in enumerate(structure.shape):
+        passive = structure.friction.passivity(shape)
+        part = np.zeros((len(passive), structure.count))
+        first = structure.friction_part.start + e * k
+        part[:, first:first + k] = passive
+        rows.append(part)
+    return np.vstack(rows)
 
 
 def _active(structure: ModelStructure, prior: Prior, values: Array) -> tuple[str, ...]:
@@ -227,7 +235,10 @@ def _active(structure: ModelStructure, prior: Prior, values: Array) -> tuple[str
             inverse @ pseudo_inertia(values[10 * i:10 * i + 10]) @ inverse)[0]
         if inside < 2 * MARGIN:
             edge.append(f'{joint}: inertia')
-    scales = prior.transform.diagonal()
-    edge += [structure.names[i] for i in _nonnegative(structure)
-             if values[i] < 1e-6 * scales[i]]
-    return tuple(edge)
+    signs, scales = _nonnegative(structure), prior.transform.diagonal()
+    for row in signs[signs @ values < 1e-6 * np.linalg.norm(signs * scales, axis=1)]:
+        place = int(np.argmax(np.abs(row)))
+        single = np.count_nonzero(row) == 1
+        edge.append(structure.names[place] if single else
+                    f'{structure.names[place].rsplit(".", 1)[0]}: friction')
+    return tuple(dict.fromkeys(edge))

@@ -24,6 +24,7 @@ import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.estimation.estimate import NOT_CONVERGED, OK, RANK_DEFICIENT, Estimate
 from robot_identification.estimation.noise import colour
+from robot_identification.estimation.variable_projection import with_shape
 from robot_identification.regression import NormalForm, Regression
 
 RANK_TOLERANCE = 1e-8
@@ -124,6 +125,7 @@ class Estimator(ABC):
         EstimationError
             The estimator needs what the recordings do not have.
         """
+        regression = with_shape(regression)
         normal = regression.normal
         reweighted = reweight(normal)
         weights = self.weights(regression, reweighted)
