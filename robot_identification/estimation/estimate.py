@@ -66,6 +66,9 @@ class Estimate:
         What that means and what to do.
     iterations
         Rounds of re-weighting.
+    own_values
+        Whether the values are not a minimum of the rows' weighted squares, so that a consistent model
+        has to be the nearest to values and covariance instead of being fitted to the rows.
     """
 
     estimator: str
@@ -83,6 +86,7 @@ class Estimate:
     status: str
     message: str
     iterations: int
+    own_values: bool = False
 
     def __post_init__(self) -> None:
         for name in ('values', 'covariance', 'noise', 'colour', 'residual_rms', 'relative_error'):

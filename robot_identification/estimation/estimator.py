@@ -130,7 +130,7 @@ class Estimator(ABC):
         reweighted = reweight(normal)
         weights = self.weights(regression, reweighted)
         noise, colours = self.noise(regression, reweighted)
-        return _estimate(self.name, normal, weights, solve(normal, weights), noise, colours,
+        return assemble(self.name, normal, weights, solve(normal, weights), noise, colours,
                          OK if reweighted.converged else NOT_CONVERGED, reweighted.iterations)
 
 
@@ -202,8 +202,22 @@ def residual_deviations(normal: NormalForm, weights: Array, solution: Solution) 
     return deviations
 
 
-def _estimate(name: str, normal: NormalForm, weights: Array, solution: Solution, noise: Array,
-              colours: Array, status: str, iterations: int) -> Estimate:
+def assemble(name: str, normal: NormalForm, weights: Array, solution: Solution, noise: Array,
+             colours: Array, status: str, iterations: int) -> Estimate:
+    """
+    Make the estimate of a solution.
+
+    Parameters
+    ----------
+    name
+        Of the estimator.
+    normal, weights, solution
+        The problem, the weights of its rows (n,), and what was found.
+    noise, colours
+        Of each joint's rows, (n,) each.
+    status, iterations
+        How it was found.
+    """
     base = normal.base
     sizes = [len(factor) for factor in normal.factors]
     spread = np.repeat(weights * noise * np.sqrt(colours), sizes)
