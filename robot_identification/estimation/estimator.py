@@ -24,13 +24,19 @@ import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.estimation.estimate import NOT_CONVERGED, OK, RANK_DEFICIENT, Estimate
 from robot_identification.estimation.noise import colour
-from robot_identification.estimation.variable_projection import with_shape
-from robot_identification.regression import NormalForm, Regression
+from robot_identification.estimation.variable_projection import (
+    best_shape,
+    with_shape_uncertainty,
+)
+from robot_identification.regression import NormalForm, Regression, SeparableRegression
 
 RANK_TOLERANCE = 1e-8
 """Relative to the largest singular value of the regressor with columns of unit norm."""
 MOST_ITERATIONS = 50
 CONVERGED = 1e-6
+SHAPE_ROUNDS = 6
+SHAPE_CONVERGED = 1e-3
+"""Largest change of the logarithm of a shape number at which weights and shape agree."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,13 +131,33 @@ class Estimator(ABC):
         EstimationError
             The estimator needs what the recordings do not have.
         """
-        regression = with_shape(regression)
+        if not regression.fixed:
+            return self._fit_shape(regression)
+        return self._fit(regression)
+
+    def _fit(self, regression: Regression) -> Estimate:
         normal = regression.normal
         reweighted = reweight(normal)
         weights = self.weights(regression, reweighted)
         noise, colours = self.noise(regression, reweighted)
         return assemble(self.name, normal, weights, solve(normal, weights), noise, colours,
-                         OK if reweighted.converged else NOT_CONVERGED, reweighted.iterations)
+                        OK if reweighted.converged else NOT_CONVERGED, reweighted.iterations)
+
+    def _fit_shape(self, regression: Regression) -> Estimate:
+        """Alternate between the weights of the joints and the shape that is best with them."""
+        separable = SeparableRegression(regression)
+        found = best_shape(separable, np.ones(separable.joints))
+        for _ in range(SHAPE_ROUNDS):
+            fixed = separable.at(found.shape)
+            weights = self.weights(fixed, reweight(fixed.normal))
+            following = best_shape(separable, weights, start=found.shape)
+            change = np.max(np.abs(np.log(following.shape / found.shape)))
+            found = following
+            if change < SHAPE_CONVERGED:
+                break
+        fixed = separable.at(found.shape)
+        return with_shape_uncertainty(self._fit(fixed), separable,
+                                      self.weights(fixed, reweight(fixed.normal)), found)
 
 
 def reweight(normal: NormalForm) -> Reweighted:

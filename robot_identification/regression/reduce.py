@@ -118,6 +118,23 @@ def residuals(base: BaseParameters, samples: Samples, beta: Array, *,
     return out
 
 
+def packed_rows(base: BaseParameters, samples: Samples, load: Array | None = None) -> list[Array]:
+    """
+    Return for each joint all rows of [columns, torque], (rows, c_j + 1): for short recordings.
+
+    Parameters
+    ----------
+    base, samples, load
+        As for `reduce_samples`.
+    """
+    columns = joint_columns(base)
+    parts: list[list[Array]] = [[] for _ in columns]
+    for block in _blocks(samples):
+        for part, packed in zip(parts, _packed(base, columns, samples, block, load)):
+            part.append(packed)
+    return [np.vstack(part) for part in parts]
+
+
 def row_count(samples: Samples) -> int:
     """Return how many decimated rows the samples make for each joint."""
     decimator = samples.decimator()

@@ -49,6 +49,8 @@ class Regression:
     loads
         For friction that depends on load: torques that the joints transmit, (N, n) [N m or N] for
         each of the samples.
+    reduced
+        The normal form, where it is known already.
 
     Raises
     ------
@@ -61,6 +63,7 @@ class Regression:
     progress: Callable[[float], None] | None = None
     fixed: bool = True
     loads: tuple[Array, ...] | None = None
+    reduced: NormalForm | None = None
 
     def __post_init__(self) -> None:
         structure = self.base.structure
@@ -68,9 +71,19 @@ class Regression:
             raise EstimationError(f"the friction model '{structure.friction.key}' needs the torque "
                                   f'that the joints transmit: give the loads of the samples')
 
-    def at(self, shape: Array) -> Regression:
-        """Return the problem with the shape (m, s) of the friction fixed at these numbers."""
-        return replace(self, base=self.base.at(shape), fixed=True)
+    def at(self, shape: Array, reduced: NormalForm | None = None) -> Regression:
+        """
+        Return the problem with the shape of the friction fixed.
+
+        Parameters
+        ----------
+        shape
+            (m, s).
+        reduced
+            The normal form at this shape, where it is known already.
+        """
+        base = self.base.at(shape) if reduced is None else reduced.base
+        return replace(self, base=base, fixed=True, reduced=reduced)
 
     def of(self, estimate: BaseParameters) -> Regression:
         """Return the problem with the shape of the friction fixed at that of an estimate's base."""
@@ -82,6 +95,8 @@ class Regression:
     @cached_property
     def normal(self) -> NormalForm:
         """The sum of the normal forms of all recordings."""
+        if self.reduced is not None:
+            return self.reduced
         return NormalForm.merge([
             reduce_samples(self.base, samples, progress=self.progress, load=load)
             for samples, load in self.parts])

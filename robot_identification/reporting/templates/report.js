@@ -69,12 +69,19 @@
 
   function redraw() { [...drawn].forEach(draw); }
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);
+  // a page of paper is narrower than the window: plots are drawn for it, and back
   addEventListener('beforeprint', () => {
+    document.body.classList.add('printing');
     for (const name of Object.keys(figures)) {
       const place = document.getElementById(name);
-      if (!drawn.has(name) && place.offsetParent) { draw(name); }
-      if (drawn.has(name)) { Plotly.Plots.resize(place); }
+      if (!place.offsetParent) { continue; }
+      if (!drawn.has(name)) { draw(name); }
+      Plotly.relayout(place, {width: place.clientWidth});
     }
+  });
+  addEventListener('afterprint', () => {
+    document.body.classList.remove('printing');
+    [...drawn].forEach(name => Plotly.relayout(name, {width: null, autosize: true}));
   });
 
   // sorting: numbers by value, texts by letter, what is unknown always last
