@@ -91,6 +91,7 @@ def identify(
     friction: str = 'coulomb_viscous',
     held_out: Sequence[Recording | str | Path] = (),
     *,
+    settings: Mapping[str, Any] | None = None,
     thresholds: Thresholds | None = None,
     processing: Mapping[str, Any] | None = None,
     backend: str | None = None,
@@ -111,6 +112,8 @@ def identify(
         Name in `FRICTION_MODELS`.
     held_out
         Recordings of other motions to validate on, or their paths.
+    settings
+        Of the estimator, for instance {'objective': 'absolute', 'budget': 50000} of a search.
     thresholds
         What the model must reach on them.
     processing
@@ -127,7 +130,7 @@ def identify(
         A recording, a name or an option cannot be used; the text says what to do.
     """
     tell = progress or (lambda text, part: None)
-    get_estimator(estimator)
+    method = get_estimator(estimator, **(settings or {}))
     fitted = [_load(arm, recording) for recording in recordings]
     others = [_load(arm, recording) for recording in held_out]
     if not fitted:
@@ -139,7 +142,7 @@ def identify(
     effort = check_effort(arm, samples)
     regression = build_regression(arm, samples, friction, backend=backend,
                                   progress=lambda part: tell('reducing the regressor', part))
-    estimate = get_estimator(estimator).fit(regression)
+    estimate = method.fit(regression)
     regression = regression.of(estimate.base)
     tell('finding physically consistent parameters', 0.0)
     consistent = fit_consistent(regression, estimate)

@@ -67,12 +67,12 @@ class Estimate:
     iterations
         Rounds of re-weighting.
     shape_covariance
-        Covariance of the logarithms of the friction's shape numbers, (m s, m s); infinite variances
-        for those that the data do not determine or that lie on their bounds. Empty when the shape
-        was given, or the friction has none.
+        Covariance of the logarithms of the friction's shape numbers, (m s, m s); infinite
+        variances for those that the data do not determine or that lie on their bounds. Empty when
+        the shape was given, or the friction has none.
     own_values
-        Whether the values are not a minimum of the rows' weighted squares, so that a consistent model
-        has to be the nearest to values and covariance instead of being fitted to the rows.
+        Whether the values are not a minimum of the rows' weighted squares, so that a consistent
+        model has to be the nearest to values and covariance instead of being fitted to the rows.
     """
 
     estimator: str

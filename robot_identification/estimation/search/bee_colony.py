@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robot_identification.arrays import Array
 from robot_identification.estimation.search.search import Run, Search, inside, others
@@ -25,10 +26,10 @@ class ArtificialBeeColony(Search):
     """
     Employed bees, onlookers and scouts on a set of food sources.
 
-    Every bee tries one coordinate of a source, v_ij = x_ij + phi (x_ij - x_kj), and keeps the better
-    point; onlookers choose sources with a probability in proportion to 1 / (1 + F); a source that
-    was not improved in `limit` trials is drawn anew. All bees of a kind fly at once, so of several
-    onlookers at one source the best counts.
+    Every bee tries one coordinate of a source, v_ij = x_ij + phi (x_ij - x_kj), and keeps the
+    better point; onlookers choose sources with a probability in proportion to 1 / (1 + F); a
+    source that was not improved in `limit` trials is drawn anew. All bees of a kind fly at once,
+    so of several onlookers at one source the best counts.
 
     Parameters
     ----------
@@ -39,8 +40,8 @@ class ArtificialBeeColony(Search):
 
     References
     ----------
-    D. Karaboga, B. Basturk, "A powerful and efficient algorithm for numerical function optimization:
-    artificial bee colony (ABC) algorithm", J. Global Optimization 39(3), 2007.
+    D. Karaboga, B. Basturk, "A powerful and efficient algorithm for numerical function
+    optimization: artificial bee colony (ABC) algorithm", J. Global Optimization 39(3), 2007.
     L. Ding, H. Wu, Y. Yao, Y. Yang, "Dynamic model identification for 6-DOF industrial robots",
     J. Robotics, 2015 (its colony settings are lost; these are assumed).
     """
@@ -56,7 +57,7 @@ class ArtificialBeeColony(Search):
         limit = self.limit or count * run.dimension
         x = run.initial(count)
         costs = run.evaluate(x)
-        trials = np.zeros(count, dtype=int)
+        trials = np.zeros(count, dtype=np.int64)
         every = np.arange(count)
         while True:
             self._fly(run, x, costs, trials, every)
@@ -71,7 +72,8 @@ class ArtificialBeeColony(Search):
                 costs[scout] = run.evaluate(x[scout:scout + 1])[0]
                 trials[scout] = 0
 
-    def _fly(self, run: Run, x: Array, costs: Array, trials: Array, chosen: Array) -> None:
+    def _fly(self, run: Run, x: Array, costs: Array, trials: NDArray[np.int64],
+             chosen: NDArray[np.int64]) -> None:
         """Try one neighbour of each chosen source."""
         rng = run.rng
         partner = others(rng, len(x))[chosen] if len(chosen) == len(x) else chosen

@@ -16,9 +16,11 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 
+from robot_identification.arrays import Array
 from robot_identification.errors import MissingDependencyError
 from robot_identification.estimation.search.search import Run, Search
 
@@ -70,8 +72,8 @@ class CovarianceMatrixAdaptation(Search):
             start = run.rng.random(run.dimension)
 
 
-def _draws(rng: np.random.Generator):  # type: ignore[no-untyped-def]
+def _draws(rng: np.random.Generator) -> Callable[..., Array]:
     """Return a replacement for numpy's global randn, so that runs repeat by `rng`."""
-    def randn(*shape: int):  # type: ignore[no-untyped-def]
+    def randn(*shape: int) -> Array:
         return rng.standard_normal(shape)
     return randn

@@ -15,9 +15,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import gamma, pi, sin
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robot_identification.arrays import Array
 from robot_identification.estimation.search.search import Run, Search, inside
@@ -98,7 +100,7 @@ class CuckooSearch(Search):
             step = alpha * rng.random((self.size, 1)) * (nests[first] - nests[second])
             self._replace(run, nests, costs, nests + found * step, alpha)
 
-    def _scales(self, rng: np.random.Generator):  # type: ignore[no-untyped-def]
+    def _scales(self, rng: np.random.Generator) -> Iterator[float]:
         """Yield the scale of each generation."""
         while True:
             yield self.alpha
@@ -110,9 +112,9 @@ class CuckooSearch(Search):
         better = self._accept(costs, new, alpha)
         nests[better], costs[better] = candidates[better], new[better]
 
-    def _accept(self, old: Array, new: Array, alpha: float) -> Array:
+    def _accept(self, old: Array, new: Array, alpha: float) -> NDArray[np.bool_]:
         """Return which nests are replaced, (P,) bool."""
-        better: Array = new < old
+        better: NDArray[np.bool_] = new < old
         return better
 
 
@@ -120,11 +122,11 @@ class ImprovedCuckooSearch(CuckooSearch):
     """
     Cuckoo search with alpha from a chaotic map and an emotional acceptance of worse nests.
 
-    alpha follows the tent map x <- 2 gamma x (x <= 1/2) or 2 gamma (1 - x). The emotion of a cuckoo
-    whose new nest is worse by dF is e = -k ln(exp(dF) / S0) = k (ln S0 - dF); with alpha < e it is
-    positive and the worse nest is taken. The paper gives k = 1 and S = exp but neither S0 nor the
-    unit of F: here dF is relative to the spread between the nest and the best one, ln S0 is
-    `threshold`, and the best nest is never given up (all assumed).
+    alpha follows the tent map x <- 2 gamma x (x <= 1/2) or 2 gamma (1 - x). The emotion of a
+    cuckoo whose new nest is worse by dF is e = -k ln(exp(dF) / S0) = k (ln S0 - dF); with alpha <
+    e it is positive and the worse nest is taken. The paper gives k = 1 and S = exp but neither S0
+    nor the unit of F: here dF is relative to the spread between the nest and the best one, ln S0
+    is `threshold`, and the best nest is never given up (all assumed).
 
     Parameters
     ----------
@@ -149,15 +151,15 @@ class ImprovedCuckooSearch(CuckooSearch):
         super().__init__(size, abandon, 0.25, power)
         self.gain, self.threshold = gain, threshold
 
-    def _scales(self, rng: np.random.Generator):  # type: ignore[no-untyped-def]
+    def _scales(self, rng: np.random.Generator) -> Iterator[float]:
         x = rng.uniform(0.0, 1.0)
         while True:
             x = 2 * self.gain * (x if x <= 0.5 else 1 - x)
             yield max(x, SMALLEST)
 
-    def _accept(self, old: Array, new: Array, alpha: float) -> Array:
+    def _accept(self, old: Array, new: Array, alpha: float) -> NDArray[np.bool_]:
         spread = np.maximum(old - old.min(), SMALLEST * max(abs(float(old.min())), SMALLEST))
         with np.errstate(invalid='ignore'):
             emotion = self.threshold - (new - old) / spread
-        accepted: Array = (new < old) | ((alpha < emotion) & (old > old.min()))
+        accepted: NDArray[np.bool_] = (new < old) | ((alpha < emotion) & (old > old.min()))
         return accepted

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robot_identification.arrays import Array
 from robot_identification.estimation.search.search import Run, Search, inside
@@ -30,16 +31,17 @@ class ElitistPidSwarm(Search):
 
     v <- w v + c1 r1 PID(exemplar - x) + c2 r2 PID(best - x), where PID(e) is
     kp e + ki sum(e) + kd (e - previous e). Inertia falls from 0.9 to 0.4, c1 from 2 to 0, c2 rises
-    from 0 to 2. A particle that did not improve five times gets an exemplar whose coordinates come,
-    with probability Pc, from the winners of tournaments between other particles' best points. When
-    the best point was improved, one of its coordinates is exchanged for another particle's or moved
-    by a Gaussian, and the better point is kept.
+    from 0 to 2. A particle that did not improve five times gets an exemplar whose coordinates
+    come, with probability Pc, from the winners of tournaments between other particles' best
+    points. When the best point was improved, one of its coordinates is exchanged for another
+    particle's or moved by a Gaussian, and the better point is kept.
 
-    The gains (22) to (24) of the paper are lost. Those here (assumed) are kp = 1, ki = 0.05 (1 - t),
-    kd = 0.1: with the loop s^3 + (1 - w + phi kd) s^2 + phi kp s + phi ki the Routh-Hurwitz condition
-    (1 - w + phi kd) kp > ki holds at all times. Sums forget by a half a step, without which
-    the best points' changes wind them up (assumed). Where the paper writes the exemplar over the
-    particle's own best point, whose recorded cost would then be wrong, it is kept beside it.
+    The gains (22) to (24) of the paper are lost. Those here (assumed) are kp = 1, ki = 0.05 (1 -
+    t), kd = 0.1: with the loop s^3 + (1 - w + phi kd) s^2 + phi kp s + phi ki the Routh-Hurwitz
+    condition (1 - w + phi kd) kp > ki holds at all times. Sums forget by a half a step, without
+    which the best points' changes wind them up (assumed). Where the paper writes the exemplar
+    over the particle's own best point, whose recorded cost would then be wrong, it is kept beside
+    it.
 
     Parameters
     ----------
@@ -73,7 +75,7 @@ class ElitistPidSwarm(Search):
         sums, last = np.zeros((2, *shape)), np.zeros((2, *shape))
         while True:
             for i in np.flatnonzero(idle >= PATIENCE):
-                exemplar[i] = self._learn(rng, own, costs, i, learning[i])
+                exemplar[i] = self._learn(rng, own, costs, int(i), learning[i])
                 idle[i] = 0
             errors = np.stack([exemplar - x, run.best - x])
             sums = self.LEAK * sums + errors
@@ -103,7 +105,7 @@ class ElitistPidSwarm(Search):
         dimension = own.shape[1]
         first, second = rng.integers(0, self.size, (2, dimension))
         winner = np.where(costs[first] < costs[second], first, second)
-        taken = rng.random(dimension) < probability
+        taken: NDArray[np.bool_] = rng.random((dimension,)) < probability
         if not taken.any():
             taken[rng.integers(dimension)] = True
         source = np.where(taken, winner, particle)

@@ -143,7 +143,7 @@ class SearchEstimator(Estimator):
         fixed = problem.regression if problem.linear else problem.regression.at(shape)
         normal = fixed.normal
         reweighted = reweight(normal)
-        optimum = np.append(reweighted.solution.beta, shape.ravel())
+        optimum = np.append(reweighted.solution.beta, result.values[problem.rank:])
         best = float(objective(optimum[None])[0])
         status, at_edge = OK, bounds.at_edge(result.values)
         message = (f'{result.message}; least squares with the same friction shape has a cost of '

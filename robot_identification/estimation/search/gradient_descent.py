@@ -35,8 +35,8 @@ class GradientDescent(Search):
 
     References
     ----------
-    The survey of Zhang, Wang, Jing and Tan (2018), section 3.4, which starts within 20 % of the true
-    values.
+    The survey of Zhang, Wang, Jing and Tan (2018), section 3.4, which starts within 20 % of the
+    true values.
     """
 
     name = 'gradient_descent'

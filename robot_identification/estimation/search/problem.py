@@ -34,8 +34,8 @@ class SearchProblem:
     """
     Base parameters and friction shapes of a regression as one vector of d unknowns.
 
-    The vector is [r base parameters, m s shape numbers]. Where the friction has no shape, or the
-    regression fixes it, d = r.
+    The vector is [r base parameters, logarithms of m s shape numbers]. Where the friction has no
+    shape, or the regression fixes it, d = r.
 
     Parameters
     ----------
@@ -68,12 +68,12 @@ class SearchProblem:
     def names(self) -> tuple[str, ...]:
         """Names of the unknowns."""
         shapes = () if self.linear else self.structure.shape_names
-        return (*self.base.labels, *shapes)
+        return (*self.base.labels, *(f'log {name}' for name in shapes))
 
     def split(self, values: Array) -> tuple[Array, Array]:
         """Return base parameters (..., r) and shapes (..., m, s) of unknowns (..., d)."""
         return (values[..., :self.rank],
-                values[..., self.rank:].reshape(*values.shape[:-1], *self.shape_size))
+                np.exp(values[..., self.rank:]).reshape(*values.shape[:-1], *self.shape_size))
 
     def reduce(self, population: Array, terms: Callable[[Array], Array]) -> tuple[Array, int]:
         """
@@ -158,7 +158,9 @@ class SearchProblem:
                 torque += moving[c]
             if rows.decimator.factor > 1:
                 torque = rows.decimator.apply(torque.T).T
-            for j in np.flatnonzero(transmission[e]):
+            for j in range(len(out)):
+                if transmission[e, j] == 0:
+                    continue
                 out[j] -= transmission[e, j] * torque if transmission[e, j] != 1 else torque
         return out
 

@@ -18,12 +18,11 @@ from __future__ import annotations
 import numpy as np
 
 from robot_identification.arrays import Array
-from robot_identification.errors import UnknownNameError
-from robot_identification.estimation.estimator import reweight
+from robot_identification.errors import EstimationError, UnknownNameError
 from robot_identification.estimation.prior import Prior
 from robot_identification.estimation.search.bounds import Bounds
 from robot_identification.estimation.search.problem import SearchProblem
-from robot_identification.estimation.variable_projection import with_shape
+from robot_identification.estimation.wls import WeightedLeastSquares
 
 RANGES = ('urdf', 'estimate')
 RELATIVE = 0.6
@@ -40,7 +39,7 @@ def search_bounds(problem: SearchProblem, kind: str = 'urdf', relative: float = 
     for base parameters; a friction or rotor term between zero (or minus the same, where its sign is
     free) and the value at which it alone would have the root mean square of its joint's torque.
     'estimate': within `relative` of a least-squares estimate, and at least four of its standard
-    deviations. Friction shapes: the bounds of the friction model.
+    deviations. Logarithms of friction shapes: the bounds of the friction model.
 
     Parameters
     ----------
@@ -60,7 +59,7 @@ def search_bounds(problem: SearchProblem, kind: str = 'urdf', relative: float = 
         raise UnknownNameError('kind of search range', kind, RANGES)
     lower, upper = (_around_urdf if kind == 'urdf' else _around_estimate)(problem, relative)
     if not problem.linear:
-        shapes = problem.structure.shape_bounds.reshape(-1, 2)
+        shapes = np.log(problem.structure.shape_bounds.reshape(-1, 2))
         lower, upper = np.append(lower, shapes[:, 0]), np.append(upper, shapes[:, 1])
     return Bounds(lower, upper, problem.names)
 
@@ -96,12 +95,12 @@ def _term_sizes(problem: SearchProblem) -> Array:
 
 
 def _around_estimate(problem: SearchProblem, relative: float) -> tuple[Array, Array]:
-    normal = with_shape(problem.regression).normal
-    reweighted = reweight(normal)
-    beta, inverse = reweighted.solution.beta, reweighted.solution.inverse
-    sizes = [len(factor) for factor in normal.factors]
-    noise = np.repeat(reweighted.weights * reweighted.deviations, sizes)
-    deviation = np.sqrt(np.sum((inverse * noise) ** 2, axis=1))
+    estimate = WeightedLeastSquares().fit(problem.regression)
+    beta = estimate.values
+    deviation = np.sqrt(np.diag(estimate.covariance))
+    if not np.all(np.isfinite(deviation)):
+        raise EstimationError(f'ranges around an estimate need data that determine it: '
+                              f'{estimate.message}')
     smallest = 1e-6 * max(float(np.max(np.abs(beta))), 1e-9)
     half = np.maximum(relative * np.abs(beta), np.maximum(DEVIATIONS * deviation, smallest))
     return beta - half, beta + half

@@ -91,8 +91,8 @@ class Run:
         """
         Return the costs (P,) of points of the unit cube (P, d).
 
-        The last population of a run is evaluated as far as the budget reaches; the rest of it, like
-        any point whose cost is not a number, costs infinity.
+        The last population of a run is evaluated as far as the budget reaches; the rest of it,
+        like any point whose cost is not a number, costs infinity.
 
         Raises
         ------

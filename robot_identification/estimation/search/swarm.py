@@ -24,8 +24,8 @@ class ParticleSwarm(Search):
     """
     Particles drawn to their own best point and to the best of all.
 
-    v <- w v + c r1 (own - x) + c r2 (best - x), at most `fastest` of a range in one step; a particle
-    that meets a bound stops there.
+    v <- w v + c r1 (own - x) + c r2 (best - x), at most `fastest` of a range in one step; a
+    particle that meets a bound stops there.
 
     Parameters
     ----------
@@ -40,8 +40,9 @@ class ParticleSwarm(Search):
 
     References
     ----------
-    J. Kennedy, R. C. Eberhart, "Particle swarm optimization", IEEE Int. Conf. Neural Networks, 1995;
-    with inertia 0.5 and acceleration 0.2 of Ding, Li, Li and Chao, J. Robotics, 2018, Table 2.
+    J. Kennedy, R. C. Eberhart, "Particle swarm optimization", IEEE Int. Conf. Neural Networks,
+    1995; with inertia 0.5 and acceleration 0.2 of Ding, Li, Li and Chao, J. Robotics, 2018, Table
+    2.
     """
 
     name = 'pso'
@@ -74,8 +75,8 @@ class StandardParticleSwarm(ParticleSwarm):
     """
     The particle swarm with the constants that are known to converge.
 
-    Yan et al. compare with a standard swarm whose settings (their Table 2) are lost; these are those
-    of the Standard PSO 2007 (assumed), with the same update as `ParticleSwarm`.
+    Yan et al. compare with a standard swarm whose settings (their Table 2) are lost; these are
+    those of the Standard PSO 2007 (assumed), with the same update as `ParticleSwarm`.
 
     Parameters
     ----------
