@@ -91,6 +91,11 @@ def _term_sizes(problem: SearchProblem) -> Array:
         size = np.zeros(base.rank)
         size[acts] = np.sqrt(energy[j]) / norms[acts]
         sizes[base.columns] = np.maximum(sizes[base.columns], size)
+    for column in np.flatnonzero(sizes == 0):    # part of a combination with a kept column
+        share = np.abs(base.matrix[:, column])
+        rows = share > 1e-9
+        if rows.any():
+            sizes[column] = np.min(sizes[base.columns[rows]] / share[rows])
     return sizes
 
 
