@@ -52,16 +52,16 @@ def real_robot(datasets, tmp_path_factory):
 
 
 class Runs:
-    """An arm, and two simulated runs: an excitation of 20 s and another motion."""
+    """An arm and two simulated runs: an excitation of 20 s (two periods) and another motion."""
 
     def __init__(self, name, options):
         self.arm = load_arm(name)
         self.plant = Plant(self.arm, options)
-        self.excitation = design(self.arm, period=20.0, harmonics=8, starts=1, seed=0)
-        self.other = design(self.arm, period=15.0, harmonics=4, starts=1, seed=50)
+        self.excitation = design(self.arm, period=10.0, harmonics=5, starts=1, seed=0)
+        self.other = design(self.arm, period=8.0, harmonics=4, starts=1, seed=50)
         rng = np.random.default_rng(1)
-        self.run = simulate(self.plant, self.excitation, rng=rng, name='excitation')
-        self.check = simulate(self.plant, self.other, rng=rng, name='another motion')
+        self.run = simulate(self.plant, self.excitation, rng=rng, periods=2, name='excitation')
+        self.check = simulate(self.plant, self.other, rng=rng, periods=2, name='another motion')
 
 
 @pytest.fixture(scope='session')

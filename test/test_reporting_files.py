@@ -90,6 +90,7 @@ def test_results_say_what_the_result_says(result, stored):
     assert {p['identifiability'] for p in standard} == {'alone', 'combination', 'none'}
     assert [link['certificate'] for link in content['links']] == consistent.certificate.tolist()
     assert min(consistent.certificate) > 0
+    assert f'costs {content["consistent"]["cost"]:.1%} more' in content['verdict']['notes'][0]
     assert list(content['friction']['elements']) == list(result.arm.element_names)
     assert content['friction']['elements']['slide']['rotor_inertia']['unit'] == 'kg'
 

@@ -191,8 +191,8 @@ def test_designed_excitation_is_shown(result):
     assert 'with 2 harmonics of 10 s' in page.text and '\u00b17 rad/s\u00b2' in page.text
     motion = json.loads(page.scripts[0])['motion_0']['data']
     t, *signals = excitation.sample(20.0, endpoint=True)
+    assert motion[0]['x'][-1] == pytest.approx(t[-1]) and motion[3]['x'] == '='
     for line, signal in zip((motion[0], motion[3], motion[6]), signals):
-        assert line['x'][-1] == pytest.approx(t[-1])
         assert line['y'][0] == pytest.approx(signal[0, 0], abs=1e-4)
     assert [line['y'][0] for line in motion if line['name'] == 'limit'] == [-3, 3, -5, 5, -7, 7]
 

@@ -28,6 +28,7 @@ from robot_identification.arm import Arm, arm_from_mapping, arm_to_mapping
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics.friction import get_friction
 from robot_identification.dynamics.regressor import inverse_dynamics
+from robot_identification.dynamics.structure import element_loads
 from robot_identification.errors import (
     ConfigurationError,
     ModelFileError,
@@ -130,9 +131,9 @@ class IdentifiedModel:
     def friction_torque(self, v: Array, load: Array | None = None) -> Array:
         """Return the friction of each joint and drive at joint velocities v (N, n), (N, m)."""
         speed, friction = v @ self.arm.transmission.T, get_friction(self.friction)
-        return np.stack([friction.torque(speed[:, e], self.friction_parameters[e],
-                                         self.friction_shape[e], None if load is None else load[:, e])
-                         for e in range(speed.shape[1])], axis=1)
+        return np.stack([
+            friction.torque(speed[:, e], self.friction_parameters[e], self.friction_shape[e], part)
+            for e, part in enumerate(element_loads(self.arm, load))], axis=1)
 
     def mass_matrix(self, q: ArrayLike) -> Array:
         """

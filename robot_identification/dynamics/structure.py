@@ -52,8 +52,7 @@ class ModelStructure:
     Raises
     ------
     ConfigurationError
-        A shape that is not (m, s) positive numbers, or friction that depends on load on an arm
-        with coupled drives.
+        A shape that is not (m, s) positive numbers.
     """
 
     arm: Arm
@@ -62,11 +61,6 @@ class ModelStructure:
     shape: Array = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
-        if self.friction.needs_load and len(self.arm.transmission) != self.arm.n:
-            raise ConfigurationError(
-                f"the friction model '{self.friction.key}' needs the torque that each drive "
-                f"transmits, which is not known for the coupled drives of '{self.arm.name}'; take "
-                f'another friction model')
         nominal = np.exp(np.mean(np.log(self.shape_bounds), axis=-1))
         shape = read_only(nominal if self.shape is None else self.shape)
         if shape.shape != self.shape_bounds.shape[:2] or not np.all(shape > 0):
@@ -180,10 +174,33 @@ class ModelStructure:
 
     def friction_columns(self, v: Array, load: Array | None = None) -> Array:
         """Return the friction columns of each joint and drive at its own speed, (N, m, k)."""
-        speed = v @ self.arm.transmission.T
-        return np.stack([
-            self.friction.columns(speed[:, e], shape, None if load is None else load[:, e])
-            for e, shape in enumerate(self.shape)], axis=1)
+        speed, loads = v @ self.arm.transmission.T, element_loads(self.arm, load)
+        return np.stack([self.friction.columns(speed[:, e], shape, loads[e])
+                         for e, shape in enumerate(self.shape)], axis=1)
+
+
+def element_loads(arm: Arm, load: Array | None) -> list[Array | None]:
+    """
+    Return the torque that each joint and coupled drive transmits.
+
+    Parameters
+    ----------
+    arm
+        The arm with m joints and coupled drives; a drive that turns with several joints transmits
+        the torque of its own joint.
+    load
+        Torques that the joints transmit, (N, n) [N m or N], or None.
+
+    Returns
+    -------
+    list
+        m arrays (N,), or m times None.
+    """
+    if load is None:
+        return [None] * len(arm.transmission)
+    coupled = [j for j, row in enumerate(arm.drives.coupling)
+               if not np.array_equal(row, np.eye(arm.n)[j])]
+    return [load[:, j] for j in [*range(arm.n), *coupled]]
 
 
 def _linear(unit: str) -> str:

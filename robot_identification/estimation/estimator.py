@@ -117,7 +117,7 @@ class Estimator(ABC):
         """
         return reweighted.deviations, colour(regression.residuals(reweighted.solution.beta))
 
-    def fit(self, regression: Regression) -> Estimate:
+    def fit(self, regression: Regression, start: Array | None = None) -> Estimate:
         """
         Estimate the base parameters.
 
@@ -125,6 +125,8 @@ class Estimator(ABC):
         ----------
         regression
             The problem.
+        start
+            A shape of the friction (m, s) near the best one, which saves the global search.
 
         Raises
         ------
@@ -132,7 +134,7 @@ class Estimator(ABC):
             The estimator needs what the recordings do not have.
         """
         if not regression.fixed:
-            return self._fit_shape(regression)
+            return self._fit_shape(regression, start)
         return self._fit(regression)
 
     def _fit(self, regression: Regression) -> Estimate:
@@ -143,10 +145,10 @@ class Estimator(ABC):
         return assemble(self.name, normal, weights, solve(normal, weights), noise, colours,
                         OK if reweighted.converged else NOT_CONVERGED, reweighted.iterations)
 
-    def _fit_shape(self, regression: Regression) -> Estimate:
+    def _fit_shape(self, regression: Regression, start: Array | None) -> Estimate:
         """Alternate between the weights of the joints and the shape that is best with them."""
         separable = SeparableRegression(regression)
-        found = best_shape(separable, np.ones(separable.joints))
+        found = best_shape(separable, np.ones(separable.joints), start)
         for _ in range(SHAPE_ROUNDS):
             fixed = separable.at(found.shape)
             weights = self.weights(fixed, reweight(fixed.normal))

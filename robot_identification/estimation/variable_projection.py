@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
+from scipy.linalg import qr, solve_triangular
 from scipy.optimize import least_squares
 
 from robot_identification.arrays import Array, read_only
@@ -115,11 +116,14 @@ def project(separable: SeparableRegression, shape: Array, weights: Array,
     target = np.concatenate([w * f.target for w, f in zip(weights, factors)])
     norms = np.linalg.norm(matrix, axis=0)
     norms[norms == 0] = 1.0
-    left, singular, right = np.linalg.svd(matrix / norms, full_matrices=False)
-    rank = int(np.sum(singular > RANK_TOLERANCE * singular[0]))
+    left, triangle, order = qr(matrix / norms, mode='economic', pivoting=True,
+                               check_finite=False)
+    diagonal = np.abs(np.diag(triangle))
+    rank = int(np.sum(diagonal > RANK_TOLERANCE * diagonal[0]))
     left = left[:, :rank]
-    inside = left.T @ target
-    beta = (right[:rank].T @ (inside / singular[:rank])) / norms
+    beta = np.zeros(matrix.shape[1])
+    beta[order[:rank]] = solve_triangular(triangle[:rank, :rank], left.T @ target)
+    beta /= norms
     residual = matrix @ beta - target
     sizes = np.cumsum([0] + [len(f.target) for f in factors])
     joint_cost = np.array([np.sum(residual[a:b] ** 2) for a, b in zip(sizes[:-1], sizes[1:])])

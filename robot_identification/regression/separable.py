@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robot_identification.arrays import Array
-from robot_identification.dynamics import BaseParameters
+from robot_identification.dynamics import BaseParameters, element_loads
 from robot_identification.regression.normal_form import NormalForm
 from robot_identification.regression.reduce import joint_columns, packed_rows
 from robot_identification.regression.regression import Regression
@@ -180,7 +180,7 @@ class SeparableRegression:
         make = friction.shape_gradient if gradient else friction.columns
         parts = []
         for (samples, load), speed in zip(self.regression.parts, self._speeds):
-            columns = make(speed[:, e], shape, None if load is None else load[:, e])
+            columns = make(speed[:, e], shape, element_loads(self.structure.arm, load)[e])
             parts.append(_decimated(samples, columns))
         out = np.concatenate(parts)
         if not gradient:

@@ -13,11 +13,13 @@
 # limitations under the License.
 """What comes out: files of an identification, the HTML report, the summary in a terminal."""
 
+from robot_identification.reporting.contents import contents, plain, verdict_contents
 from robot_identification.reporting.identified_urdf import identified_urdf, write_identified_urdf
 from robot_identification.reporting.report import write_report
 from robot_identification.reporting.results_files import SavedResults, save_results
 from robot_identification.reporting.stored_results import StoredResults, load_results
-from robot_identification.reporting.summary import summary
+from robot_identification.reporting.summary import summary, verdict_summary
 
-__all__ = ['SavedResults', 'StoredResults', 'identified_urdf', 'load_results', 'save_results',
-           'summary', 'write_identified_urdf', 'write_report']
+__all__ = ['SavedResults', 'StoredResults', 'contents', 'identified_urdf', 'load_results', 'plain',
+           'save_results', 'summary', 'verdict_contents', 'verdict_summary',
+           'write_identified_urdf', 'write_report']

@@ -33,7 +33,7 @@ from robot_identification.reporting.parameter_contents import (
     standard_parameter_contents,
 )
 from robot_identification.signals import Samples
-from robot_identification.validation import HeldOut, Thresholds
+from robot_identification.validation import HeldOut, Thresholds, Verdict
 
 SCHEMA = 'robot_identification/results/1'
 CONFIDENCE = 0.95
@@ -57,7 +57,7 @@ def contents(result: IdentificationResult, excitation: Excitation | None = None)
         'created': datetime.now(timezone.utc).isoformat(timespec='seconds'),
         'software': software(),
         'arm': _arm(result.arm),
-        'verdict': _verdict(result),
+        'verdict': verdict_contents(result.arm, result.verdict),
         'fit': [_evaluation(h, result.arm, result.verdict.thresholds) for h in result.fitted],
         'estimate': _estimate(result),
         'consistent': _consistent(result),
@@ -111,24 +111,33 @@ def _arm(arm: Arm) -> dict[str, Any]:
             'lower', 'upper', 'velocity', 'acceleration', 'jerk', 'torque')}}
 
 
-def _verdict(result: IdentificationResult) -> dict[str, Any]:
-    verdict = result.verdict
+def verdict_contents(arm: Arm, verdict: Verdict) -> dict[str, Any]:
+    """
+    Return a verdict as plain mappings, lists, texts and numbers.
+
+    Parameters
+    ----------
+    arm
+        The arm that was judged.
+    verdict
+        The verdict.
+    """
     limits = verdict.thresholds
-    return {'passed': verdict.passed, 'reasons': verdict.reasons, 'notes': verdict.notes,
-            'thresholds': {name: getattr(limits, name) for name in ('overall', 'joint', 'rated')},
-            'held_out': [_evaluation(h, result.arm, limits) for h in verdict.held_out]}
+    content: dict[str, Any] = plain({
+        'passed': verdict.passed, 'reasons': verdict.reasons, 'notes': verdict.notes,
+        'thresholds': {name: getattr(limits, name) for name in ('overall', 'joint', 'rated')},
+        'held_out': [_evaluation(h, arm, limits) for h in verdict.held_out]})
+    return content
 
 
 def _evaluation(held_out: HeldOut, arm: Arm, thresholds: Thresholds) -> dict[str, Any]:
     joints = {}
     for (joint, e), rated, unit in zip(held_out.joints.items(), arm.limits.torque,
                                        arm.units('N m', 'N')):
-        small = bool(np.isfinite(rated) and e.rmse <= thresholds.rated * rated)
         joints[joint] = {
             'rmse': e.rmse, 'relative_error': e.relative_error, 'correlation': e.correlation,
             'nrmse': e.nrmse, 'unit': unit, 'of_rated': e.rmse / rated,
-            'within': ('relative' if e.relative_error <= thresholds.joint
-                       else 'rated' if small else 'no')}
+            'within': thresholds.accepts(e, rated)}
     return {'name': held_out.name, 'relative_error': held_out.relative_error,
             'free_relative_error': held_out.free_relative_error, 'cutoff_hz': held_out.cutoff,
             'repeated': held_out.repeated, 'repeat': held_out.repeat,
@@ -152,11 +161,12 @@ def _estimate(result: IdentificationResult) -> dict[str, Any]:
 
 def _consistent(result: IdentificationResult) -> dict[str, Any]:
     consistent, arm = result.consistent, result.arm
-    free = np.linalg.norm(consistent.free_residual_rms)
+    noise = result.estimate.noise
+    free = np.linalg.norm(consistent.free_residual_rms / noise)
     return {
         'status': consistent.status, 'active': consistent.active,
         'prior_deviation': consistent.deviation,
-        'cost': float(np.linalg.norm(consistent.residual_rms) / free - 1) if free > 0 else None,
+        'cost': float(np.linalg.norm(consistent.residual_rms / noise) / free - 1),
         **{name: _by_joint(arm, getattr(consistent, name)) for name in (
             'certificate', 'residual_rms', 'free_residual_rms')}}
 

@@ -62,10 +62,23 @@ class Figure:
 
 
 def figures_json(figures: Iterable[Figure]) -> Html:
-    """Return the specifications of figures for a script element."""
-    content = {f.name: {'data': f.data, 'layout': f.layout, 'link': f.link} for f in figures}
+    """
+    Return the specifications of figures for a script element.
+
+    Parameters
+    ----------
+    figures
+        Whose traces mostly share their x: '=' stands for the x of the figure's first trace.
+    """
+    content = {f.name: {'data': _shared(f.data), 'layout': f.layout, 'link': f.link}
+               for f in figures}
     dumped = json.dumps(content, allow_nan=False, separators=(',', ':'))
     return Html(dumped.replace('<', '\\u003c').replace('>', '\\u003e').replace('&', '\\u0026'))
+
+
+def _shared(data: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return [{**each, 'x': '='} if k and each.get('x') == data[0].get('x') else each
+            for k, each in enumerate(data)]
 
 
 def rounded(values: Array, digits: int = 5) -> list[float | None]:

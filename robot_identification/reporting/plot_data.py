@@ -28,8 +28,10 @@ from robot_identification.excitation import Excitation
 from robot_identification.identification import IdentificationResult
 from robot_identification.validation import HeldOut
 
-MOST_POINTS = 3000
-"""Of a trace."""
+MOST_POINTS, FEWEST_POINTS = 3000, 600
+"""That a long trace is thinned to, depending on how many there are."""
+ALL_POINTS = 60_000
+"""Of all panels together, so that a page stays small."""
 MOST_ROWS = 20000
 """Rows of training that the friction plots look at."""
 SCATTER = 700
@@ -58,11 +60,13 @@ def plot_data(result: IdentificationResult,
         The designed motion, where there is one; else the first recording is shown.
     """
     arrays: dict[str, Array] = {}
+    panels = result.arm.n * (1 + len(result.verdict.held_out) + len(result.fitted))
+    most = max(FEWEST_POINTS, min(MOST_POINTS, ALL_POINTS // panels))
     for kind, evaluations in (('held_out', result.verdict.held_out), ('fit', result.fitted)):
         for k, evaluation in enumerate(evaluations):
-            arrays |= _evaluation(f'{kind}_{k}', evaluation)
+            arrays |= _evaluation(f'{kind}_{k}', evaluation, most)
     arrays |= _friction(result)
-    arrays |= _motion(result, excitation)
+    arrays |= _motion(result, excitation, most)
     return arrays
 
 
@@ -90,11 +94,11 @@ def envelope(signals: Array, most: int = MOST_POINTS) -> NDArray[np.int64]:
     return np.array(sorted(kept), dtype=np.int64)
 
 
-def _evaluation(name: str, held_out: HeldOut) -> dict[str, Array]:
+def _evaluation(name: str, held_out: HeldOut, most: int) -> dict[str, Array]:
     arrays = {}
     for j in range(held_out.measured.shape[1]):
         measured, predicted = held_out.measured[:, j], held_out.predicted[:, j]
-        rows = envelope(np.column_stack([measured, predicted, measured - predicted]))
+        rows = envelope(np.column_stack([measured, predicted, measured - predicted]), most)
         arrays[f'{name}_joint_{j}'] = np.stack([held_out.t[rows], measured[rows], predicted[rows]])
     arrays[f'{name}_spectrum'] = _spectrum(held_out)
     return arrays
@@ -157,7 +161,8 @@ def _bins(speed: Array, torque: Array, top: float) -> Array:
     return np.array(bins).reshape(-1, 4).T
 
 
-def _motion(result: IdentificationResult, excitation: Excitation | None) -> dict[str, Array]:
+def _motion(result: IdentificationResult, excitation: Excitation | None,
+            most: int) -> dict[str, Array]:
     if excitation is not None:
         rate = max(200 / excitation.period, 40 * excitation.trajectory.series.harmonics
                    / excitation.period)
@@ -168,6 +173,6 @@ def _motion(result: IdentificationResult, excitation: Excitation | None) -> dict
     arrays = {}
     for j in range(q.shape[1]):
         signals = np.column_stack([q[:, j], v[:, j], a[:, j]])
-        rows = envelope(signals)
+        rows = envelope(signals, most)
         arrays[f'motion_{j}'] = np.vstack([t[rows], signals[rows].T])
     return arrays

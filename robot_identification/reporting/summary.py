@@ -15,14 +15,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from robot_identification.arm import Arm
 from robot_identification.errors import MissingDependencyError
 from robot_identification.identification import IdentificationResult
-from robot_identification.validation import HeldOut, Thresholds
+from robot_identification.validation import HeldOut, Thresholds, Verdict
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -49,30 +51,51 @@ def summary(result: IdentificationResult, directory: str | Path | None = None) -
     MissingDependencyError
         rich is not installed.
     """
+    group = verdict_summary(result.arm, result.verdict, result.fitted)
+    if directory is not None:
+        from rich.text import Text
+        group.renderables.append(Text.assemble(
+            'Everything is in ', (str(directory), 'bold'), '; open ',
+            (str(Path(directory) / 'report.html'), 'bold')))
+    return group
+
+
+def verdict_summary(arm: Arm, verdict: Verdict, fitted: Sequence[HeldOut] = ()) -> Group:
+    """
+    Return a verdict and the errors of each joint, for a rich console.
+
+    Parameters
+    ----------
+    arm
+        The arm that was judged.
+    verdict
+        The verdict.
+    fitted
+        Predictions of training motions, shown where nothing was held out.
+
+    Raises
+    ------
+    MissingDependencyError
+        rich is not installed.
+    """
     try:
         from rich.console import Group
         from rich.text import Text
     except ImportError as error:
         raise MissingDependencyError('rich', 'the summary in the terminal') from error
-    verdict = result.verdict
-    parts: list[Text | Table] = [_headline(result)]
+    parts: list[Text | Table] = [_headline(arm, verdict)]
     parts += [Text(f'  \u2717 {reason}', style='red') for reason in verdict.reasons]
     parts += [Text(f'  \u00b7 {note}', style='dim') for note in verdict.notes]
-    evaluations = verdict.held_out or result.fitted
-    parts += [_table(result, evaluation, verdict.thresholds, bool(verdict.held_out))
-              for evaluation in evaluations]
-    if directory is not None:
-        parts.append(Text.assemble('Everything is in ', (str(directory), 'bold'), '; open ',
-                                   (str(Path(directory) / 'report.html'), 'bold')))
+    parts += [_table(arm, evaluation, verdict.thresholds, bool(verdict.held_out))
+              for evaluation in verdict.held_out or fitted]
     return Group(*parts)
 
 
-def _headline(result: IdentificationResult) -> Text:
+def _headline(arm: Arm, verdict: Verdict) -> Text:
     from rich.text import Text
-    verdict = result.verdict
     word, style = (('PASS', 'bold white on green') if verdict.passed else
                    ('FAIL', 'bold white on red'))
-    line = Text.assemble((f' {word} ', style), ' ', (result.arm.name, 'bold'))
+    line = Text.assemble((f' {word} ', style), ' ', (arm.name, 'bold'))
     if not verdict.held_out:
         line.append(': fitted, but not validated on any other motion')
     for held_out in verdict.held_out[:1]:
@@ -84,7 +107,7 @@ def _headline(result: IdentificationResult) -> Text:
     return line
 
 
-def _table(result: IdentificationResult, evaluation: HeldOut, thresholds: Thresholds,
+def _table(arm: Arm, evaluation: HeldOut, thresholds: Thresholds,
            held_out: bool) -> Table:
     from rich import box
     from rich.table import Table
@@ -101,10 +124,9 @@ def _table(result: IdentificationResult, evaluation: HeldOut, thresholds: Thresh
     table.add_column('')
     found = np.array([e.relative_error for e in evaluation.joints.values()])
     top = float(np.max(found[np.isfinite(found)], initial=thresholds.joint))
-    rows = zip(evaluation.joints.items(), result.arm.limits.torque, result.arm.units('N m', 'N'))
+    rows = zip(evaluation.joints.items(), arm.limits.torque, arm.units('N m', 'N'))
     for (joint, e), rated, unit in rows:
-        small = np.isfinite(rated) and e.rmse <= thresholds.rated * rated
-        good = e.relative_error <= thresholds.joint or small
+        good = thresholds.accepts(e, rated) != 'no'
         table.add_row(Text(joint), f'{e.relative_error:.1%}', f'{e.rmse:.3g} {unit}',
                       f'{e.correlation:.3f}', f'{e.nrmse:.1%}',
                       Text('\u2588' * max(1, round(BAR * min(e.relative_error / top, 1))),

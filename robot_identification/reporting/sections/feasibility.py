@@ -51,8 +51,9 @@ def feasibility(results: StoredResults) -> Section:
         edge = tag('p', 'No link and no friction parameter is at the edge of what is physical.')
     lead = join('A free fit may find negative masses if that explains noise a little better. The '
                 'model may not, and leaves ', percent(consistent['cost'], 2), ' more residual on '
-                'the training motion (RMS over all joints). Much more than a few per cent means '
-                'that the free fit explains noise, or that the model structure lacks something.')
+                'the training motion (RMS over all joints, each in units of its noise). Much more '
+                'than a few per cent means that the free fit explains noise, or that the model '
+                'structure lacks something.')
     return Section('feasibility', 'What being physical costs', lead,
                    join(table(['joint', 'residual of the free estimate (RMS)',
                                'of the identified model', 'cost'], rows, sortable=True), edge),

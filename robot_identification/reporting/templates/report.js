@@ -46,7 +46,9 @@
   function draw(name) {
     const place = document.getElementById(name);
     const style = getComputedStyle(document.documentElement);
-    const data = coloured(figures[name].data, style);
+    const first = figures[name].data[0];
+    const data = coloured(figures[name].data, style).map(
+      trace => trace.x === '=' ? {...trace, x: first.x} : trace);
     const layout = coloured(figures[name].layout, style);
     layout.font.family = getComputedStyle(document.body).fontFamily;
     const link = figures[name].link;
