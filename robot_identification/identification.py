@@ -25,7 +25,7 @@ import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.dynamics import IdentifiedModel, get_friction
-from robot_identification.errors import EstimationError
+from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation import (
     AUTO,
     AUTO_ESTIMATORS,
@@ -34,6 +34,7 @@ from robot_identification.estimation import (
     ConsistentEstimate,
     DelayEstimate,
     Estimate,
+    Estimator,
     Fit,
     FitOptions,
     choose,
@@ -104,6 +105,7 @@ def identify(
     friction: str | None = None,
     held_out: Sequence[Recording | str | Path] = (),
     *,
+    settings: Mapping[str, Any] | None = None,
     thresholds: Thresholds | None = None,
     processing: Mapping[str, Any] | None = None,
     delay: bool | None = None,
@@ -126,6 +128,8 @@ def identify(
         None, or with 'auto' whichever predicts best.
     held_out
         Recordings of other motions to validate on, or their paths.
+    settings
+        Of the estimator, for instance {'objective': 'absolute', 'budget': 50000} of a search.
     thresholds
         What the model must reach on them.
     processing
@@ -146,8 +150,9 @@ def identify(
         A recording, a name or an option cannot be used; the text says what to do.
     """
     tell = progress or (lambda text, part: None)
-    if estimator != AUTO:
-        get_estimator(estimator)
+    if estimator == AUTO and settings:
+        raise ConfigurationError("the estimator 'auto' has no settings; name an estimator")
+    method = None if estimator == AUTO else get_estimator(estimator, **(settings or {}))
     if friction is not None:
         get_friction(friction)
     fitted = [_load(arm, recording) for recording in recordings]
@@ -159,7 +164,7 @@ def identify(
         tell('processing recordings', number / len(fitted))
         samples.append(process(recording, arm, **(processing or {})))
     effort = check_effort(arm, samples)
-    options, choice = _options(arm, samples, estimator, friction, delay, backend, tell)
+    options, choice = _options(arm, samples, method, friction, delay, backend, tell)
     fit = fit_samples(arm, samples, options, backend=backend,
                       progress=lambda part: tell('reducing the regressor', part))
     model = fit.model(_information(fitted, samples, fit.estimate, fit.consistent))
@@ -178,12 +183,12 @@ def identify(
         delay=fit.delay, choice=choice)
 
 
-def _options(arm: Arm, samples: Sequence[Samples], estimator: str, friction: str | None,
+def _options(arm: Arm, samples: Sequence[Samples], method: Estimator | None, friction: str | None,
              delay: bool | None, backend: str | None,
              tell: Progress) -> tuple[FitOptions, Choice | None]:
     """Return what to fit with, and how it was chosen where it was not given."""
-    if estimator != AUTO:
-        return FitOptions(get_estimator(estimator), friction or 'coulomb_viscous', bool(delay)), None
+    if method is not None:
+        return FitOptions(method, friction or 'coulomb_viscous', bool(delay)), None
     frictions = [friction] if friction else list(AUTO_FRICTIONS)
     estimators = {name: get_estimator(name) for name in AUTO_ESTIMATORS
                   if name != 'mle' or all(part.noise is not None for part in samples)}

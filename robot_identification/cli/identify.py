@@ -19,10 +19,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+import yaml
 
 from robot_identification.arm import load_arm
 from robot_identification.cli.console import AsJson, Robot, emit, out, progress
 from robot_identification.dynamics import load_model
+from robot_identification.errors import ConfigurationError
 from robot_identification.excitation import load_excitation
 from robot_identification.files import write_text
 from robot_identification.identification import identify as run_identification
@@ -65,6 +67,9 @@ def identify(
     delay: Annotated[bool | None, typer.Option(
         '--delay/--no-delay', help='Estimate how much positions lag torques; with auto both are '
                                    'tried.')] = None,
+    setting: Annotated[list[str] | None, typer.Option(
+        metavar='NAME=VALUE', help='Setting of the estimator, for instance objective=absolute, '
+        'budget=50000, bounds=estimate or memory=30; may be repeated.')] = None,
     held_out: Annotated[list[Path] | None, typer.Option(
         help='A recording of another motion to validate on; may be repeated.')] = None,
     window: Window = None,
@@ -91,8 +96,8 @@ def identify(
         processing['average'] = True
     with progress(as_json) as tell:
         result = run_identification(
-            arm, fitted, estimator, friction, others, thresholds=thresholds,
-            processing=processing, delay=delay, progress=tell)
+            arm, fitted, estimator, friction, others, settings=_settings(setting or []),
+            thresholds=thresholds, processing=processing, delay=delay, progress=tell)
         tell('writing the report', 0.9)
         save_results(result, output, excitation=executed)
     if as_json:
@@ -150,3 +155,17 @@ def _processing(cutoff: float | None, decimation_cutoff: float | None, method: s
                 period: float | None) -> dict[str, Any]:
     return {'cutoff': cutoff, 'decimation_cutoff': decimation_cutoff, 'method': method,
             'period': period}
+
+
+def _settings(pairs: list[str]) -> dict[str, Any]:
+    """Read NAME=VALUE pairs; values as YAML has them."""
+    settings = {}
+    for pair in pairs:
+        name, equals, value = pair.partition('=')
+        if not equals or not name:
+            raise ConfigurationError(f"'{pair}' is not a setting; write NAME=VALUE")
+        try:
+            settings[name] = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            raise ConfigurationError(f"the value of '{pair}' cannot be read: {error}") from error
+    return settings

@@ -13,7 +13,11 @@
 # limitations under the License.
 """Estimators by name, and the physically consistent parameters nearest to the data."""
 
-from robot_identification.errors import UnknownNameError
+from __future__ import annotations
+
+from typing import Any
+
+from robot_identification.errors import ConfigurationError, UnknownNameError
 from robot_identification.estimation.auto import AUTO, Choice, Trial, choose
 from robot_identification.estimation.consistent import ConsistentEstimate, fit_consistent
 from robot_identification.estimation.delay import DelayEstimate, estimate_delay
@@ -22,11 +26,22 @@ from robot_identification.estimation.estimator import Estimator
 from robot_identification.estimation.fit import Fit, FitOptions, fit_samples
 from robot_identification.estimation.mle import MaximumLikelihood
 from robot_identification.estimation.ols import OrdinaryLeastSquares
+from robot_identification.estimation.online import (
+    ExponentialForgetting,
+    ExponentialForgettingNonlinear,
+    ExtendedKalman,
+    Kalman,
+    OnlineEstimator,
+    OnlineUpdate,
+)
+from robot_identification.estimation.search import SEARCHES
+from robot_identification.estimation.search.estimator import SearchEstimate, search_estimator
 from robot_identification.estimation.wls import WeightedLeastSquares
 
 ESTIMATORS: dict[str, type[Estimator]] = {
     estimator.name: estimator
-    for estimator in (OrdinaryLeastSquares, WeightedLeastSquares, MaximumLikelihood)}
+    for estimator in (OrdinaryLeastSquares, WeightedLeastSquares, MaximumLikelihood, Kalman,
+                      ExtendedKalman, ExponentialForgetting, ExponentialForgettingNonlinear)}
 
 AUTO_ESTIMATORS = ('wls', 'ols', 'mle')
 """What the estimator 'auto' chooses from; the first one compares friction models."""
@@ -35,22 +50,38 @@ AUTO_FRICTIONS = ('coulomb_viscous', 'smooth_coulomb', 'cube_root', 'load_depend
 """And its friction models, simplest first."""
 
 
-def get_estimator(name: str) -> Estimator:
+ESTIMATORS.update({name: search_estimator(search) for name, search in SEARCHES.items()})
+
+
+def get_estimator(name: str, **settings: Any) -> Estimator:
     """
     Return the estimator of that name.
+
+    Parameters
+    ----------
+    name
+        Key in `ESTIMATORS`.
+    settings
+        Of the estimator, for instance objective='absolute' of a search.
 
     Raises
     ------
     UnknownNameError
         There is none; the text lists those that exist.
+    ConfigurationError
+        It has no such setting.
     """
     if name not in ESTIMATORS:
         raise UnknownNameError('estimator', name, ESTIMATORS)
-    return ESTIMATORS[name]()
+    try:
+        return ESTIMATORS[name](**settings)
+    except TypeError as error:
+        raise ConfigurationError(f"the estimator '{name}' cannot be set up: {error}") from error
 
 
 __all__ = [
     'AUTO', 'AUTO_ESTIMATORS', 'AUTO_FRICTIONS', 'ESTIMATORS', 'Choice', 'ConsistentEstimate',
     'DelayEstimate', 'Estimate', 'Estimator', 'Fit', 'FitOptions', 'MaximumLikelihood',
-    'OrdinaryLeastSquares', 'Trial', 'WeightedLeastSquares', 'choose', 'estimate_delay',
-    'fit_consistent', 'fit_samples', 'get_estimator']
+    'OnlineEstimator', 'OnlineUpdate', 'OrdinaryLeastSquares', 'SearchEstimate', 'Trial',
+    'WeightedLeastSquares', 'choose', 'estimate_delay', 'fit_consistent', 'fit_samples',
+    'get_estimator']

@@ -159,11 +159,23 @@ def _data(normal: NormalForm, estimate: Estimate, transform: Array,
     weights = 1 / (estimate.noise * np.sqrt(estimate.colour))
     if estimate.estimator == 'ols':
         weights = np.full(normal.joints, 1 / np.sqrt(np.mean(1 / weights ** 2)))
-    rows, target = normal.stacked(weights)
+    rows, target = _near(estimate) if estimate.own_values else normal.stacked(weights)
     matrix = normal.base.matrix
     rows, target = rows @ (matrix @ transform), target - rows @ (matrix @ mean)
     orthogonal, triangle = np.linalg.qr(rows)
     return triangle, orthogonal.T @ target
+
+
+def _near(estimate: Estimate) -> tuple[Array, Array]:
+    """Rows whose squares are the distance from the estimate in units of its covariance."""
+    known = np.flatnonzero(np.isfinite(np.diag(estimate.covariance)))
+    covariance = estimate.covariance[np.ix_(known, known)]
+    scale = np.sqrt(np.diag(covariance))
+    values, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
+    values = np.maximum(values, 1e-12 * values[-1])
+    rows = np.zeros((len(known), len(estimate.values)))
+    rows[:, known] = (vectors / np.sqrt(values)).T / scale
+    return rows, rows @ estimate.values
 
 
 def _solve(structure: ModelStructure, prior: Prior, spread: Array, matrix: Array,

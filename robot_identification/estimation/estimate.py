@@ -67,9 +67,12 @@ class Estimate:
     iterations
         Rounds of re-weighting.
     shape_covariance
-        Covariance of the logarithms of the friction's shape numbers, (m s, m s); infinite variances
-        for those that the data do not determine or that lie on their bounds. Empty when the shape
-        was given, or the friction has none.
+        Covariance of the logarithms of the friction's shape numbers, (m s, m s); infinite
+        variances for those that the data do not determine or that lie on their bounds. Empty when
+        the shape was given, or the friction has none.
+    own_values
+        Whether the values are not a minimum of the rows' weighted squares, so that a consistent
+        model has to be the nearest to values and covariance instead of being fitted to the rows.
     """
 
     estimator: str
@@ -88,6 +91,7 @@ class Estimate:
     message: str
     iterations: int
     shape_covariance: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    own_values: bool = False
 
     def __post_init__(self) -> None:
         for name in ('values', 'covariance', 'noise', 'colour', 'residual_rms', 'relative_error',

@@ -117,7 +117,7 @@ class Estimator(ABC):
         """
         return reweighted.deviations, colour(regression.residuals(reweighted.solution.beta))
 
-    def fit(self, regression: Regression, start: Array | None = None) -> Estimate:
+    def fit(self, regression: Regression) -> Estimate:
         """
         Estimate the base parameters.
 
@@ -125,8 +125,6 @@ class Estimator(ABC):
         ----------
         regression
             The problem.
-        start
-            A shape of the friction (m, s) near the best one, which saves the global search.
 
         Raises
         ------
@@ -134,7 +132,7 @@ class Estimator(ABC):
             The estimator needs what the recordings do not have.
         """
         if not regression.fixed:
-            return self._fit_shape(regression, start)
+            return self._fit_shape(regression)
         return self._fit(regression)
 
     def _fit(self, regression: Regression) -> Estimate:
@@ -142,13 +140,13 @@ class Estimator(ABC):
         reweighted = reweight(normal)
         weights = self.weights(regression, reweighted)
         noise, colours = self.noise(regression, reweighted)
-        return _estimate(self.name, normal, weights, solve(normal, weights), noise, colours,
-                         OK if reweighted.converged else NOT_CONVERGED, reweighted.iterations)
+        return assemble(self.name, normal, weights, solve(normal, weights), noise, colours,
+                        OK if reweighted.converged else NOT_CONVERGED, reweighted.iterations)
 
-    def _fit_shape(self, regression: Regression, start: Array | None) -> Estimate:
+    def _fit_shape(self, regression: Regression) -> Estimate:
         """Alternate between the weights of the joints and the shape that is best with them."""
         separable = SeparableRegression(regression)
-        found = best_shape(separable, np.ones(separable.joints), start)
+        found = best_shape(separable, np.ones(separable.joints), regression.start)
         for _ in range(SHAPE_ROUNDS):
             fixed = separable.at(found.shape)
             weights = self.weights(fixed, reweight(fixed.normal))
@@ -230,8 +228,22 @@ def residual_deviations(normal: NormalForm, weights: Array, solution: Solution) 
     return deviations
 
 
-def _estimate(name: str, normal: NormalForm, weights: Array, solution: Solution, noise: Array,
-              colours: Array, status: str, iterations: int) -> Estimate:
+def assemble(name: str, normal: NormalForm, weights: Array, solution: Solution, noise: Array,
+             colours: Array, status: str, iterations: int) -> Estimate:
+    """
+    Make the estimate of a solution.
+
+    Parameters
+    ----------
+    name
+        Of the estimator.
+    normal, weights, solution
+        The problem, the weights of its rows (n,), and what was found.
+    noise, colours
+        Of each joint's rows, (n,) each.
+    status, iterations
+        How it was found.
+    """
     base = normal.base
     sizes = [len(factor) for factor in normal.factors]
     spread = np.repeat(weights * noise * np.sqrt(colours), sizes)

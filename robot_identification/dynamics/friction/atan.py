@@ -49,6 +49,10 @@ class Atan(FrictionModel):
         fb, = self.numbers(shape)
         return np.stack([np.sign(v), v, np.arctan(fb * v), np.ones_like(v)], axis=-1)
 
+    def moving_columns(self, v: Array, shapes: Array) -> dict[int, Array]:
+        """Return atan(fb v) for many fb."""
+        return {2: np.arctan(shapes * v)}
+
     def velocity_gradient(self, v: Array, shape: ArrayLike | None = None,
                           load: Array | None = None) -> Array:
         """Return d columns / d v, (..., 4)."""

@@ -53,6 +53,12 @@ class Bompos(FrictionModel):
         return np.stack([sign, -sign * np.exp(-speed / f3), -sign * np.exp(-1 / (f5 * speed)),
                          v, np.ones_like(v)], axis=-1)
 
+    def moving_columns(self, v: Array, shapes: Array) -> dict[int, Array]:
+        """Return the columns of f2 and f4 for many (f3, f5)."""
+        sign, speed = np.sign(v), np.maximum(np.abs(v), SLOWEST)
+        return {1: -sign * np.exp(-speed / shapes[:, :1]),
+                2: -sign * np.exp(-1 / (shapes[:, 1:] * speed))}
+
     def velocity_gradient(self, v: Array, shape: ArrayLike | None = None,
                           load: Array | None = None) -> Array:
         """Return d columns / d v, (..., 5)."""

@@ -108,6 +108,29 @@ class FrictionModel(ABC):
         self.numbers(shape)
         return np.zeros((*np.shape(v), len(self.parameters), 0))
 
+    def moving_columns(self, v: Array, shapes: Array) -> dict[int, Array]:
+        """
+        Return the columns that depend on the shape, for many shapes at once.
+
+        Parameters
+        ----------
+        v
+            Velocities (N,) [rad/s or m/s].
+        shapes
+            (P, s).
+
+        Returns
+        -------
+        dict
+            From the place of a column to its values, (P, N).
+        """
+        if not self.shape:
+            return {}
+        every = np.stack([self.columns(v, shape) for shape in shapes])
+        speeds = np.linspace(-2.0, 2.0, 41)
+        low, high = (self.columns(speeds, [pair[i] for pair in self.shape_bounds]) for i in (0, 1))
+        return {int(c): every[..., c] for c in np.flatnonzero(np.any(low != high, axis=0))}
+
     def passivity(self, shape: ArrayLike | None = None) -> Array:
         """
         Return rows (c, k): friction dissipates when rows @ parameters >= 0.

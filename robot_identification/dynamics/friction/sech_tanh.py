@@ -50,6 +50,11 @@ class SechTanh(FrictionModel):
         step = np.tanh(f4 * v)
         return np.stack([step, _sech(f3 * v) * step, v, np.ones_like(v)], axis=-1)
 
+    def moving_columns(self, v: Array, shapes: Array) -> dict[int, Array]:
+        """Return tanh(f4 v) and sech(f3 v) tanh(f4 v) for many (f3, f4)."""
+        step = np.tanh(shapes[:, 1:] * v)
+        return {0: step, 1: _sech(shapes[:, :1] * v) * step}
+
     def velocity_gradient(self, v: Array, shape: ArrayLike | None = None,
                           load: Array | None = None) -> Array:
         """Return d columns / d v, (..., 4)."""

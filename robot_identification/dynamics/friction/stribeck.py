@@ -48,6 +48,12 @@ class Stribeck(FrictionModel):
         sign, e = np.sign(v), np.exp(-(v / vs) ** 2)
         return np.stack([(1 - e) * sign, e * sign, v, np.ones_like(v)], axis=-1)
 
+    def moving_columns(self, v: Array, shapes: Array) -> dict[int, Array]:
+        """Return (1 - e) sgn(v) and e sgn(v) for many vs."""
+        sign, e = np.sign(v), np.exp(-(v / shapes) ** 2)
+        part = e * sign
+        return {0: sign - part, 1: part}
+
     def velocity_gradient(self, v: Array, shape: ArrayLike | None = None,
                           load: Array | None = None) -> Array:
         """Return d columns / d v, (..., 4)."""
