@@ -23,7 +23,7 @@ import numpy as np
 import pinocchio as pin
 
 from robot_identification.arrays import Array
-from robot_identification.dynamics import IdentifiedModel, get_friction
+from robot_identification.dynamics import IdentifiedModel, element_loads, get_friction
 from robot_identification.errors import EstimationError
 from robot_identification.signals import Samples
 
@@ -31,6 +31,9 @@ STEP = 1e-3
 """Longest step of the integration [s]."""
 REVERSAL = 0.01
 """Speed [rad/s or m/s] below which friction is taken proportional to it, or it would chatter."""
+_GRID = np.geomspace(REVERSAL, 100.0, 400)
+SPEEDS = np.concatenate([-_GRID[::-1], [0.0], _GRID])
+"""At which friction is tabulated for the simulation [rad/s or m/s]."""
 FARTHEST = 0.5
 """Distance from the reference [rad or m] at which a simulation has gone wrong."""
 Motion = Callable[[Array], tuple[Array, Array, Array]]
@@ -115,26 +118,33 @@ class _Plant:
         self._data = self._model.createData()
         self._transmission = np.array(arm.transmission)
         self._rotors = self._transmission.T @ np.diag(model.rotor_inertia) @ self._transmission
-        self._friction, self._identified = get_friction(model.friction), model
         self._upper = np.triu(np.ones((arm.n, arm.n)))
+        friction = get_friction(model.friction)
+        rest, load = np.zeros_like(SPEEDS), np.ones_like(SPEEDS)
+        shapes = list(zip(model.friction_parameters, model.friction_shape))
+        self._free = [friction.torque(SPEEDS, *shape, rest) for shape in shapes]
+        self._loaded = ([friction.torque(SPEEDS, *shape, load) - free
+                         for shape, free in zip(shapes, self._free)]
+                        if friction.needs_load else None)
+        for table in (*self._free, *(self._loaded or [])):
+            table[len(SPEEDS) // 2] = (table[len(SPEEDS) // 2 - 1] + table[len(SPEEDS) // 2 + 1]) / 2
+        self._arm = arm
+
+    def friction(self, speed: Array, bias: Array) -> Array:
+        """Return the friction of the elements, in proportion to speed close to rest."""
+        out = np.array([np.interp(x, SPEEDS, table) for x, table in zip(speed, self._free)])
+        if self._loaded is not None:
+            loads = element_loads(self._arm, bias[None])
+            out += [abs(float(load[0])) * np.interp(x, SPEEDS, table)
+                    for x, table, load in zip(speed, self._loaded, loads) if load is not None]
+        return out
 
     def acceleration(self, q: Array, v: Array, torque: Array) -> Array:
         upper = pin.crba(self._model, self._data, q) * self._upper
         mass = self._rotors + upper + upper.T - np.diag(np.diag(upper))
         bias = pin.nonLinearEffects(self._model, self._data, q, v)
-        speed = self._transmission @ v
-        slow = np.clip(np.abs(speed) / REVERSAL, None, 1.0)
-        fast = np.where(speed < 0, -1.0, 1.0) * np.maximum(np.abs(speed), REVERSAL)
-        load = bias if self._friction.needs_load else None
-        model = self._identified
-        friction = np.array([
-            float(self._friction.torque(
-                fast[e], model.friction_parameters[e], model.friction_shape[e],
-                None if load is None else np.asarray(load[min(e, len(load) - 1)])))
-            for e in range(len(speed))])
-        at_rest = slow * friction
-        acceleration: Array = np.linalg.solve(
-            mass, torque - bias - at_rest @ self._transmission)
+        friction = self.friction(self._transmission @ v, bias)
+        acceleration: Array = np.linalg.solve(mass, torque - bias - friction @ self._transmission)
         return acceleration
 
 

@@ -69,6 +69,7 @@ class ClosedLoopEstimator(Estimator):
                  rounds: int = 5) -> None:
         self.reference, self.control_law = reference, control_law
         self.bandwidth, self.damping, self.start, self.rounds = bandwidth, damping, start, rounds
+        self._drives: Array = np.zeros(0)
 
     def weights(self, regression: Regression, reweighted: Reweighted) -> Array:
         """Return the weights of the re-weighted fit, (n,)."""
@@ -111,17 +112,19 @@ class ClosedLoopEstimator(Estimator):
                                   f'base parameter; this one does not determine '
                                   f'{", ".join(estimate.unexcited)}: take ridge or wls')
         columns = joint_columns(regression.base)
+        self._drives = regression.base.columns >= regression.base.structure.friction_part.start
         measured = _rows(regression)
+        estimate = self._on_reference(regression, motion, columns, estimate)
         status = NOT_CONVERGED
         for iteration in range(1, self.rounds + 1):
             model = _physical(regression, estimate)
             loop = ClosedLoop(motion, law(model))
-            simulated = replace(regression, reduced=None, samples=tuple(
-                loop.simulate(model, samples) for samples in regression.samples))
-            values, covariance = self._step(columns, measured, _rows(simulated), estimate)
+            simulated = _rows(replace(regression, reduced=None, samples=tuple(
+                loop.simulate(model, samples) for samples in regression.samples)))
+            values, covariance = self._step(columns, measured, simulated, estimate)
             change = np.abs(values - estimate.values) / np.sqrt(np.diag(covariance))
             residuals = np.array([np.mean((r[:, -1] - r[:, :-1] @ values[c]) ** 2)
-                                  for r, c in zip(measured, columns)])
+                                  for r, c in zip(self._explained(measured, simulated), columns)])
             estimate = replace(revalued(estimate, normal, values, covariance),
                                own_values=True, iterations=iteration,
                                noise=np.sqrt(residuals))
@@ -132,6 +135,24 @@ class ClosedLoopEstimator(Estimator):
                    f'by at most {np.max(change):.2g} standard deviations')
         return replace(estimate, status=status, message=message)
 
+    def _explained(self, measured: list[Array], simulated: list[Array]) -> list[Array]:
+        """Return the rows whose residuals are the noise."""
+        return measured
+
+    def _on_reference(self, regression: Regression, motion: Motion, columns: tuple[Array, ...],
+                      estimate: Estimate) -> Estimate:
+        """Return what torques say if the arm is on its reference: no noise in the regressor."""
+        parts = []
+        for samples in regression.samples:
+            q, v, a = motion(samples.t)
+            parts.append(replace(samples, q=q, v=v, a=a))
+        rows = _rows(replace(regression, samples=tuple(parts), reduced=None))
+        values, covariance = _least_squares(columns, rows, estimate)
+        residuals = np.array([np.mean((r[:, -1] - r[:, :-1] @ values[c]) ** 2)
+                              for r, c in zip(rows, columns)])
+        return replace(estimate, values=values, covariance=covariance, own_values=True,
+                       noise=np.sqrt(residuals), colour=np.ones(len(residuals)))
+
     def _step(self, columns: tuple[Array, ...], measured: list[Array], simulated: list[Array],
               estimate: Estimate) -> tuple[Array, Array]:
         """Return values (r,) and covariance (r, r) from measured and simulated rows."""
@@ -140,7 +161,11 @@ class ClosedLoopEstimator(Estimator):
 
 class InstrumentalVariables(ClosedLoopEstimator):
     """
-    IDIM-IV: simulated states make the instruments, so noise in the positions biases nothing.
+    IDIM-IV: simulated states make the instruments, so that noise in the positions does not bias.
+
+    Instruments take care of noise that enters the regressor linearly. The sign of a noisy velocity
+    is wrong near reversals whatever the instruments, so the columns of friction are taken at the
+    simulated velocities.
 
     References
     ----------
@@ -159,7 +184,8 @@ class InstrumentalVariables(ClosedLoopEstimator):
         spread = estimate.noise * np.sqrt(estimate.colour)
         for c, w, z, deviation in zip(columns, measured, simulated, spread):
             instruments = z[:, :-1] / deviation
-            cross[np.ix_(c, c)] += instruments.T @ w[:, :-1] / deviation
+            mixed = np.where(self._drives[c], z[:, :-1], w[:, :-1])
+            cross[np.ix_(c, c)] += instruments.T @ mixed / deviation
             square[np.ix_(c, c)] += instruments.T @ instruments
             right[c] += instruments.T @ w[:, -1] / deviation
         scale = np.sqrt(np.diag(square))
@@ -180,19 +206,28 @@ class Didim(ClosedLoopEstimator):
     name = 'didim'
     summary = 'closed-loop output error: fits torques at simulated states, needs no positions'
 
+    def _explained(self, measured: list[Array], simulated: list[Array]) -> list[Array]:
+        """Return the simulated rows."""
+        return simulated
+
     def _step(self, columns: tuple[Array, ...], measured: list[Array], simulated: list[Array],
               estimate: Estimate) -> tuple[Array, Array]:
         """Solve sum w^2 Z' Z theta = sum w^2 Z' tau."""
-        r = len(estimate.values)
-        square, right = np.zeros((r, r)), np.zeros(r)
-        spread = estimate.noise * np.sqrt(estimate.colour)
-        for c, z, deviation in zip(columns, simulated, spread):
-            rows = z[:, :-1] / deviation
-            square[np.ix_(c, c)] += rows.T @ rows
-            right[c] += rows.T @ z[:, -1] / deviation
-        scale = np.sqrt(np.diag(square))
-        inverse = np.linalg.inv(square / np.outer(scale, scale)) / np.outer(scale, scale)
-        return inverse @ right, inverse
+        return _least_squares(columns, simulated, estimate)
+
+
+def _least_squares(columns: tuple[Array, ...], rows: list[Array],
+                   estimate: Estimate) -> tuple[Array, Array]:
+    r = len(estimate.values)
+    square, right = np.zeros((r, r)), np.zeros(r)
+    spread = estimate.noise * np.sqrt(estimate.colour)
+    for c, z, deviation in zip(columns, rows, spread):
+        scaled = z[:, :-1] / deviation
+        square[np.ix_(c, c)] += scaled.T @ scaled
+        right[c] += scaled.T @ z[:, -1] / deviation
+    scale = np.sqrt(np.diag(square))
+    inverse = np.linalg.inv(square / np.outer(scale, scale)) / np.outer(scale, scale)
+    return inverse @ right, inverse
 
 
 def _rows(regression: Regression) -> list[Array]:
