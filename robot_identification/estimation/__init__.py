@@ -36,6 +36,12 @@ from robot_identification.estimation.online import (
     OnlineEstimator,
     OnlineUpdate,
 )
+from robot_identification.estimation.payload import (
+    GainEstimate,
+    PayloadEstimate,
+    identify_gains,
+    identify_payload,
+)
 from robot_identification.estimation.ridge import Ridge
 from robot_identification.estimation.search import SEARCHES
 from robot_identification.estimation.search.estimator import SearchEstimate, search_estimator
@@ -86,7 +92,7 @@ def get_estimator(name: str, **settings: Any) -> Estimator:
 
 __all__ = [
     'AUTO', 'AUTO_ESTIMATORS', 'AUTO_FRICTIONS', 'ESTIMATORS', 'Choice', 'ConsistentEstimate',
-    'DelayEstimate', 'Didim', 'Estimate', 'Estimator', 'Fit', 'FitOptions', 'Huber', 'InstrumentalVariables', 'MaximumLikelihood',
-    'OnlineEstimator', 'OnlineUpdate', 'OrdinaryLeastSquares', 'Ridge', 'SearchEstimate', 'TotalLeastSquares', 'Trial',
+    'DelayEstimate', 'Didim', 'Estimate', 'Estimator', 'Fit', 'FitOptions', 'GainEstimate', 'Huber', 'InstrumentalVariables', 'MaximumLikelihood',
+    'OnlineEstimator', 'OnlineUpdate', 'OrdinaryLeastSquares', 'PayloadEstimate', 'Ridge', 'SearchEstimate', 'TotalLeastSquares', 'Trial',
     'WeightedLeastSquares', 'choose', 'estimate_delay', 'fit_consistent', 'fit_samples',
-    'get_estimator']
+    'get_estimator', 'identify_gains', 'identify_payload']
