@@ -212,7 +212,7 @@ def identify_gains(
     free = 10 - len(known)
     matrices, targets = [], []
     for recording, carries in [*((r, False) for r in unloaded), *((r, True) for r in loaded)]:
-        samples = process(_with_current(recording), replace(arm, effort=None),
+        samples = process(_with_current(recording, arm), replace(arm, effort=None),
                           **dict(processing or {}))
         matrix, target = _gain_rows(samples, base.columns, structure, known, carries, free)
         matrices.append(matrix)
@@ -287,11 +287,12 @@ def _gain_rows(samples: Samples, columns: Array, structure: ModelStructure, know
     return np.concatenate(rows), np.concatenate(targets)
 
 
-def _with_current(recording: Recording) -> Recording:
+def _with_current(recording: Recording, arm: Arm) -> Recording:
     """Return the recording with its current in the place of the torque."""
     if recording.current is None:
         raise ConfigurationError(f"the recording '{recording.name}' has no motor current")
-    return Recording(recording.t, recording.q, recording.current, v=recording.v,
+    sign = 1 if arm.effort is None else arm.effort.sign
+    return Recording(recording.t, recording.q, sign * recording.current, v=recording.v,
                      joint_names=recording.joint_names, name=recording.name)
 
 
