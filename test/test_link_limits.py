@@ -26,6 +26,7 @@ from robot_identification.estimation import (
     get_estimator,
     load_limits,
 )
+from robot_identification.estimation.consistent import DRIVE_DEVIATION
 from robot_identification.estimation.prior import Prior
 from robot_identification.regression import build_regression
 from robot_identification.signals import process
@@ -81,7 +82,7 @@ def test_the_entropic_fit_minimises_what_it_says():
             ratio = np.linalg.solve(origin, pseudo_inertia(values[10 * i:10 * i + 10]))
             divergence += np.trace(ratio) - np.linalg.slogdet(ratio)[1] - 4
         distance = (values - prior.mean)[drives] / prior.transform.diagonal()[drives]
-        return (np.sum(rss / (estimate.noise ** 2 * estimate.colour)) + np.sum(distance ** 2)
+        return (np.sum(rss / (estimate.noise ** 2 * estimate.colour)) + np.sum(distance ** 2) / DRIVE_DEVIATION ** 2
                 + 2 / 0.1 ** 2 * divergence)
 
     best = cost(found.values)

@@ -51,7 +51,7 @@ RELATIVE_DEVIATION = 0.3
 DISTANCES = ('metric', 'entropic')
 ENTROPIC_ROUNDS = 40
 ENTROPIC_CONVERGED = 1e-5
-DRIVE_DEVIATION = 1.0
+DRIVE_DEVIATION = 0.5
 """Prior standard deviation of rotor inertia and friction, in units of the arm's own torques."""
 
 
@@ -156,8 +156,8 @@ def fit_consistent(
     ----------
     P. M. Wensing, S. Kim, J.-J. E. Slotine, "Linear matrix inequalities for physically consistent
     inertial parameter identification", IEEE Robotics and Automation Letters 3(1), 2018.
-    T. Lee, P. M. Wensing, F. C. Park, "Geometric robot dynamic identification: a convex programming
-    approach", IEEE Trans. Robotics 36(2), 2020.
+    T. Lee, P. M. Wensing, F. C. Park, "Geometric robot dynamic identification: a convex
+    programming approach", IEEE Trans. Robotics 36(2), 2020.
     """
     regression = regression.of(estimate.base)
     structure = regression.base.structure
