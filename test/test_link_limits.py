@@ -18,7 +18,7 @@ import pytest
 from reporting_results import chain, record
 
 from robot_identification import identify
-from robot_identification.dynamics import pseudo_inertia
+from robot_identification.dynamics import from_pseudo_inertia, pseudo_inertia
 from robot_identification.errors import ConfigurationError, UnknownNameError
 from robot_identification.estimation import (
     LinkLimits,
@@ -61,9 +61,7 @@ def test_all_mass_is_inside_the_ellipsoid():
     assert mean_square <= inertia[3, 3] * (1 + 1e-6)
     # a body on the surface touches the limit, one inside does not
     matrix, _ = LinkLimits(ellipsoid=(centre, axes)).rows()
-    point = np.append(centre + [axes[0], 0, 0], 1.0)
-    assert np.einsum('pij,ij->p', pseudo_inertia(np.eye(10)), np.outer(point, point)).shape == (10,)
-    from robot_identification.dynamics import from_pseudo_inertia
+    point = np.append(centre + np.array([axes[0], 0, 0]), 1.0)
     assert matrix @ from_pseudo_inertia(np.outer(point, point)) == pytest.approx(0, abs=1e-9)
 
 
@@ -82,7 +80,8 @@ def test_the_entropic_fit_minimises_what_it_says():
             ratio = np.linalg.solve(origin, pseudo_inertia(values[10 * i:10 * i + 10]))
             divergence += np.trace(ratio) - np.linalg.slogdet(ratio)[1] - 4
         distance = (values - prior.mean)[drives] / prior.transform.diagonal()[drives]
-        return (np.sum(rss / (estimate.noise ** 2 * estimate.colour)) + np.sum(distance ** 2) / DRIVE_DEVIATION ** 2
+        return (np.sum(rss / (estimate.noise ** 2 * estimate.colour))
+                + np.sum(distance ** 2) / DRIVE_DEVIATION ** 2
                 + 2 / 0.1 ** 2 * divergence)
 
     best = cost(found.values)

@@ -78,8 +78,8 @@ def identify(
     prior_deviation: Annotated[float, typer.Option(
         help="How far from the URDF's inertias links may be, relative.")] = RELATIVE_DEVIATION,
     limits: Annotated[Path | None, typer.Option(
-        help='YAML of what is known of links: joint: {mass: [low, high], centre: [[x, y, z], [x, y, '
-             'z]], ellipsoid: [centre, semi-axes]}.')] = None,
+        help='YAML of what is known of links: joint: {mass: [low, high], centre: [[x, y, z], [x, '
+             'y, z]], ellipsoid: [centre, semi-axes]}.')] = None,
     held_out: Annotated[list[Path] | None, typer.Option(
         help='A recording of another motion to validate on; may be repeated.')] = None,
     window: Window = None,

@@ -93,9 +93,11 @@ def get_estimator(name: str, **settings: Any) -> Estimator:
 
 __all__ = [
     'AUTO', 'AUTO_ESTIMATORS', 'AUTO_FRICTIONS', 'ESTIMATORS', 'Choice', 'ConsistentEstimate',
-    'DelayEstimate', 'Didim', 'Estimate', 'Estimator', 'Fit', 'FitOptions', 'GainEstimate', 'Huber', 'InstrumentalVariables', 'LinkLimits',
+    'DelayEstimate', 'Didim', 'Estimate', 'Estimator', 'Fit', 'FitOptions', 'GainEstimate',
+    'Huber', 'InstrumentalVariables', 'LinkLimits',
     'MaximumLikelihood',
-    'OnlineEstimator', 'OnlineUpdate', 'OrdinaryLeastSquares', 'PayloadEstimate', 'Ridge', 'SearchEstimate', 'TotalLeastSquares', 'Trial',
+    'OnlineEstimator', 'OnlineUpdate', 'OrdinaryLeastSquares', 'PayloadEstimate', 'Ridge',
+    'SearchEstimate', 'TotalLeastSquares', 'Trial',
     'WeightedLeastSquares', 'choose', 'estimate_delay', 'fit_consistent', 'fit_samples',
     'get_estimator', 'identify_gains', 'identify_payload',
     'load_limits']

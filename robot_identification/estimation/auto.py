@@ -98,8 +98,8 @@ def split(samples: Samples, folds: int = FOLDS) -> tuple[list[tuple[Samples, Sam
     """
     Split samples into training and left-out parts.
 
-    Where the motion repeats, a block is the same phase of all periods, so that nothing that is left
-    out was seen in another period; otherwise a block is a stretch of time.
+    Where the motion repeats, a block is the same phase of all periods, so that nothing that is
+    left out was seen in another period; otherwise a block is a stretch of time.
 
     Parameters
     ----------
@@ -165,8 +165,9 @@ def choose(
     Choose friction model, estimator and delays by cross-validation over blocks.
 
     First the friction models with the first estimator, then the chosen one with parameters by
-    direction of motion, then delays, then the estimators. At each step the combination with the fewest parameters is taken whose
-    error exceeds the smallest one by at most one standard error of that difference over the folds.
+    direction of motion, then delays, then the estimators. At each step the combination with the
+    fewest parameters is taken whose error exceeds the smallest one by at most one standard error
+    of that difference over the folds.
 
     Parameters
     ----------
@@ -200,8 +201,8 @@ def choose(
     7.10 (cross-validation, one-standard-error rule).
     """
     splits = [split(part) for part in samples]
-    run = _Run(arm, samples, [pairs for pairs, _ in splits], backend, progress or (lambda text, part: None),
-               len(frictions) + len(estimators))
+    run = _Run(arm, samples, [pairs for pairs, _ in splits], backend,
+               progress or (lambda text, part: None), len(frictions) + len(estimators))
     first, = list(estimators.values())[:1]
     common: dict[str, Any] = {'consistency': dict(consistency or {})}
     best = run.stage([FitOptions(first, name, bool(delay), **common) for name in frictions])
@@ -234,7 +235,11 @@ class _Run:
             raise EstimationError('nothing could be fitted: '
                                   + '; '.join(t.note for t in self.trials.values() if t.note))
         best = min(usable, key=lambda o: float(np.mean(self.errors[_key(o)])))
-        good = [o for o in usable if self._excess(o, best)[0] <= self._excess(o, best)[1] or o is best]
+        good = [best]
+        for options in usable:
+            excess, standard_error = self._excess(options, best)
+            if excess <= standard_error:
+                good.append(options)
         return min(good, key=lambda o: (self.trials[_key(o)].parameters, usable.index(o)))
 
     def _excess(self, options: FitOptions, best: FitOptions) -> tuple[float, float]:

@@ -287,9 +287,9 @@ def _entropic(first: Prior, last: Prior, values: Array) -> tuple[Prior, float]:
     """
     Return the prior whose constant metric is the entropic one near the last solution.
 
-    The Bregman divergence of -log det from P0 has at P the Hessian of the affine-invariant metric at
-    P, and is to second order half the squared distance from 2 P - P inv(P0) P: Newton's method with
-    a step that is damped while it is long.
+    The Bregman divergence of -log det from P0 has at P the Hessian of the affine-invariant metric
+    at P, and is to second order half the squared distance from 2 P - P inv(P0) P: Newton's method
+    with a step that is damped while it is long.
     """
     mean, transform = np.array(first.mean), np.array(first.transform)
     scales, longest = [], 0.0

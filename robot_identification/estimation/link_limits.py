@@ -89,13 +89,15 @@ class LinkLimits:
         if self.centre is not None:
             low, high = np.asarray(self.centre, dtype=float)
             for axis in range(3):
-                rows += [unit[1 + axis] - low[axis] * unit[0], high[axis] * unit[0] - unit[1 + axis]]
+                rows += [unit[1 + axis] - low[axis] * unit[0],
+                         high[axis] * unit[0] - unit[1 + axis]]
                 bounds += [0.0, 0.0]
         if self.ellipsoid is not None:
             centre, axes = np.asarray(self.ellipsoid, dtype=float)
             inverse = np.diag(1 / axes ** 2)
-            form = np.block([[-inverse, (inverse @ centre)[:, None]],
-                             [(inverse @ centre)[None], np.array([[1 - centre @ inverse @ centre]])]])
+            pull = inverse @ centre
+            form = np.block([[-inverse, pull[:, None]],
+                             [pull[None], np.array([[1 - centre @ pull]])]])
             rows.append(np.einsum('pij,ij->p', pseudo_inertia(unit), form))
             bounds.append(0.0)
         return np.array(rows).reshape(-1, 10), np.array(bounds)
@@ -162,6 +164,6 @@ def load_limits(path: str | Path, arm: Arm) -> dict[str, LinkLimits]:
         try:
             limits[joint] = LinkLimits(**values)
         except TypeError as error:
-            raise ConfigurationError(f"the limits of '{joint}' in '{path}' may be mass, centre and "
-                                     f'ellipsoid: {error}') from error
+            raise ConfigurationError(f"the limits of '{joint}' in '{path}' may be mass, centre "
+                                     f'and ellipsoid: {error}') from error
     return limits

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation.body import fit_body
 from robot_identification.estimation.noise import colour
 from robot_identification.recording import Recording
+from robot_identification.regression.normal_form import triangle
 from robot_identification.signals import Samples, delayed, process
 
 WEIGHTINGS = 3
@@ -167,9 +169,9 @@ def identify_gains(
     Find the gain of every drive from recordings with and without a known mass.
 
     Without a load, currents determine a model only up to the gains. The known weight fixes the
-    scale: G i = W beta without, and G i = W beta + W_p payload with the load. A drive that the load
-    moves little, as the last one, needs the payload's centre of mass too. Gains are positive: give
-    the sign of the effort in the robot YAML.
+    scale: G i = W beta without, and G i = W beta + W_p payload with the load. A drive that the
+    load moves little, as the last one, needs the payload's centre of mass too. Gains are positive:
+    give the sign of the effort in the robot YAML.
 
     Parameters
     ----------
@@ -205,8 +207,8 @@ def identify_gains(
         raise ConfigurationError(f"gains need friction that is linear in its parameters, not "
                                  f"'{friction}': take coulomb_viscous or cube_root")
     if len(arm.transmission) != arm.n:
-        raise ConfigurationError(f"the drives of '{arm.name}' are coupled; gains of coupled drives "
-                                 f'cannot be identified')
+        raise ConfigurationError(f"the drives of '{arm.name}' are coupled; gains of coupled "
+                                 f'drives cannot be identified')
     base = base_parameters(structure)
     known = np.array([mass]) if centre is None else mass * np.array([1.0, *centre])
     free = 10 - len(known)
@@ -233,7 +235,7 @@ def _solve_gains(arm: Arm, matrix: Array, target: Array) -> GainEstimate:
     small = []
     for j in range(n):    # rows [current, W, known] of the joint, as a triangle
         whole = np.column_stack([current[:, j], -matrix[:, j, n:], target[:, j]])
-        small.append(np.linalg.qr(whole, mode='r'))
+        small.append(triangle(whole))
     noise = np.maximum(current.std(axis=0), 1e-12)
 
     def residual(logarithms: Array) -> Array:
@@ -243,8 +245,8 @@ def _solve_gains(arm: Arm, matrix: Array, target: Array) -> GainEstimate:
                                 for r, g, s in zip(small, gains, noise)])
         norms = np.linalg.norm(left, axis=0)
         norms[norms == 0] = 1.0
-        basis, triangle, _ = qr(left / norms, mode='economic', pivoting=True)
-        diagonal = np.abs(np.diag(triangle))
+        basis, upper, _ = qr(left / norms, mode='economic', pivoting=True)
+        diagonal = np.abs(np.diag(upper))
         basis = basis[:, diagonal > 1e-8 * diagonal[0]]
         left_over: Array = right - basis @ (basis.T @ right)
         return left_over
@@ -254,7 +256,7 @@ def _solve_gains(arm: Arm, matrix: Array, target: Array) -> GainEstimate:
         found = least_squares(residual, start, x_scale=0.1, max_nfev=200)
         start = found.x
         sizes = np.cumsum([0] + [len(r) for r in small])
-        parts = np.array([np.sum(found.fun[a:b] ** 2) for a, b in zip(sizes[:-1], sizes[1:])])
+        parts = np.array([np.sum(found.fun[a:b] ** 2) for a, b in pairwise(sizes)])
         noise = noise * np.sqrt(parts / rows)
     found = least_squares(residual, start, x_scale=0.1, max_nfev=200)
     gains = np.exp(found.x)
