@@ -43,8 +43,8 @@ setup(
         'example-robot-data>=4',
     ],
     extras_require={
-        'test': ['pytest>=7', 'hypothesis>=6'],
-        'develop': ['pytest>=7', 'hypothesis>=6', 'ruff>=0.6', 'mypy>=1.8', 'types-PyYAML'],
+        'test': ['pytest>=7', 'hypothesis>=6', 'xacro'],
+        'develop': ['pytest>=7', 'hypothesis>=6', 'xacro', 'ruff>=0.6', 'mypy>=1.8', 'types-PyYAML'],
         'xacro': ['xacro'],
     },
     entry_points={'console_scripts': [f'robot-identification = {PACKAGE}.cli:main']},
