@@ -19,10 +19,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+import yaml
 
 from robot_identification.arm import load_arm
 from robot_identification.cli.console import AsJson, Robot, emit, out, progress
 from robot_identification.dynamics import load_model
+from robot_identification.errors import ConfigurationError
+from robot_identification.estimation import load_limits
+from robot_identification.estimation.consistent import RELATIVE_DEVIATION
 from robot_identification.excitation import load_excitation
 from robot_identification.files import write_text
 from robot_identification.identification import identify as run_identification
@@ -59,8 +63,23 @@ def identify(
     recordings: Annotated[list[Path], typer.Argument(
         metavar='RECORDING...', help='CSV or NPZ recordings to fit.')],
     output: Annotated[Path, typer.Option('--output', '-o', help='Folder for the results.')],
-    estimator: Annotated[str, typer.Option(help='See `estimators`.')] = 'wls',
-    friction: Annotated[str, typer.Option(help='See `frictions`.')] = 'coulomb_viscous',
+    estimator: Annotated[str, typer.Option(
+        help='See `estimators`; auto chooses by cross-validation.')] = 'wls',
+    friction: Annotated[str | None, typer.Option(
+        help='See `frictions`; coulomb_viscous when not given, and with auto the best.')] = None,
+    delay: Annotated[bool | None, typer.Option(
+        '--delay/--no-delay', help='Estimate how much positions lag torques; with auto both are '
+                                   'tried.')] = None,
+    setting: Annotated[list[str] | None, typer.Option(
+        metavar='NAME=VALUE', help='Setting of the estimator, for instance objective=absolute, '
+        'budget=50000, bounds=estimate or memory=30; may be repeated.')] = None,
+    prior: Annotated[str, typer.Option(
+        help="Distance from the URDF's inertias: metric or entropic.")] = 'metric',
+    prior_deviation: Annotated[float, typer.Option(
+        help="How far from the URDF's inertias links may be, relative.")] = RELATIVE_DEVIATION,
+    limits: Annotated[Path | None, typer.Option(
+        help='YAML of what is known of links: joint: {mass: [low, high], centre: [[x, y, z], [x, '
+             'y, z]], ellipsoid: [centre, semi-axes]}.')] = None,
     held_out: Annotated[list[Path] | None, typer.Option(
         help='A recording of another motion to validate on; may be repeated.')] = None,
     window: Window = None,
@@ -86,10 +105,14 @@ def identify(
     processing = _processing(cutoff, decimation_cutoff, method, period)
     if average:
         processing['average'] = True
+    consistency: dict[str, Any] = {'distance': prior, 'deviation': prior_deviation}
+    if limits is not None:
+        consistency['limits'] = load_limits(limits, arm)
     with progress(as_json) as tell:
         result = run_identification(
-            arm, fitted, estimator, friction, others, thresholds=thresholds,
-            processing=processing, progress=tell)
+            arm, fitted, estimator, friction, others, settings=_settings(setting or []),
+            thresholds=thresholds, processing=processing, delay=delay,
+            consistency=consistency, progress=tell)
         tell('writing the report', 0.9)
         save_results(result, output, excitation=executed)
     if as_json:
@@ -148,3 +171,17 @@ def _processing(cutoff: float | None, decimation_cutoff: float | None, method: s
                 period: float | None) -> dict[str, Any]:
     return {'cutoff': cutoff, 'decimation_cutoff': decimation_cutoff, 'method': method,
             'period': period}
+
+
+def _settings(pairs: list[str]) -> dict[str, Any]:
+    """Read NAME=VALUE pairs; values as YAML has them."""
+    settings = {}
+    for pair in pairs:
+        name, equals, value = pair.partition('=')
+        if not equals or not name:
+            raise ConfigurationError(f"'{pair}' is not a setting; write NAME=VALUE")
+        try:
+            settings[name] = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            raise ConfigurationError(f"the value of '{pair}' cannot be read: {error}") from error
+    return settings

@@ -24,10 +24,10 @@ from robot_identification.dynamics.inertial import (
     smallest_eigenvalues,
 )
 from robot_identification.dynamics.regressor import inverse_dynamics, joint_torque_regressor
-from robot_identification.dynamics.structure import ModelStructure
+from robot_identification.dynamics.structure import ModelStructure, element_loads
 
 __all__ = [
     'FRICTION_MODELS', 'INERTIAL_NAMES', 'INERTIAL_UNITS', 'BaseParameters', 'FrictionModel',
-    'IdentifiedModel', 'ModelStructure', 'base_parameters', 'from_pseudo_inertia', 'get_friction',
-    'inverse_dynamics', 'joint_torque_regressor', 'load_model', 'pseudo_inertia',
-    'smallest_eigenvalues']
+    'IdentifiedModel', 'ModelStructure', 'base_parameters', 'element_loads',
+    'from_pseudo_inertia', 'get_friction', 'inverse_dynamics', 'joint_torque_regressor',
+    'load_model', 'pseudo_inertia', 'smallest_eigenvalues']

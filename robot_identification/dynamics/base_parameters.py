@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -54,6 +54,10 @@ class BaseParameters:
     def __post_init__(self) -> None:
         object.__setattr__(self, 'columns', read_only(self.columns, dtype=np.int64))
         object.__setattr__(self, 'matrix', read_only(self.matrix))
+
+    def at(self, shape: Array) -> BaseParameters:
+        """Return the same base parameters of the structure with another friction shape, (m, s)."""
+        return replace(self, structure=self.structure.at(shape))
 
     @property
     def rank(self) -> int:
@@ -121,7 +125,7 @@ def base_parameters(
 
     The columns are visited from the base outwards, and one is kept when random states show that it
     is not a combination of those kept before it. That choice depends on the structure alone, so
-    every seed gives the same one.
+    every seed gives the same one. The shape of the friction is taken in the middle of its bounds.
 
     Parameters
     ----------
@@ -149,7 +153,9 @@ def base_parameters(
     upper = np.where(np.isfinite(arm.limits.upper), arm.limits.upper, np.pi)
     q = rng.uniform(lower, upper, size=(count, arm.n))
     v, a = rng.normal(size=(2, count, arm.n))
-    stacked = structure.columns(q, v, a).reshape(count * arm.n, structure.count)
+    load = rng.normal(size=v.shape) if structure.friction.needs_load else None
+    nominal = ModelStructure(arm, structure.friction, structure.backend)
+    stacked = nominal.columns(q, v, a, load).reshape(count * arm.n, structure.count)
     norms = np.linalg.norm(stacked, axis=0)
     scale = np.where(norms > tolerance * norms.max(), norms, np.inf)
     scaled = stacked / scale

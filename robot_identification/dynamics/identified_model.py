@@ -28,6 +28,7 @@ from robot_identification.arm import Arm, arm_from_mapping, arm_to_mapping
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics.friction import get_friction
 from robot_identification.dynamics.regressor import inverse_dynamics
+from robot_identification.dynamics.structure import element_loads
 from robot_identification.errors import (
     ConfigurationError,
     ModelFileError,
@@ -35,7 +36,9 @@ from robot_identification.errors import (
 )
 from robot_identification.files import write_text
 
-SCHEMA = 'robot_identification/model/1'
+SCHEMA = 'robot_identification/model/2'
+READABLE = (SCHEMA, 'robot_identification/model/1')
+"""The first schema has no shape of the friction and no delay."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +60,12 @@ class IdentifiedModel:
         (m, k), in the order of the friction model.
     information
         Where the model comes from: plain numbers and texts.
+    friction_shape
+        Shape numbers of the friction of each joint and drive, (m, s); None for a friction model
+        without.
+    delay
+        By how much each joint's measured positions lag its torque, (n,) [s]; zeros when None.
+        `torque` predicts without delay, `validate` compares at the delayed instants.
     """
 
     arm: Arm
@@ -65,17 +74,25 @@ class IdentifiedModel:
     friction: str
     friction_parameters: Array
     information: Mapping[str, Any] = field(default_factory=dict)
+    friction_shape: Array = None  # type: ignore[assignment]
+    delay: Array = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
-        for name in ('inertial', 'rotor_inertia', 'friction_parameters'):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-        elements = len(self.arm.transmission)
+        elements, friction = len(self.arm.transmission), get_friction(self.friction)
         shapes = {'inertial': (self.arm.n, 10), 'rotor_inertia': (elements,),
-                  'friction_parameters': (elements, len(get_friction(self.friction).parameters))}
+                  'friction_parameters': (elements, len(friction.parameters)),
+                  'friction_shape': (elements, len(friction.shape)), 'delay': (self.arm.n,)}
+        if self.friction_shape is None:
+            object.__setattr__(self, 'friction_shape', np.zeros((elements, 0)))
+        if self.delay is None:
+            object.__setattr__(self, 'delay', np.zeros(self.arm.n))
         for name, shape in shapes.items():
+            object.__setattr__(self, name, read_only(getattr(self, name)))
             if getattr(self, name).shape != shape:
                 raise ModelFileError(f'{name} must have the shape {shape} for the arm '
                                      f"'{self.arm.name}', not {getattr(self, name).shape}")
+        if not np.all(self.friction_shape > 0):
+            raise ModelFileError('every shape number of the friction must be positive')
 
     def torque(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """
@@ -91,19 +108,32 @@ class IdentifiedModel:
         ConfigurationError
             Shapes that do not fit the arm.
         """
-        return (inverse_dynamics(self.arm, q, v, a, self.inertial)
-                + self.drive_torque(np.asarray(v, dtype=float), np.asarray(a, dtype=float)))
+        rigid = inverse_dynamics(self.arm, q, v, a, self.inertial)
+        return rigid + self.drive_torque(np.asarray(v, dtype=float), np.asarray(a, dtype=float),
+                                         rigid)
 
-    def drive_torque(self, v: Array, a: Array) -> Array:
-        """Return what rotors and friction take of the joint torques, (N, n) [N m or N]."""
+    def drive_torque(self, v: Array, a: Array, load: Array | None = None) -> Array:
+        """
+        Return what rotors and friction take of the joint torques, (N, n) [N m or N].
+
+        Parameters
+        ----------
+        v, a
+            Velocities and accelerations, (N, n).
+        load
+            Torques that the joints transmit, (N, n) [N m or N]; for friction that needs it.
+        """
         transmission = self.arm.transmission
-        speed = v @ transmission.T
-        friction = get_friction(self.friction)
-        torques = (a @ transmission.T) * self.rotor_inertia + np.stack(
-            [friction.torque(speed[:, e], self.friction_parameters[e])
-             for e in range(len(transmission))], axis=1)
+        torques = (a @ transmission.T) * self.rotor_inertia + self.friction_torque(v, load)
         joint_torques: Array = torques @ transmission
         return joint_torques
+
+    def friction_torque(self, v: Array, load: Array | None = None) -> Array:
+        """Return the friction of each joint and drive at joint velocities v (N, n), (N, m)."""
+        speed, friction = v @ self.arm.transmission.T, get_friction(self.friction)
+        return np.stack([
+            friction.torque(speed[:, e], self.friction_parameters[e], self.friction_shape[e], part)
+            for e, part in enumerate(element_loads(self.arm, load))], axis=1)
 
     def mass_matrix(self, q: ArrayLike) -> Array:
         """
@@ -139,14 +169,21 @@ class IdentifiedModel:
             'information': dict(self.information),
             'inertial': dict(zip(self.arm.joint_names, _rows(self.inertial))),
             'rotor_inertia': dict(zip(self.arm.element_names, map(float, self.rotor_inertia))),
-            'friction': {'model': self.friction,
-                         'names': list(get_friction(self.friction).parameters),
-                         'parameters': dict(zip(self.arm.element_names,
-                                                _rows(self.friction_parameters)))},
+            'friction': self._friction(),
+            'delay': dict(zip(self.arm.joint_names, map(float, self.delay))),
             'arm': arm_to_mapping(self.arm)}
         text = yaml.dump(content, Dumper=_Dumper, sort_keys=False, width=100,
                          default_flow_style=None, allow_unicode=True)
         write_text(path, text)
+
+    def _friction(self) -> dict[str, Any]:
+        friction, elements = get_friction(self.friction), self.arm.element_names
+        content = {'model': self.friction, 'names': list(friction.parameters),
+                   'parameters': dict(zip(elements, _rows(self.friction_parameters)))}
+        if friction.shape:
+            content['shape_names'] = list(friction.shape)
+            content['shape'] = dict(zip(elements, _rows(self.friction_shape)))
+        return content
 
 
 def load_model(path: str | Path) -> IdentifiedModel:
@@ -170,19 +207,25 @@ def load_model(path: str | Path) -> IdentifiedModel:
         raise ModelFileError(f"there is no model file '{path}'") from error
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ModelFileError(f"the model file '{path}' cannot be read: {error}") from error
-    if not isinstance(content, dict) or content.get('schema') != SCHEMA:
+    if not isinstance(content, dict) or content.get('schema') not in READABLE:
         found = content.get('schema') if isinstance(content, dict) else None
         raise ModelFileError(f"'{path}' is not a model file of the schema {SCHEMA} "
                              f'(it says: {found})')
     try:
         arm = arm_from_mapping(content['arm'], folder=path.parent, origin=f"the model '{path}'")
+        later = {}
+        if 'shape' in content['friction']:
+            later['friction_shape'] = _ordered(content['friction']['shape'], arm.element_names)
+        if 'delay' in content:
+            later['delay'] = _ordered(content['delay'], arm.joint_names)
         return IdentifiedModel(
             arm=arm,
             inertial=_ordered(content['inertial'], arm.joint_names),
             rotor_inertia=_ordered(content['rotor_inertia'], arm.element_names),
             friction=content['friction']['model'],
             friction_parameters=_ordered(content['friction']['parameters'], arm.element_names),
-            information=content['information'])
+            information=content['information'],
+            **later)
     except (KeyError, TypeError, ValueError, ConfigurationError, UnknownNameError) as error:
         raise ModelFileError(f"the model file '{path}' is damaged: {error}") from error
 

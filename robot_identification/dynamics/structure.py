@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from robot_identification.dynamics.friction import FrictionModel, get_friction
 from robot_identification.dynamics.inertial import INERTIAL_NAMES, INERTIAL_UNITS
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.dynamics.regressor import joint_torque_regressor
+from robot_identification.errors import ConfigurationError
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,17 +45,63 @@ class ModelStructure:
         Friction model of every joint and drive.
     backend
         Regressor backend, None for what is installed.
+    shape
+        Shape numbers of the friction of each joint and drive, (m, s); None for the middle of their
+        bounds. The columns depend on them, the meaning of the standard parameters does not.
+
+    Raises
+    ------
+    ConfigurationError
+        A shape that is not (m, s) positive numbers.
     """
 
     arm: Arm
     friction: FrictionModel
     backend: str | None = None
+    shape: Array = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        nominal = np.exp(np.mean(np.log(self.shape_bounds), axis=-1))
+        shape = read_only(nominal if self.shape is None else self.shape)
+        if shape.shape != self.shape_bounds.shape[:2] or not np.all(shape > 0):
+            raise ConfigurationError(
+                f"the shape of the friction '{self.friction.key}' must be positive numbers "
+                f'{self.shape_bounds.shape[:2]}, not of shape {shape.shape}')
+        object.__setattr__(self, 'shape', shape)
 
     @classmethod
     def of(cls, arm: Arm, friction: str = 'coulomb_viscous',
            backend: str | None = None) -> ModelStructure:
         """Return the structure with the friction model of that name."""
         return cls(arm, get_friction(friction), backend)
+
+    def at(self, shape: Array) -> ModelStructure:
+        """Return the structure with other shape numbers of the friction, (m, s)."""
+        return replace(self, shape=shape)
+
+    @property
+    def shape_bounds(self) -> Array:
+        """
+        Lowest and highest shape number of each joint and drive, (m, s, 2).
+
+        Sliding elements are as fast in decimetres as turning ones in radians.
+        """
+        bounds = np.array(self.friction.shape_bounds, dtype=float).reshape(-1, 2)
+        powers = np.array([1.0 if unit == 'rad/s' else -1.0 for unit in self.friction.shape_units])
+        scale = np.where(self.slides, 0.1, 1.0)
+        return read_only(bounds[None] * (scale[:, None] ** powers[None])[..., None])
+
+    @property
+    def shape_names(self) -> tuple[str, ...]:
+        """Names of the shape numbers, 'joint.number', of one element after the other."""
+        return tuple(f'{element}.{name}' for element in self.arm.element_names
+                     for name in self.friction.shape)
+
+    @property
+    def slides(self) -> Array:
+        """Which joints and drives slide, (m,) bool."""
+        prismatic = np.asarray(self.arm.prismatic, dtype=bool)
+        return np.array([bool(np.any(prismatic[row != 0])) for row in self.arm.transmission])
 
     @property
     def inertial(self) -> slice:
@@ -88,7 +135,7 @@ class ModelStructure:
     @property
     def units(self) -> tuple[str, ...]:
         """Units of the standard parameters."""
-        slides = [bool(np.any(self.arm.prismatic[row != 0])) for row in self.arm.transmission]
+        slides = self.slides
         return (*(INERTIAL_UNITS * self.arm.n),
                 *('kg' if linear else 'kg m^2' for linear in slides),
                 *(_linear(unit) if linear else unit
@@ -102,7 +149,7 @@ class ModelStructure:
         k = len(self.friction.parameters)
         return read_only(np.hstack([carries, acts, np.repeat(acts, k, axis=1)]), dtype=bool)
 
-    def columns(self, q: Array, v: Array, a: Array) -> Array:
+    def columns(self, q: Array, v: Array, a: Array, load: Array | None = None) -> Array:
         """
         Return all columns, (N, n, count), for states of shape (N, n).
 
@@ -110,19 +157,51 @@ class ModelStructure:
         ----------
         q, v, a
             Positions, velocities, accelerations [rad or m, per s, per s^2].
+        load
+            Torques that the joints transmit, (N, n) [N m or N]; for friction that needs it.
         """
         out = np.empty((len(q), self.arm.n, self.count))
         out[:, :, self.inertial] = joint_torque_regressor(self.arm, q, v, a, backend=self.backend)
-        out[:, :, self.rotor.start:] = self.drive_columns(v, a)
+        out[:, :, self.rotor.start:] = self.drive_columns(v, a, load)
         return out
 
-    def drive_columns(self, v: Array, a: Array) -> Array:
+    def drive_columns(self, v: Array, a: Array, load: Array | None = None) -> Array:
         """Return the columns of rotor inertias and friction, (N, n, m + m k)."""
         transmission = self.arm.transmission
         rotor = (a @ transmission.T)[:, None, :] * transmission.T
-        friction = self.friction.columns(v @ transmission.T)           # (N, m, k)
+        friction = self.friction_columns(v, load)                      # (N, m, k)
         spread = transmission.T[None, :, :, None] * friction[:, None]  # (N, n, m, k)
         return np.concatenate([rotor, spread.reshape(len(v), self.arm.n, -1)], axis=2)
+
+    def friction_columns(self, v: Array, load: Array | None = None) -> Array:
+        """Return the friction columns of each joint and drive at its own speed, (N, m, k)."""
+        speed, loads = v @ self.arm.transmission.T, element_loads(self.arm, load)
+        return np.stack([self.friction.columns(speed[:, e], shape, loads[e])
+                         for e, shape in enumerate(self.shape)], axis=1)
+
+
+def element_loads(arm: Arm, load: Array | None) -> list[Array | None]:
+    """
+    Return the torque that each joint and coupled drive transmits.
+
+    Parameters
+    ----------
+    arm
+        The arm with m joints and coupled drives; a drive that turns with several joints transmits
+        the torque of its own joint.
+    load
+        Torques that the joints transmit, (N, n) [N m or N], or None.
+
+    Returns
+    -------
+    list
+        m arrays (N,), or m times None.
+    """
+    if load is None:
+        return [None] * len(arm.transmission)
+    coupled = [j for j, row in enumerate(arm.drives.coupling)
+               if not np.array_equal(row, np.eye(arm.n)[j])]
+    return [load[:, j] for j in [*range(arm.n), *coupled]]
 
 
 def _linear(unit: str) -> str:

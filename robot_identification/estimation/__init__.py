@@ -13,32 +13,91 @@
 # limitations under the License.
 """Estimators by name, and the physically consistent parameters nearest to the data."""
 
-from robot_identification.errors import UnknownNameError
+from __future__ import annotations
+
+from typing import Any
+
+from robot_identification.errors import ConfigurationError, UnknownNameError
+from robot_identification.estimation.auto import AUTO, Choice, Trial, choose
 from robot_identification.estimation.consistent import ConsistentEstimate, fit_consistent
+from robot_identification.estimation.delay import DelayEstimate, estimate_delay
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.estimator import Estimator
+from robot_identification.estimation.fit import Fit, FitOptions, fit_samples
+from robot_identification.estimation.huber import Huber
+from robot_identification.estimation.idim import Didim, InstrumentalVariables
+from robot_identification.estimation.link_limits import LinkLimits, load_limits
 from robot_identification.estimation.mle import MaximumLikelihood
 from robot_identification.estimation.ols import OrdinaryLeastSquares
+from robot_identification.estimation.online import (
+    ExponentialForgetting,
+    ExponentialForgettingNonlinear,
+    ExtendedKalman,
+    Kalman,
+    OnlineEstimator,
+    OnlineUpdate,
+)
+from robot_identification.estimation.payload import (
+    GainEstimate,
+    PayloadEstimate,
+    identify_gains,
+    identify_payload,
+)
+from robot_identification.estimation.ridge import Ridge
+from robot_identification.estimation.search import SEARCHES
+from robot_identification.estimation.search.estimator import SearchEstimate, search_estimator
+from robot_identification.estimation.tls import TotalLeastSquares
 from robot_identification.estimation.wls import WeightedLeastSquares
 
 ESTIMATORS: dict[str, type[Estimator]] = {
     estimator.name: estimator
-    for estimator in (OrdinaryLeastSquares, WeightedLeastSquares, MaximumLikelihood)}
+    for estimator in (OrdinaryLeastSquares, WeightedLeastSquares, MaximumLikelihood, Ridge,
+                      TotalLeastSquares, Huber, InstrumentalVariables, Didim, Kalman,
+                      ExtendedKalman, ExponentialForgetting, ExponentialForgettingNonlinear)}
+
+AUTO_ESTIMATORS = ('wls', 'ols', 'huber', 'mle')
+"""What the estimator 'auto' chooses from; the first one compares friction models."""
+AUTO_FRICTIONS = ('coulomb_viscous', 'smooth_coulomb', 'cube_root', 'load_dependent', 'atan',
+                  'stribeck', 'sech_tanh', 'bompos')
+"""And its friction models, simplest first."""
 
 
-def get_estimator(name: str) -> Estimator:
+ESTIMATORS.update({name: search_estimator(search) for name, search in SEARCHES.items()})
+
+
+def get_estimator(name: str, **settings: Any) -> Estimator:
     """
     Return the estimator of that name.
+
+    Parameters
+    ----------
+    name
+        Key in `ESTIMATORS`.
+    settings
+        Of the estimator, for instance objective='absolute' of a search.
 
     Raises
     ------
     UnknownNameError
         There is none; the text lists those that exist.
+    ConfigurationError
+        It has no such setting.
     """
     if name not in ESTIMATORS:
         raise UnknownNameError('estimator', name, ESTIMATORS)
-    return ESTIMATORS[name]()
+    try:
+        return ESTIMATORS[name](**settings)
+    except TypeError as error:
+        raise ConfigurationError(f"the estimator '{name}' cannot be set up: {error}") from error
 
 
-__all__ = ['ESTIMATORS', 'ConsistentEstimate', 'Estimate', 'Estimator', 'MaximumLikelihood',
-           'OrdinaryLeastSquares', 'WeightedLeastSquares', 'fit_consistent', 'get_estimator']
+__all__ = [
+    'AUTO', 'AUTO_ESTIMATORS', 'AUTO_FRICTIONS', 'ESTIMATORS', 'Choice', 'ConsistentEstimate',
+    'DelayEstimate', 'Didim', 'Estimate', 'Estimator', 'Fit', 'FitOptions', 'GainEstimate',
+    'Huber', 'InstrumentalVariables', 'LinkLimits',
+    'MaximumLikelihood',
+    'OnlineEstimator', 'OnlineUpdate', 'OrdinaryLeastSquares', 'PayloadEstimate', 'Ridge',
+    'SearchEstimate', 'TotalLeastSquares', 'Trial',
+    'WeightedLeastSquares', 'choose', 'estimate_delay', 'fit_consistent', 'fit_samples',
+    'get_estimator', 'identify_gains', 'identify_payload',
+    'load_limits']

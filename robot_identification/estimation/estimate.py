@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import stats
@@ -66,6 +66,13 @@ class Estimate:
         What that means and what to do.
     iterations
         Rounds of re-weighting.
+    shape_covariance
+        Covariance of the logarithms of the friction's shape numbers, (m s, m s); infinite
+        variances for those that the data do not determine or that lie on their bounds. Empty when
+        the shape was given, or the friction has none.
+    own_values
+        Whether the values are not a minimum of the rows' weighted squares, so that a consistent
+        model has to be the nearest to values and covariance instead of being fitted to the rows.
     """
 
     estimator: str
@@ -83,9 +90,12 @@ class Estimate:
     status: str
     message: str
     iterations: int
+    shape_covariance: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    own_values: bool = False
 
     def __post_init__(self) -> None:
-        for name in ('values', 'covariance', 'noise', 'colour', 'residual_rms', 'relative_error'):
+        for name in ('values', 'covariance', 'noise', 'colour', 'residual_rms', 'relative_error',
+                     'shape_covariance'):
             object.__setattr__(self, name, read_only(getattr(self, name)))
         object.__setattr__(self, 'rows', read_only(self.rows, np.int64))
 
@@ -98,6 +108,11 @@ class Estimate:
     def names(self) -> tuple[str, ...]:
         """The combinations that the values are of."""
         return self.base.names
+
+    @property
+    def shape(self) -> Array:
+        """Shape numbers of the friction of each joint and drive, (m, s)."""
+        return self.base.structure.shape
 
     @property
     def standard_deviations(self) -> Array:

@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -24,12 +24,19 @@ import numpy as np
 from robot_identification.arrays import Array, IndexArray
 from robot_identification.estimation.estimate import NOT_CONVERGED, OK, RANK_DEFICIENT, Estimate
 from robot_identification.estimation.noise import colour
-from robot_identification.regression import NormalForm, Regression
+from robot_identification.estimation.variable_projection import (
+    best_shape,
+    with_shape_uncertainty,
+)
+from robot_identification.regression import NormalForm, Regression, SeparableRegression
 
 RANK_TOLERANCE = 1e-8
 """Relative to the largest singular value of the regressor with columns of unit norm."""
 MOST_ITERATIONS = 50
 CONVERGED = 1e-6
+SHAPE_ROUNDS = 4
+SHAPE_CONVERGED = 1e-2
+"""Largest change of the logarithm of a shape number at which weights and shape agree."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,10 +85,14 @@ class Estimator(ABC):
         Key in `ESTIMATORS`.
     summary
         One line for tables.
+    own_covariance
+        Whether the covariance is not that of weighted least squares; it is then conditional on the
+        shape of the friction.
     """
 
     name: ClassVar[str]
     summary: ClassVar[str]
+    own_covariance: ClassVar[bool] = False
 
     @abstractmethod
     def weights(self, regression: Regression, reweighted: Reweighted) -> Array:
@@ -124,12 +135,35 @@ class Estimator(ABC):
         EstimationError
             The estimator needs what the recordings do not have.
         """
+        if not regression.fixed:
+            return self._fit_shape(regression)
+        return self._fit(regression)
+
+    def _fit(self, regression: Regression) -> Estimate:
         normal = regression.normal
         reweighted = reweight(normal)
         weights = self.weights(regression, reweighted)
         noise, colours = self.noise(regression, reweighted)
-        return _estimate(self.name, normal, weights, solve(normal, weights), noise, colours,
-                         OK if reweighted.converged else NOT_CONVERGED, reweighted.iterations)
+        return assemble(self.name, normal, weights, solve(normal, weights), noise, colours,
+                        OK if reweighted.converged else NOT_CONVERGED, reweighted.iterations)
+
+    def _fit_shape(self, regression: Regression) -> Estimate:
+        """Alternate between the weights of the joints and the shape that is best with them."""
+        separable = SeparableRegression(regression)
+        found = best_shape(separable, np.ones(separable.joints), regression.start)
+        for _ in range(SHAPE_ROUNDS):
+            fixed = separable.at(found.shape)
+            weights = self.weights(fixed, reweight(fixed.normal))
+            following = best_shape(separable, weights, start=found.shape)
+            change = np.max(np.abs(np.log(following.shape / found.shape)))
+            found = following
+            if change < SHAPE_CONVERGED:
+                break
+        fixed = separable.at(found.shape)
+        if self.own_covariance:
+            return self._fit(fixed)
+        return with_shape_uncertainty(self._fit(fixed), separable,
+                                      self.weights(fixed, reweight(fixed.normal)), found)
 
 
 def reweight(normal: NormalForm) -> Reweighted:
@@ -200,8 +234,22 @@ def residual_deviations(normal: NormalForm, weights: Array, solution: Solution) 
     return deviations
 
 
-def _estimate(name: str, normal: NormalForm, weights: Array, solution: Solution, noise: Array,
-              colours: Array, status: str, iterations: int) -> Estimate:
+def assemble(name: str, normal: NormalForm, weights: Array, solution: Solution, noise: Array,
+             colours: Array, status: str, iterations: int) -> Estimate:
+    """
+    Make the estimate of a solution.
+
+    Parameters
+    ----------
+    name
+        Of the estimator.
+    normal, weights, solution
+        The problem, the weights of its rows (n,), and what was found.
+    noise, colours
+        Of each joint's rows, (n,) each.
+    status, iterations
+        How it was found.
+    """
     base = normal.base
     sizes = [len(factor) for factor in normal.factors]
     spread = np.repeat(weights * noise * np.sqrt(colours), sizes)
@@ -222,6 +270,26 @@ def _estimate(name: str, normal: NormalForm, weights: Array, solution: Solution,
         rank=solution.rank, unexcited=labels, status=status,
         message=_message(status, labels, base.rank, solution.rank, iterations),
         iterations=iterations)
+
+
+def revalued(estimate: Estimate, normal: NormalForm, values: Array,
+             covariance: Array) -> Estimate:
+    """
+    Return an estimate with other values, covariance (r, r), and the residuals that belong to them.
+
+    Parameters
+    ----------
+    estimate
+        What stays.
+    normal
+        The problem.
+    values, covariance
+        (r,) and (r, r).
+    """
+    energy, rss = normal.energy(), normal.rss(values)
+    return replace(estimate, values=values, covariance=covariance,
+                   residual_rms=np.sqrt(rss / normal.rows),
+                   relative_error=np.sqrt(rss / np.where(energy > 0, energy, np.inf)))
 
 
 def _message(status: str, labels: tuple[str, ...], wanted: int, rank: int, iterations: int) -> str:

@@ -48,6 +48,7 @@ def reduce_samples(
     samples: Samples,
     *,
     progress: Callable[[float], None] | None = None,
+    load: Array | None = None,
 ) -> NormalForm:
     """
     Reduce samples to the normal form of the regression on the base parameters.
@@ -63,6 +64,8 @@ def reduce_samples(
         Processed states and torques.
     progress
         Called with the part done, 0 to 1.
+    load
+        Transmitted torques, (N, n) [N m or N]; for friction that needs it.
 
     Raises
     ------
@@ -75,7 +78,7 @@ def reduce_samples(
     def factors(part: list[_Block]) -> list[Array]:
         triangles = [np.zeros((len(c) + 1, len(c) + 1)) for c in columns]
         for number, block in enumerate(part):
-            packed = _packed(base, columns, samples, block)
+            packed = _packed(base, columns, samples, block, load)
             triangles = [triangle(np.vstack([t, p])) for t, p in zip(triangles, packed)]
             if progress is not None and part is parts[0]:
                 progress((number + 1) / len(part))
@@ -91,7 +94,8 @@ def reduce_samples(
         for i, part in enumerate(done)])
 
 
-def residuals(base: BaseParameters, samples: Samples, beta: Array) -> Array:
+def residuals(base: BaseParameters, samples: Samples, beta: Array, *,
+              load: Array | None = None) -> Array:
     """
     Return torque minus prediction on the rows that the regression used, (rows, n) [N m or N].
 
@@ -103,13 +107,32 @@ def residuals(base: BaseParameters, samples: Samples, beta: Array) -> Array:
         Processed states and torques.
     beta
         Base parameter values, (r,).
+    load
+        Transmitted torques, (N, n) [N m or N]; for friction that needs it.
     """
     columns = joint_columns(base)
     out = np.empty((row_count(samples), len(columns)))
     for block in _blocks(samples):
-        for j, packed in enumerate(_packed(base, columns, samples, block)):
+        for j, packed in enumerate(_packed(base, columns, samples, block, load)):
             out[block.rows, j] = packed[:, -1] - packed[:, :-1] @ beta[columns[j]]
     return out
+
+
+def packed_rows(base: BaseParameters, samples: Samples, load: Array | None = None) -> list[Array]:
+    """
+    Return for each joint all rows of [columns, torque], (rows, c_j + 1): for short recordings.
+
+    Parameters
+    ----------
+    base, samples, load
+        As for `reduce_samples`.
+    """
+    columns = joint_columns(base)
+    parts: list[list[Array]] = [[] for _ in columns]
+    for block in _blocks(samples):
+        for part, packed in zip(parts, _packed(base, columns, samples, block, load)):
+            part.append(packed)
+    return [np.vstack(part) for part in parts]
 
 
 def row_count(samples: Samples) -> int:
@@ -142,12 +165,12 @@ def _blocks(samples: Samples) -> list[_Block]:
 
 
 def _packed(base: BaseParameters, columns: tuple[IndexArray, ...], samples: Samples,
-            block: _Block) -> Iterator[Array]:
+            block: _Block, load: Array | None) -> Iterator[Array]:
     """Yield for each joint its decimated columns and torque, (rows, c_j + 1)."""
     structure = base.structure
     q, v, a = (np.ascontiguousarray(x[block.samples]) for x in (samples.q, samples.v, samples.a))
     inertial = joint_torque_regressor(structure.arm, q, v, a, backend=structure.backend)
-    drive = structure.drive_columns(v, a)
+    drive = structure.drive_columns(v, a, None if load is None else load[block.samples])
     first = structure.rotor.start
     decimator = samples.decimator()
     for j, chosen in enumerate(columns):

@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -43,21 +43,77 @@ class Regression:
         Processed recordings of the same arm.
     progress
         Called with the part done of the reduction, 0 to 1.
+    fixed
+        Whether the shape of the friction is that of `base.structure`; otherwise an estimator
+        has to find it.
+    loads
+        For friction that depends on load: torques that the joints transmit, (N, n) [N m or N] for
+        each of the samples.
+    reduced
+        The normal form, where it is known already.
+    start
+        A shape of the friction (m, s) near the best one, which saves a global search.
+
+    Raises
+    ------
+    EstimationError
+        The friction depends on load, and no loads were given.
     """
 
     base: BaseParameters
     samples: tuple[Samples, ...]
     progress: Callable[[float], None] | None = None
+    fixed: bool = True
+    loads: tuple[Array, ...] | None = None
+    reduced: NormalForm | None = None
+    start: Array | None = None
+
+    def __post_init__(self) -> None:
+        structure = self.base.structure
+        if structure.friction.needs_load and self.loads is None:
+            raise EstimationError(f"the friction model '{structure.friction.key}' needs the "
+                                  f'torque that the joints transmit: give the loads')
+
+    def at(self, shape: Array, reduced: NormalForm | None = None) -> Regression:
+        """
+        Return the problem with the shape of the friction fixed.
+
+        Parameters
+        ----------
+        shape
+            (m, s).
+        reduced
+            The normal form at this shape, where it is known already.
+        """
+        base = self.base.at(shape) if reduced is None else reduced.base
+        return replace(self, base=base, fixed=True, reduced=reduced)
+
+    def of(self, estimate: BaseParameters) -> Regression:
+        """Return the problem with the shape of the friction that an estimate's base has."""
+        shape = estimate.structure.shape
+        if self.fixed and np.array_equal(shape, self.base.structure.shape):
+            return self
+        return self.at(shape)
 
     @cached_property
     def normal(self) -> NormalForm:
         """The sum of the normal forms of all recordings."""
-        return NormalForm.merge([reduce_samples(self.base, samples, progress=self.progress)
-                                 for samples in self.samples])
+        if self.reduced is not None:
+            return self.reduced
+        return NormalForm.merge([
+            reduce_samples(self.base, samples, progress=self.progress, load=load)
+            for samples, load in self.parts])
 
     def residuals(self, beta: Array) -> Array:
         """Return torque minus prediction on all rows, (rows, n) [N m or N]."""
-        return np.vstack([residuals(self.base, samples, beta) for samples in self.samples])
+        return np.vstack([residuals(self.base, samples, beta, load=load)
+                          for samples, load in self.parts])
+
+    @property
+    def parts(self) -> list[tuple[Samples, Array | None]]:
+        """Each of the samples with its load, None where the friction needs none."""
+        loads: Sequence[Array | None] = self.loads or [None] * len(self.samples)
+        return list(zip(self.samples, loads))
 
 
 def build_regression(
@@ -67,6 +123,7 @@ def build_regression(
     *,
     backend: str | None = None,
     progress: Callable[[float], None] | None = None,
+    loads: Sequence[Array] | None = None,
 ) -> Regression:
     """
     Pose the regression of an arm's torques.
@@ -83,6 +140,8 @@ def build_regression(
         Regressor backend, None for what is installed.
     progress
         Called with the part done of the reduction, 0 to 1.
+    loads
+        For friction that depends on load: (N, n) [N m or N] for each of the samples.
 
     Raises
     ------
@@ -98,4 +157,6 @@ def build_regression(
             raise EstimationError(f'the samples are of the joints {", ".join(part.joint_names)}, '
                                   f'the arm has {", ".join(arm.joint_names)}')
     structure = ModelStructure.of(arm, friction, backend)
-    return Regression(base_parameters(structure), tuple(samples), progress)
+    return Regression(base_parameters(structure), tuple(samples), progress,
+                      fixed=not structure.friction.shape,
+                      loads=None if loads is None else tuple(loads))

@@ -140,8 +140,11 @@ def friction_contents(result: IdentificationResult) -> dict[str, Any]:
     k = len(friction.parameters)
     units = structure.units
     known = urdf_values(structure)
+    spread = shape_deviations(result)
     elements = {}
     for e, element in enumerate(result.arm.element_names):
+        shape_units = [unit.replace('rad', 'm') if structure.slides[e] else unit
+                       for unit in friction.shape_units]
         rotor, first = structure.rotor.start + e, structure.friction_part.start + e * k
         elements[element] = {
             'rotor_inertia': {'value': result.model.rotor_inertia[e], 'std': deviations[rotor],
@@ -149,5 +152,18 @@ def friction_contents(result: IdentificationResult) -> dict[str, Any]:
             'parameters': {
                 name: {'value': result.model.friction_parameters[e, i],
                        'std': deviations[first + i], 'unit': units[first + i]}
-                for i, name in enumerate(friction.parameters)}}
-    return {'model': friction.name, 'formula': friction.formula, 'elements': elements}
+                for i, name in enumerate(friction.parameters)} | {
+                name: {'value': result.model.friction_shape[e, i], 'std': spread[e, i],
+                       'unit': shape_units[i]}
+                for i, name in enumerate(friction.shape)}}
+    return {'model': friction.key, 'formula': friction.formula, 'elements': elements}
+
+
+def shape_deviations(result: IdentificationResult) -> np.ndarray:
+    """Return standard deviations of the friction's shape numbers, (m, s); NaN where unknown."""
+    shape = result.model.friction_shape
+    covariance = result.estimate.shape_covariance
+    if covariance.shape != (shape.size, shape.size):
+        return np.full(shape.shape, np.nan)
+    deviations: np.ndarray = shape * np.sqrt(np.diag(covariance)).reshape(shape.shape)
+    return deviations

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from scipy.signal import welch
 
 from robot_identification.arrays import Array
+from robot_identification.dynamics import inverse_dynamics
 from robot_identification.dynamics.friction import get_friction
 from robot_identification.excitation import Excitation
 from robot_identification.identification import IdentificationResult
@@ -120,25 +121,27 @@ def _spectrum(held_out: HeldOut) -> Array:
 
 
 def _friction(result: IdentificationResult) -> dict[str, Array]:
-    """Return the friction curve of each joint and drive, and what was measured of it."""
+    """Return friction curves (at the median load) of joints and drives, and what was measured."""
     model, arm = result.model, result.arm
     friction = get_friction(model.friction)
     total = sum(len(s) for s in result.training)
     step = max(1, total // MOST_ROWS)
     q, v, a, tau = (np.concatenate([getattr(s, name)[::step] for s in result.training])
                     for name in ('q', 'v', 'a', 'tau'))
-    residual = tau - model.torque(q, v, a)
+    load = inverse_dynamics(arm, q, v, a, model.inertial)
+    residual = tau - load - model.drive_torque(v, a, load)
+    curves = model.friction_torque(v, load)
     rng = np.random.default_rng(0)
     arrays = {}
     for e, row in enumerate(arm.transmission):
         speed = v @ row
-        curve = friction.torque(speed, model.friction_parameters[e])
-        measured = curve + residual @ row / (row @ row)
+        measured = curves[:, e] + residual @ row / (row @ row)
         top = float(np.abs(speed).max())
         half = np.linspace(1e-6 * top, top, 100)
         grid = np.concatenate([-half[::-1], half])
-        arrays[f'friction_{e}_curve'] = np.stack(
-            [grid, friction.torque(grid, model.friction_parameters[e])])
+        typical = np.full(len(grid), np.median(np.abs(load @ np.abs(row))))
+        arrays[f'friction_{e}_curve'] = np.stack([grid, friction.torque(
+            grid, model.friction_parameters[e], model.friction_shape[e], typical)])
         picked = rng.permutation(len(speed))[:SCATTER]
         arrays[f'friction_{e}_data'] = np.stack([speed[picked], measured[picked]])
         arrays[f'friction_{e}_bins'] = _bins(speed, measured, top)

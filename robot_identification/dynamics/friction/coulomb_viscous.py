@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robot_identification.arrays import Array
 from robot_identification.dynamics.friction.friction import FrictionModel
@@ -39,6 +40,14 @@ class CoulombViscous(FrictionModel):
     passive = (True, True, False)
     formula = 'Fc sgn(v) + Fv v + offset'
 
-    def columns(self, v: Array) -> Array:
+    def columns(self, v: Array, shape: ArrayLike | None = None,
+                load: Array | None = None) -> Array:
         """Return sgn(v), v and 1, (..., 3)."""
+        self.numbers(shape)
         return np.stack([np.sign(v), v, np.ones_like(v)], axis=-1)
+
+    def velocity_gradient(self, v: Array, shape: ArrayLike | None = None,
+                          load: Array | None = None) -> Array:
+        """Return 0, 1 and 0, (..., 3)."""
+        zero = np.zeros_like(v)
+        return np.stack([zero, np.ones_like(v), zero], axis=-1)

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robot_identification.arrays import Array
 from robot_identification.dynamics.friction.friction import FrictionModel
@@ -47,7 +48,15 @@ class SmoothCoulomb(FrictionModel):
     def __init__(self, steepness: float = 100.0) -> None:
         self.steepness = steepness
 
-    def columns(self, v: Array) -> Array:
+    def columns(self, v: Array, shape: ArrayLike | None = None,
+                load: Array | None = None) -> Array:
         """Return (2/pi) atan(k v), v and 1, (..., 3)."""
+        self.numbers(shape)
         smooth = 2 / np.pi * np.arctan(self.steepness * v)
         return np.stack([smooth, v, np.ones_like(v)], axis=-1)
+
+    def velocity_gradient(self, v: Array, shape: ArrayLike | None = None,
+                          load: Array | None = None) -> Array:
+        """Return the slope of the smooth step, 1 and 0, (..., 3)."""
+        slope = 2 / np.pi * self.steepness / (1 + (self.steepness * v) ** 2)
+        return np.stack([slope, np.ones_like(v), np.zeros_like(v)], axis=-1)

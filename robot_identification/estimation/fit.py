@@ -1,0 +1,194 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""One fit, from processed samples to a consistent model: what identify and cross-validation do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from robot_identification.arm import Arm
+from robot_identification.arrays import Array
+from robot_identification.dynamics import (
+    BaseParameters,
+    IdentifiedModel,
+    get_friction,
+    inverse_dynamics,
+)
+from robot_identification.errors import EstimationError
+from robot_identification.estimation.consistent import ConsistentEstimate, fit_consistent
+from robot_identification.estimation.delay import DelayEstimate, estimate_delay
+from robot_identification.estimation.estimate import Estimate
+from robot_identification.estimation.estimator import Estimator
+from robot_identification.regression import Regression, build_regression
+from robot_identification.signals import Samples
+from robot_identification.signals.shift import delayed
+
+LOAD_ROUNDS = 3
+DELAY_ROUNDS = 2
+
+
+@dataclass(frozen=True, eq=False)
+class FitOptions:
+    """
+    What a fit is made of.
+
+    Parameters
+    ----------
+    estimator
+        The estimator.
+    friction
+        Name of the friction model.
+    delay
+        Whether a delay between position and torque is estimated for each joint.
+    consistency
+        Options of `fit_consistent`.
+    """
+
+    estimator: Estimator
+    friction: str = 'coulomb_viscous'
+    delay: bool = False
+    consistency: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """
+    A free estimate and the consistent model nearest to it.
+
+    Parameters
+    ----------
+    regression
+        The problem at the estimated shape of the friction and at the estimated delays.
+    estimate
+        The free estimate.
+    consistent
+        The physically consistent parameters.
+    delay
+        Of each joint; zeros with zero deviation where none was asked for.
+    """
+
+    regression: Regression
+    estimate: Estimate
+    consistent: ConsistentEstimate
+    delay: DelayEstimate
+
+    def model(self, information: Mapping[str, Any]) -> IdentifiedModel:
+        """Return the identified model."""
+        structure = self.regression.base.structure
+        return IdentifiedModel(
+            structure.arm, self.consistent.inertial, self.consistent.rotor_inertia,
+            structure.friction.key, self.consistent.friction_parameters, information,
+            friction_shape=structure.shape, delay=self.delay.values)
+
+    def on(self, samples: Samples) -> Regression:
+        """Return the problem of other samples, with this fit's shape, delays and loads."""
+        shifted = delayed(samples, self.delay.values)
+        structure = self.regression.base.structure
+        loads = (_loads([shifted], structure.arm, self.consistent.inertial)
+                 if structure.friction.needs_load else None)
+        return replace(self.regression, samples=(shifted,), loads=loads, reduced=None)
+
+
+def fit_samples(
+    arm: Arm,
+    samples: Sequence[Samples],
+    options: FitOptions,
+    *,
+    backend: str | None = None,
+    base: BaseParameters | None = None,
+    start: Array | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Fit:
+    """
+    Fit processed samples.
+
+    Friction that depends on load takes the measured torque in the first round, and the rigid-body
+    torque of the previous round's model in the following ones, as predictions do.
+
+    Parameters
+    ----------
+    arm
+        The arm.
+    samples
+        Processed recordings, at least one.
+    options
+        Estimator, friction, delay, consistency.
+    backend
+        Regressor backend, None for what is installed.
+    base
+        Base parameters of the structure, where they are known already.
+    start
+        A shape of the friction (m, s) near the best one, where one is known.
+    progress
+        Called with the part done of the reduction, 0 to 1.
+
+    Raises
+    ------
+    EstimationError
+        The data cannot be fitted this way; the text says why.
+    """
+    friction = get_friction(options.friction)
+    if 'literal' in friction.key:
+        raise EstimationError(
+            "the friction 'load_dependent_literal' cannot be identified from a recording: with "
+            "the model's own load its last term only rescales a joint's torque, and with the "
+            "measured torque f1 = 1 explains everything; take 'load_dependent'")
+    loads = [np.array(part.tau) for part in samples] if friction.needs_load else None
+    fit = _fit_once(arm, samples, options, loads, backend, base, progress, start)
+    for _ in range(LOAD_ROUNDS if friction.needs_load else 0):
+        loads = list(_loads(samples, arm, fit.consistent.inertial))
+        fit = _fit_once(arm, samples, options, loads, backend, fit.regression.base, None,
+                        fit.estimate.shape)
+    return fit
+
+
+def _fit_once(arm: Arm, samples: Sequence[Samples], options: FitOptions,
+              loads: Sequence[Array] | None, backend: str | None, base: BaseParameters | None,
+              progress: Callable[[float], None] | None, start: Array | None) -> Fit:
+    if base is None:
+        regression = build_regression(arm, samples, options.friction, backend=backend,
+                                      progress=progress, loads=loads)
+    else:
+        regression = Regression(base, tuple(samples), progress,
+                                fixed=not base.structure.friction.shape,
+                                loads=None if loads is None else tuple(loads))
+    delay = DelayEstimate(np.zeros(arm.n), np.zeros(arm.n))
+    regression = replace(regression, start=start)
+    estimate = options.estimator.fit(regression)
+    if options.delay:
+        original = regression
+        for _ in range(DELAY_ROUNDS):
+            delay = estimate_delay(original, estimate, delay.values)
+            regression = replace(_shifted(original, delay.values), start=estimate.shape)
+            estimate = options.estimator.fit(regression)
+    regression = regression.of(estimate.base)
+    return Fit(regression, estimate, fit_consistent(regression, estimate, **options.consistency),
+               delay)
+
+
+def _shifted(regression: Regression, delay: Array) -> Regression:
+    parts = tuple(delayed(samples, delay) for samples in regression.samples)
+    loads = None
+    if regression.loads is not None:
+        loads = tuple(load[np.searchsorted(samples.t, part.t)] for samples, part, load in zip(
+            regression.samples, parts, regression.loads))
+    return replace(regression, samples=parts, loads=loads, reduced=None)
+
+
+def _loads(samples: Sequence[Samples], arm: Arm, inertial: Array) -> tuple[Array, ...]:
+    return tuple(inverse_dynamics(arm, part.q, part.v, part.a, inertial) for part in samples)

@@ -1,0 +1,27 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Recursive estimators: as objects that are stepped, and run over recordings."""
+
+from robot_identification.estimation.online.estimators import (
+    ExponentialForgetting,
+    ExponentialForgettingNonlinear,
+    ExtendedKalman,
+    Kalman,
+    RecursiveEstimator,
+)
+from robot_identification.estimation.online.information_filter import InformationFilter
+from robot_identification.estimation.online.online_estimator import OnlineEstimator, OnlineUpdate
+
+__all__ = ['ExponentialForgetting', 'ExponentialForgettingNonlinear', 'ExtendedKalman',
+           'InformationFilter', 'Kalman', 'OnlineEstimator', 'OnlineUpdate', 'RecursiveEstimator']

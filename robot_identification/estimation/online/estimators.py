@@ -1,0 +1,196 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The recursive estimators, run over recordings."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from robot_identification.arrays import Array
+from robot_identification.errors import EstimationError
+from robot_identification.estimation.estimate import OK, Estimate
+from robot_identification.estimation.estimator import (
+    Estimator,
+    Reweighted,
+    Solution,
+    assemble,
+    reweight,
+)
+from robot_identification.estimation.noise import colour
+from robot_identification.estimation.online.linearisation import Linearisation
+from robot_identification.estimation.online.online_estimator import (
+    REST_SPEED,
+    WIDTH,
+    moving_rows,
+    start_filter,
+)
+from robot_identification.regression import Regression
+from robot_identification.regression.rows import row_chunks
+
+MEMORY = 20.0
+
+
+class RecursiveEstimator(Estimator):
+    """
+    A filter that takes the rows of a regression one instant after the other.
+
+    It starts from the URDF; the noise of the torques is that of re-weighted least squares with the
+    friction shape in the middle of its bounds. The estimate is the filter's last one. Its
+    covariance is the filter's, without the colour of the residuals.
+
+    Parameters
+    ----------
+    memory
+        Time constant of the forgetting [s].
+    forgetting
+        'directional' or 'uniform'.
+    rest_speed
+        Speed below which rows are left out [rad/s or m/s].
+    width
+        Deviations before any data, in units of the prior's.
+    """
+
+    forgets: ClassVar[bool]
+    nonlinear: ClassVar[bool]
+
+    def __init__(self, memory: float = MEMORY, forgetting: str = 'directional',
+                 rest_speed: float = REST_SPEED, width: float = WIDTH) -> None:
+        if not memory > 0:
+            raise EstimationError(f'the memory must be positive, not {memory} s')
+        self.memory, self.forgetting = memory, forgetting
+        self.rest_speed, self.width = rest_speed, width
+
+    def weights(self, regression: Regression, reweighted: Reweighted) -> Array:
+        """Return the reciprocal noise of the rows, (n,)."""
+        return 1 / reweighted.deviations
+
+    def fit(self, regression: Regression) -> Estimate:
+        """
+        Run the filter over the recordings.
+
+        Parameters
+        ----------
+        regression
+            The problem.
+
+        Raises
+        ------
+        EstimationError
+            A linear filter was asked to find the shape of a friction.
+        """
+        friction = regression.base.structure.friction
+        if not regression.fixed and not self.nonlinear:
+            raise EstimationError(
+                f"the estimator {self.name} is linear and cannot find the shape of the friction "
+                f"'{friction.key}'; take {self.counterpart}, or a friction model without a shape")
+        noise = reweight(regression.normal).deviations
+        rows = Linearisation(regression.base, not regression.fixed)
+        running = start_filter(rows, self.width, self.forgetting if self.forgets else 'none')
+        transmission = regression.base.structure.arm.transmission
+        acts = transmission != 0
+        for chunk in row_chunks(regression):
+            keep = float(np.exp(-chunk.seconds / self.memory))
+            stacked = chunk.stacked(regression.base.rank)
+            speeds = chunk.v @ transmission.T
+            taps, step = chunk.decimator.taps, chunk.decimator.factor
+            for row in range(len(chunk)):
+                window = slice(row * step, row * step + len(taps))
+                used = moving_rows(acts, taps @ speeds[window], self.rest_speed)
+                if not used.any():
+                    continue
+                load = None if chunk.load is None else chunk.load[window]
+                jacobian, predicted = rows.rows(stacked[row], speeds[window], load, taps,
+                                                running.values)
+                innovation = chunk.torques[row] - predicted
+                running.update(jacobian[used], innovation[used], noise[used], keep)
+        return self._result(regression, rows, running.values, running.covariance)
+
+    @property
+    def counterpart(self) -> str:
+        """Name of the estimator for friction with a shape."""
+        return 'exponential_forgetting_nonlinear' if self.forgets else 'extended_kalman'
+
+    def _result(self, regression: Regression, rows: Linearisation, values: Array,
+                covariance: Array) -> Estimate:
+        rank = regression.base.rank
+        beta = values[:rank]
+        fixed = regression if regression.fixed else regression.at(rows.shape(values))
+        normal = fixed.normal
+        reweighted = reweight(normal)
+        noise = np.maximum(np.sqrt(normal.rss(beta) / normal.rows), reweighted.deviations)
+        solution = Solution(beta, reweighted.solution.inverse, reweighted.solution.rank,
+                            reweighted.solution.unexcited)
+        plain = assemble(self.name, normal, reweighted.weights, solution, noise,
+                         colour(fixed.residuals(beta)), OK, int(normal.rows[0]))
+        fields = {name: getattr(plain, name) for name in plain.__dataclass_fields__}
+        fields.update(covariance=covariance[:rank, :rank], own_values=True)
+        if rows.elements:
+            fields.update(shape_covariance=covariance[rank:, rank:])
+        return Estimate(**fields)
+
+
+class Kalman(RecursiveEstimator):
+    """
+    Kalman filter of constant parameters.
+
+    References
+    ----------
+    S. Zhang, S. Wang, F. Jing, M. Tan, Science China Information Sciences, 2018, equation (19).
+    """
+
+    name, summary = 'kalman', 'Kalman filter of constant parameters, square-root information form'
+    forgets, nonlinear = False, False
+
+
+class ExtendedKalman(RecursiveEstimator):
+    """
+    Extended Kalman filter of constant parameters and friction shapes.
+
+    References
+    ----------
+    S. Zhang, S. Wang, F. Jing, M. Tan, Science China Information Sciences, 2018, equation (21).
+    """
+
+    name, summary = 'extended_kalman', 'Kalman filter that also finds the shape of the friction'
+    forgets, nonlinear = False, True
+
+
+class ExponentialForgetting(RecursiveEstimator):
+    """
+    Recursive least squares that forgets, in the directions in which the motion is exciting.
+
+    References
+    ----------
+    S. Zhang, S. Wang, F. Jing, M. Tan, Science China Information Sciences, 2018, equation (23).
+    L. Cao, H. M. Schwartz, Automatica 36(11), 2000.
+    """
+
+    name, summary = 'exponential_forgetting', 'recursive least squares with forgetting'
+    forgets, nonlinear = True, False
+
+
+class ExponentialForgettingNonlinear(RecursiveEstimator):
+    """
+    Extended recursive least squares that forgets, with friction shapes.
+
+    References
+    ----------
+    S. Zhang, S. Wang, F. Jing, M. Tan, Science China Information Sciences, 2018, equation (24).
+    """
+
+    name = 'exponential_forgetting_nonlinear'
+    summary = 'recursive least squares with forgetting, also of the shape of the friction'
+    forgets, nonlinear = True, True

@@ -1,0 +1,89 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Rows of the torque in base parameters and logarithms of friction shapes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robot_identification.arrays import Array
+from robot_identification.dynamics import BaseParameters
+
+
+class Linearisation:
+    """
+    Replaces the shape-dependent friction columns of given rows by those of the present shape.
+
+    Parameters
+    ----------
+    base
+        Base parameters; the friction may have a shape.
+    nonlinear
+        Whether the shape is unknown; otherwise that of `base.structure` is kept.
+
+    Attributes
+    ----------
+    size
+        Number of unknowns: r, or r + m s.
+    """
+
+    def __init__(self, base: BaseParameters, nonlinear: bool) -> None:
+        structure = base.structure
+        self.base, self.structure, self.rank = base, structure, base.rank
+        self.elements, self.numbers = structure.shape.shape if nonlinear else (0, 0)
+        self.size = self.rank + self.elements * self.numbers
+        k, first = len(structure.friction.parameters), structure.friction_part.start
+        where = {int(standard): i for i, standard in enumerate(base.columns)}
+        self._places = [[(c, where[first + e * k + c]) for c in range(k)
+                         if first + e * k + c in where] for e in range(self.elements)]
+
+    def shape(self, values: Array) -> Array:
+        """Return the shape (m, s) of unknowns (size,)."""
+        if not self.elements:
+            shape: Array = self.structure.shape
+            return shape
+        return np.exp(values[self.rank:]).reshape(self.elements, self.numbers)
+
+    def rows(self, fixed: Array, speeds: Array, load: Array | None, taps: Array,
+             values: Array) -> tuple[Array, Array]:
+        """
+        Return the Jacobian (n, size) and the predicted torque (n,).
+
+        Parameters
+        ----------
+        fixed
+            Columns of the base parameters at any shape, (n, r).
+        speeds, load
+            Of the elements at the samples that the row is made of, (L, m).
+        taps
+            Weights of these samples, (L,).
+        values
+            Unknowns, (size,).
+        """
+        jacobian = np.zeros((len(fixed), self.size))
+        jacobian[:, :self.rank] = fixed
+        shape, friction = self.shape(values), self.structure.friction
+        transmission = self.structure.arm.transmission
+        for e, places in enumerate(self._places):
+            force = None if load is None else load[:, e]
+            columns = taps @ friction.columns(speeds[:, e], shape[e], force)
+            slopes = np.tensordot(taps, friction.shape_gradient(speeds[:, e], shape[e], force), 1)
+            change = np.zeros(self.numbers)
+            for c, place in places:
+                jacobian[:, place] = transmission[e] * columns[c]
+                change += values[place] * slopes[c]
+            start = self.rank + e * self.numbers
+            jacobian[:, start:start + self.numbers] = np.outer(transmission[e], change * shape[e])
+        predicted: Array = jacobian[:, :self.rank] @ values[:self.rank]
+        return jacobian, predicted

@@ -1,0 +1,70 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Searches by name: population methods and gradients, within bounds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from robot_identification.errors import ConfigurationError, UnknownNameError
+from robot_identification.estimation.search.bee_colony import ArtificialBeeColony
+from robot_identification.estimation.search.bounds import Bounds
+from robot_identification.estimation.search.cma_es import CovarianceMatrixAdaptation
+from robot_identification.estimation.search.cuckoo import CuckooSearch, ImprovedCuckooSearch
+from robot_identification.estimation.search.differential_evolution import DifferentialEvolution
+from robot_identification.estimation.search.elpidso import ElitistPidSwarm
+from robot_identification.estimation.search.genetic import BinaryGenetic, RealGenetic
+from robot_identification.estimation.search.gradient_descent import GradientDescent
+from robot_identification.estimation.search.particle_filter import ParticleFilter
+from robot_identification.estimation.search.result import SearchResult
+from robot_identification.estimation.search.search import Search
+from robot_identification.estimation.search.swarm import ParticleSwarm, StandardParticleSwarm
+
+SEARCHES: dict[str, type[Search]] = {search.name: search for search in (
+    GradientDescent, RealGenetic, BinaryGenetic, ParticleSwarm, StandardParticleSwarm,
+    ArtificialBeeColony, CuckooSearch, ImprovedCuckooSearch, ElitistPidSwarm, ParticleFilter,
+    DifferentialEvolution, CovarianceMatrixAdaptation)}
+
+
+def get_search(name: str, **settings: Any) -> Search:
+    """
+    Return the search of that name.
+
+    Parameters
+    ----------
+    name
+        Key in `SEARCHES`.
+    settings
+        Of the search, for instance size=25.
+
+    Raises
+    ------
+    UnknownNameError
+        There is none; the text lists those that exist.
+    ConfigurationError
+        It has no such setting.
+    """
+    if name not in SEARCHES:
+        raise UnknownNameError('search', name, SEARCHES)
+    try:
+        return SEARCHES[name](**settings)
+    except TypeError as error:
+        raise ConfigurationError(f"the search '{name}' cannot be set up: {error}") from error
+
+
+__all__ = [
+    'SEARCHES', 'ArtificialBeeColony', 'BinaryGenetic', 'Bounds', 'CovarianceMatrixAdaptation',
+    'CuckooSearch', 'DifferentialEvolution', 'ElitistPidSwarm', 'GradientDescent',
+    'ImprovedCuckooSearch', 'ParticleFilter', 'ParticleSwarm', 'RealGenetic', 'Search',
+    'SearchResult', 'StandardParticleSwarm', 'get_search']

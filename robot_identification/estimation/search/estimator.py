@@ -1,0 +1,176 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Searches as estimators: the same call, any friction model, any objective."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robot_identification.arrays import Array
+from robot_identification.errors import EstimationError
+from robot_identification.estimation.estimate import NOT_CONVERGED, OK, Estimate
+from robot_identification.estimation.estimator import (
+    Estimator,
+    Reweighted,
+    Solution,
+    assemble,
+    reweight,
+)
+from robot_identification.estimation.noise import colour
+from robot_identification.estimation.search.bounds import Bounds
+from robot_identification.estimation.search.objective import Objective, get_objective
+from robot_identification.estimation.search.problem import SearchProblem
+from robot_identification.estimation.search.ranges import RELATIVE, search_bounds
+from robot_identification.estimation.search.result import SearchResult
+from robot_identification.estimation.search.search import Search
+from robot_identification.regression import Regression
+
+BUDGET = 20_000
+ABOVE = 1.01
+"""A cost this much above that of least squares is called not converged."""
+
+
+@dataclass(frozen=True, eq=False)
+class SearchEstimate(Estimate):
+    """
+    An estimate that a search found, with the search.
+
+    Parameters
+    ----------
+    search
+        Its cost history and status.
+    bounds
+        The box that was searched.
+    objective
+        Name of what was minimised.
+    at_edge
+        Unknowns that ended at a bound, by name.
+    """
+
+    search: SearchResult = None  # type: ignore[assignment]
+    bounds: Bounds = None  # type: ignore[assignment]
+    objective: str = ''
+    at_edge: tuple[str, ...] = ()
+
+
+class SearchEstimator(Estimator):
+    """
+    Minimises an objective over base parameters and friction shapes within bounds.
+
+    The covariance is that of least squares at the noise of the search's residuals, with the shapes
+    taken as known: it does not contain how far the search is from the optimum. Where least squares
+    with the same shape has a clearly lower cost, the status is 'not_converged'.
+
+    Parameters
+    ----------
+    objective
+        Name in `OBJECTIVES`.
+    budget
+        Evaluations of the objective.
+    seed
+        Of the random draws.
+    bounds
+        'urdf', 'estimate' (see `search_bounds`), or `Bounds` of all unknowns.
+    relative
+        Half width of the ranges.
+    weights
+        Of the joints in the objective, (n,); the objective's own when None.
+    settings
+        Of the search, for instance size=25.
+    """
+
+    search: ClassVar[type[Search]]
+
+    def __init__(self, objective: str = 'squared', budget: int = BUDGET, seed: int = 0,
+                 bounds: str | Bounds = 'urdf', relative: float = RELATIVE,
+                 weights: ArrayLike | None = None, **settings: Any) -> None:
+        self.objective, self.budget, self.seed = objective, budget, seed
+        self.bounds, self.relative, self.joint_weights = bounds, relative, weights
+        self._search = self.search(**settings)
+
+    def weights(self, regression: Regression, reweighted: Reweighted) -> Array:
+        """Return the weights that the covariance is made with, (n,)."""
+        return reweighted.weights
+
+    def fit(self, regression: Regression) -> Estimate:
+        """
+        Search.
+
+        Parameters
+        ----------
+        regression
+            The problem.
+
+        Raises
+        ------
+        EstimationError
+            Bounds of another number of unknowns.
+        UnknownNameError
+            An unknown objective or kind of bounds.
+        """
+        problem = SearchProblem(regression)
+        objective = get_objective(self.objective, problem, self.joint_weights)
+        bounds = (search_bounds(problem, self.bounds, self.relative)
+                  if isinstance(self.bounds, str) else self.bounds)
+        if bounds.dimension != problem.dimension:
+            raise EstimationError(
+                f'{bounds.dimension} bounds were given for {problem.dimension} unknowns: '
+                f'{", ".join(problem.names)}')
+        report = regression.progress
+        result = self._search.minimise(
+            objective, bounds, budget=self.budget, rng=np.random.default_rng(self.seed),
+            progress=None if report is None else lambda part, cost: report(part))
+        return self._estimate(problem, objective, bounds, result)
+
+    def _estimate(self, problem: SearchProblem, objective: Objective, bounds: Bounds,
+                  result: SearchResult) -> SearchEstimate:
+        beta, shape = problem.split(result.values)
+        fixed = problem.regression if problem.linear else problem.regression.at(shape)
+        normal = fixed.normal
+        reweighted = reweight(normal)
+        optimum = np.append(reweighted.solution.beta, result.values[problem.rank:])
+        best = float(objective(optimum[None])[0])
+        status, at_edge = OK, bounds.at_edge(result.values)
+        message = (f'{result.message}; least squares with the same friction shape has a cost of '
+                   f'{best:.4g}, the search of {result.cost:.4g}')
+        if result.cost > ABOVE * best:
+            status = NOT_CONVERGED
+            message += '; give a larger budget, other bounds, or take wls'
+        if at_edge:
+            message += f'; at the edge of their ranges: {", ".join(at_edge)}'
+        noise = np.sqrt(normal.rss(beta) / normal.rows)
+        noise = np.maximum(noise, reweighted.deviations)
+        solution = Solution(beta, reweighted.solution.inverse, reweighted.solution.rank,
+                            reweighted.solution.unexcited)
+        plain = assemble(self.name, normal, reweighted.weights, solution, noise,
+                         colour(fixed.residuals(beta)), status, len(result.history))
+        fields = {name: getattr(plain, name) for name in plain.__dataclass_fields__}
+        if plain.status == status:
+            fields['message'] = message
+        else:
+            fields['message'] = f'{plain.message}; {message}'
+        fields.update(own_values=True)
+        return SearchEstimate(**fields, search=result, bounds=bounds,
+                              objective=objective.name, at_edge=at_edge)
+
+
+def search_estimator(search: type[Search]) -> type[SearchEstimator]:
+    """Return the estimator that uses a search."""
+    return type(f'{search.__name__}Estimator', (SearchEstimator,), {
+        'search': search, 'name': search.name, 'summary': f'{search.summary}, within bounds',
+        '__doc__': SearchEstimator.__doc__})

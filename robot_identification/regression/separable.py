@@ -1,0 +1,208 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The regression for many shapes of the friction: all but its columns is factored once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from robot_identification.arrays import Array, IndexArray
+from robot_identification.dynamics import BaseParameters, element_loads
+from robot_identification.regression.normal_form import NormalForm, triangle
+from robot_identification.regression.reduce import joint_columns, packed_rows
+from robot_identification.regression.regression import Regression
+from robot_identification.signals import Samples
+
+
+@dataclass(frozen=True, eq=False)
+class _Joint:
+    """What of a joint does not depend on the shape: W_linear, tau = basis @ triangle."""
+
+    basis: Array             # (rows, c + 1)
+    triangle: Array          # (c + 1, c + 1), the torque last
+    linear: IndexArray       # (c,) base parameters
+    friction: IndexArray     # (f,) base parameters
+    element: IndexArray      # (f,) element that each of these belongs to
+    place: IndexArray        # (f,) its place among the element's parameters
+    factor: Array            # (f,) how the element acts on the joint
+
+
+@dataclass(frozen=True, eq=False)
+class JointFactor:
+    """
+    The regression of one joint at one shape, in an orthonormal basis of its columns.
+
+    Parameters
+    ----------
+    rows, target
+        As `NormalForm.joint_rows`: (rows, r) and (rows,).
+    basis, friction_basis
+        Orthonormal columns: of all that does not depend on the shape, then of the friction.
+    """
+
+    rows: Array
+    target: Array
+    basis: Array
+    friction_basis: Array
+
+
+class SeparableRegression:
+    """
+    A regression that is linear but for the shape of the friction.
+
+    For every joint the columns that do not depend on the shape are factored once, W = Q R. For a
+    new shape only the few friction columns of the joint have to be made, projected on Q and
+    factored, so an evaluation costs a small part of a new reduction. Q is kept: (rows, columns)
+    numbers a joint, after the decimation.
+
+    Parameters
+    ----------
+    regression
+        The problem.
+    """
+
+    def __init__(self, regression: Regression) -> None:
+        self.regression = regression
+        self.base, self.structure = regression.base, regression.base.structure
+        columns = joint_columns(self.base)
+        parts = [packed_rows(self.base, samples, load) for samples, load in regression.parts]
+        self._joints = [_factored(self.base, j, chosen, np.vstack([part[j] for part in parts]))
+                        for j, chosen in enumerate(columns)]
+        transmission = self.structure.arm.transmission
+        self._speeds = [samples.v @ transmission.T for samples in regression.samples]
+        self._columns: dict[tuple[int, bytes], Array] = {}
+        self._factors: dict[tuple[int, bytes], JointFactor] = {}
+
+    @property
+    def joints(self) -> int:
+        """Number of joints n."""
+        return len(self._joints)
+
+    def factor(self, joint: int, shape: Array) -> JointFactor:
+        """
+        Return the regression of a joint at a shape (m, s).
+
+        Parameters
+        ----------
+        joint
+            Index of the joint.
+        shape
+            Shape numbers of all joints and drives.
+        """
+        part = self._joints[joint]
+        key = (joint, shape[np.unique(part.element)].tobytes())
+        if key not in self._factors:
+            if len(self._factors) > 64 * self.joints:
+                self._factors.clear()
+            self._factors[key] = self._new_factor(part, shape)
+        return self._factors[key]
+
+    def normal(self, shape: Array) -> NormalForm:
+        """Return the normal form of the problem at a shape (m, s)."""
+        normal_columns = joint_columns(self.base)
+        factors = []
+        for j, chosen in enumerate(normal_columns):
+            found = self.factor(j, shape)
+            matrix = np.column_stack([found.rows[:, chosen], found.target])
+            factors.append(triangle(matrix))
+        rows = [len(part.basis) for part in self._joints]
+        return NormalForm(self.base.at(shape), normal_columns, tuple(factors), np.array(rows))
+
+    def at(self, shape: Array) -> Regression:
+        """Return the problem at a shape (m, s), with its normal form."""
+        return self.regression.at(shape, self.normal(shape))
+
+    def shape_columns(self, joint: int, shape: Array,
+                      beta: Array) -> tuple[Array, IndexArray]:
+        """
+        Return how the prediction of a joint changes with the shape numbers.
+
+        Parameters
+        ----------
+        joint, shape
+            As for `factor`.
+        beta
+            Base parameters, (r,).
+
+        Returns
+        -------
+        tuple
+            Columns (rows, d), and the flat indices (d,) of the shape numbers they belong to.
+        """
+        part, s = self._joints[joint], shape.shape[1]
+        elements = np.unique(part.element)
+        out = np.zeros((len(part.basis), len(elements) * s))
+        for number, e in enumerate(elements):
+            chosen = np.flatnonzero(part.element == e)
+            gradient = self._element(int(e), shape[e], gradient=True)
+            weights = beta[part.friction[chosen]] * part.factor[chosen]
+            out[:, number * s:(number + 1) * s] = np.einsum(
+                'rks,k->rs', gradient[:, part.place[chosen]], weights)
+        places = (elements[:, None] * s + np.arange(s)).ravel()
+        return out, places
+
+    def _new_factor(self, part: _Joint, shape: Array) -> JointFactor:
+        friction = np.empty((len(part.basis), len(part.friction)))
+        for e in np.unique(part.element):
+            chosen = np.flatnonzero(part.element == e)
+            columns = self._element(int(e), shape[e])
+            friction[:, chosen] = columns[:, part.place[chosen]] * part.factor[chosen]
+        inside = part.basis.T @ friction
+        outside = friction - part.basis @ inside
+        again = part.basis.T @ outside      # twice is enough
+        basis, corner = np.linalg.qr(outside - part.basis @ again)
+        c = len(part.triangle)
+        rows = np.zeros((c + len(corner), self.base.rank))
+        rows[:c, part.linear] = part.triangle[:, :-1]
+        rows[:c, part.friction] = inside + again
+        rows[c:, part.friction] = corner
+        target = np.concatenate([part.triangle[:, -1], np.zeros(len(corner))])
+        return JointFactor(rows, target, part.basis, basis)
+
+    def _element(self, e: int, shape: Array, gradient: bool = False) -> Array:
+        """Decimated friction columns (rows, k) of an element, or their gradient (rows, k, s)."""
+        key = (e, shape.tobytes())
+        if not gradient and key in self._columns:
+            return self._columns[key]
+        friction = self.structure.friction
+        make = friction.shape_gradient if gradient else friction.columns
+        parts = []
+        for (samples, load), speed in zip(self.regression.parts, self._speeds):
+            columns = make(speed[:, e], shape, element_loads(self.structure.arm, load)[e])
+            parts.append(_decimated(samples, columns))
+        out = np.concatenate(parts)
+        if not gradient:
+            if len(self._columns) > 16 * len(self._speeds[0].T):
+                self._columns.clear()
+            self._columns[key] = out
+        return out
+
+
+def _decimated(samples: Samples, columns: Array) -> Array:
+    decimator = samples.decimator()
+    return np.concatenate([decimator.apply(columns[segment]) for segment in samples.segments
+                           if decimator.rows(segment.stop - segment.start) > 0])
+
+
+def _factored(base: BaseParameters, joint: int, chosen: IndexArray, packed: Array) -> _Joint:
+    structure = base.structure
+    standard = base.columns[chosen]
+    split = int(np.searchsorted(standard, structure.friction_part.start))
+    k = len(structure.friction.parameters)
+    basis, corner = np.linalg.qr(np.column_stack([packed[:, :split], packed[:, -1]]))
+    element, place = np.divmod(standard[split:] - structure.friction_part.start, k)
+    return _Joint(basis, corner, chosen[:split], chosen[split:], element, place,
+                  structure.arm.transmission[element, joint])

@@ -1,0 +1,111 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The HTML page and the JSON file of a study."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import numpy as np
+
+from robot_identification.files import write_text
+from robot_identification.reporting.contents import plain
+from robot_identification.reporting.figures import Figure, axis, figures_json, layout, trace
+from robot_identification.reporting.markup import Html, join, numeric, table, tag, text
+from robot_identification.reporting.report import _plotly, _template
+
+COLOURS = ('#0067b1', '#d55e00', '#00795c', '#a05195', '#b3590a', '#6b7a90', '#c2185b', '#4c9ed9')
+
+
+def write_study(contents: Mapping[str, Any], directory: str | Path) -> Path:
+    """
+    Write `study.html` and `study.json`.
+
+    Parameters
+    ----------
+    contents
+        `StudyResult.contents()`.
+    directory
+        Folder; it is created.
+
+    Raises
+    ------
+    MissingDependencyError
+        plotly is not installed.
+    """
+    directory = Path(directory)
+    write_text(directory / 'study.json', json.dumps(plain(contents), indent=1, allow_nan=False))
+    figures = [_figure(number, plot) for number, plot in enumerate(contents['plots'])]
+    body = join(
+        tag('section', tag('h1', contents['title']), tag('p', contents['reference']),
+            *_warnings(contents), id='verdict'),
+        _section('Claims', 'claims', table(
+            ('claim of the paper', 'here', 'evidence'),
+            [(c['claim'], tag('b', 'holds' if c['holds'] else 'does not hold'), c['evidence'])
+             for c in contents['claims']])),
+        *(_table(part) for part in contents['tables']),
+        *(_section(plot['title'], f'plot-{number}', _legend(plot), figure.place)
+          for number, (plot, figure) in enumerate(zip(contents['plots'], figures))),
+        _section('Settings', 'settings', table(('setting', 'value'), [
+            (key, numeric(value, 5) if isinstance(value, (int, float)) else value)
+            for key, value in contents['settings'].items()])),
+        _section('Assumptions', 'assumptions', tag('ul', *(
+            tag('li', line) for line in contents['assumptions']))))
+    navigation = [tag('a', name, href=f'#{anchor}') for name, anchor in (
+        ('Study', 'verdict'), ('Claims', 'claims'), ('Settings', 'settings'),
+        ('Assumptions', 'assumptions'))]
+    page = Template(_template('report.html')).substitute(
+        title=text(contents['title']), style=_template('report.css'), navigation=join(*navigation),
+        body=body, figures=figures_json(figures), plotly=_plotly(), script=_template('report.js'))
+    write_text(directory / 'study.html', page)
+    return directory / 'study.html'
+
+
+def _warnings(contents: Mapping[str, Any]) -> list[Html]:
+    lines = [tag('p', note) for note in contents['notes']]
+    if contents['quick']:
+        lines.append(tag('p', tag('b', 'A quick run: its figures mean little.')))
+    lines.append(tag('p', f'{contents["seconds"]:.0f} s. Everything marked "computed here" comes '
+                          'from a simulated arm; what the paper printed is marked as such.'))
+    return lines
+
+
+def _section(title: str, anchor: str, *children: object) -> Html:
+    return tag('section', tag('h2', title), *children, id=anchor)
+
+
+def _table(part: Mapping[str, Any]) -> Html:
+    rows = [[numeric(cell) if isinstance(cell, (int, float)) else cell for cell in row]
+            for row in part['rows']]
+    return _section(part['title'], '', tag('p', tag('b', part['source'])),
+                    table(part['heads'], rows), tag('p', part['note']) if part['note'] else '')
+
+
+def _legend(plot: Mapping[str, Any]) -> Html:
+    return tag('p', *(tag('span', f'\u25a0 {line["name"]}  ',
+                          style=f'color:{COLOURS[i % len(COLOURS)]}')
+                      for i, line in enumerate(plot['lines'])))
+
+
+def _figure(number: int, plot: Mapping[str, Any]) -> Figure:
+    data = [trace(np.asarray(line['x'], dtype=float), np.asarray(line['y'], dtype=float),
+                  COLOURS[i % len(COLOURS)], name=line['name'])
+            for i, line in enumerate(plot['lines'])]
+    scale = {'type': 'log'} if plot['log'] else {}
+    return Figure(f'figure-{number}', data, layout(
+        xaxis=axis(plot['x'], **scale), yaxis=axis(plot['y'], **scale)), 320, label=plot['title'])

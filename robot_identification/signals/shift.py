@@ -1,0 +1,92 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Taking parts of processed samples, and shifting torque against position."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+
+from robot_identification.arrays import Array
+from robot_identification.errors import SignalError
+from robot_identification.signals.samples import Samples
+
+LONGEST_DELAY = 0.05
+"""Beyond this a delay is not one of sensors and filters [s]."""
+
+
+def select(samples: Samples, rows: Sequence[slice]) -> Samples:
+    """
+    Return samples with only these runs of rows.
+
+    Parameters
+    ----------
+    samples
+        Processed samples.
+    rows
+        Runs of consecutive rows, each inside one segment.
+    """
+    index = np.concatenate([np.arange(part.start, part.stop) for part in rows])
+    ends = np.cumsum([0] + [part.stop - part.start for part in rows])
+    return replace(
+        samples, t=samples.t[index], q=samples.q[index], v=samples.v[index], a=samples.a[index],
+        tau=samples.tau[index],
+        segments=tuple(slice(int(a), int(b)) for a, b in pairwise(ends)))
+
+
+def delayed(samples: Samples, delay: Array) -> Samples:
+    """
+    Return samples whose torque belongs to the same instant as their positions.
+
+    Parameters
+    ----------
+    samples
+        Processed samples, whose positions lag the torques.
+    delay
+        By how much, for each joint, (n,) [s].
+
+    Returns
+    -------
+    Samples
+        With tau(t - delay), by cubic splines; the ends of each run, for which there is no torque,
+        are cut.
+
+    Raises
+    ------
+    SignalError
+        A delay that is not within 50 ms.
+    """
+    if not np.any(delay):
+        return samples
+    if not np.max(np.abs(delay)) <= LONGEST_DELAY:
+        raise SignalError(f'a delay of {1e3 * np.max(np.abs(delay)):.3g} ms between position and '
+                          f'torque is not one of sensors and filters; at most 50 ms')
+    edge = int(np.ceil(np.max(np.abs(delay)) * samples.rate))
+    tau = np.array(samples.tau)
+    rows = []
+    for segment in samples.segments:
+        if segment.stop - segment.start <= 2 * edge + 4:
+            continue
+        t = np.arange(segment.stop - segment.start) / samples.rate
+        for j, lag in enumerate(delay):
+            if lag:
+                tau[segment, j] = CubicSpline(t, samples.tau[segment, j])(t - lag)
+        rows.append(slice(segment.start + edge, segment.stop - edge))
+    if not rows:
+        raise SignalError('the unbroken runs of the recording are too short to shift them')
+    return select(replace(samples, tau=tau), rows)

@@ -1,0 +1,126 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Friction models: gradients, passivity, names, and how a structure and a model carry them."""
+
+import numpy as np
+import pytest
+import yaml
+from simulation_arms import two_link
+
+from robot_identification.dynamics import (
+    FRICTION_MODELS,
+    IdentifiedModel,
+    ModelStructure,
+    base_parameters,
+    get_friction,
+    load_model,
+)
+from robot_identification.errors import ConfigurationError, ModelFileError, UnknownNameError
+
+NAMES = [*FRICTION_MODELS, 'stribeck_asymmetric', 'coulomb_viscous_asymmetric']
+V = np.concatenate([-np.geomspace(3, 0.01, 30), np.geomspace(0.01, 3, 30)])
+
+
+def shapes(model, rng):
+    lower, upper = np.log(np.array(model.shape_bounds).reshape(-1, 2).T)
+    return np.exp(rng.uniform(lower, upper))
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_gradients_are_those_of_finite_differences(name):
+    model, rng = get_friction(name), np.random.default_rng(1)
+    load = rng.normal(size=V.shape)
+    for _ in range(5):
+        shape = shapes(model, rng)
+        step = 1e-6
+        slope = (model.columns(V + step, shape, load)
+                 - model.columns(V - step, shape, load)) / 2 / step
+        found = model.velocity_gradient(V, shape, load)
+        np.testing.assert_allclose(found, slope, rtol=2e-4, atol=2e-4 * np.abs(slope).max())
+        gradient = model.shape_gradient(V, shape, load)
+        assert gradient.shape == (*V.shape, len(model.parameters), len(model.shape))
+        for s in range(len(shape)):
+            h = np.zeros(len(shape))
+            h[s] = 1e-5 * shape[s]
+            change = (model.columns(V, shape + h, load)
+                      - model.columns(V, shape - h, load)) / 2 / h[s]
+            np.testing.assert_allclose(gradient[..., s], change, rtol=1e-4,
+                                       atol=1e-5 * max(np.abs(change).max(), 1e-12))
+
+
+@pytest.mark.parametrize('name', [n for n in NAMES if not get_friction(n).needs_load])
+def test_parameters_that_pass_the_passivity_rows_dissipate(name):
+    model, rng = get_friction(name), np.random.default_rng(2)
+    free = [not n.startswith('offset') for n in model.parameters]
+    for _ in range(20):
+        shape = shapes(model, rng)
+        rows = model.passivity(shape)
+        draws = rng.normal(size=(4000, len(model.parameters))) * free
+        allowed = draws[np.all(draws @ rows.T >= 0, axis=1)]
+        columns = model.columns(V, shape)
+        odd = columns - columns[::-1]    # V is symmetric: the mean of both directions
+        assert np.all((odd * np.sign(V)[:, None]) @ allowed.T >= -1e-3)
+        refused = draws[np.any(draws @ rows.T < 0, axis=1)]
+        assert len(refused) > 0
+
+
+def test_names_and_shapes_are_checked():
+    with pytest.raises(UnknownNameError, match=r"there is no friction model 'rust'.*stribeck"):
+        get_friction('rust')
+    with pytest.raises(ConfigurationError, match=r"'atan' needs 1 positive shape numbers \(fb\)"):
+        get_friction('atan').columns(V)
+    with pytest.raises(ConfigurationError, match='needs 0 positive shape numbers'):
+        get_friction('coulomb_viscous').columns(V, [1.0])
+    with pytest.raises(ConfigurationError, match='needs the torque that the joints transmit'):
+        get_friction('load_dependent').columns(V)
+    with pytest.raises(ConfigurationError, match='positive numbers'):
+        ModelStructure.of(two_link(), 'atan').at(np.array([[1.0], [-1.0]]))
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_a_model_predicts_what_its_columns_say_and_survives_its_file(name, tmp_path):
+    arm, rng = two_link(), np.random.default_rng(3)
+    structure = ModelStructure.of(arm, name)
+    shape = np.array([shapes(structure.friction, rng) for _ in range(2)]).reshape(2, -1)
+    structure = structure.at(shape)
+    standard = np.concatenate([arm.inertial_parameters.ravel(),
+                               rng.uniform(0.1, 1, structure.count - 20)])
+    q, v, a = rng.normal(size=(3, 40, 2))
+    model = IdentifiedModel(arm, standard[:20].reshape(2, 10), standard[20:22], name,
+                            standard[22:].reshape(2, -1), friction_shape=shape,
+                            delay=np.array([0.001, 0.002]))
+    load = (structure.columns(q, v, a, load=np.zeros_like(q))[:, :, :20] @ standard[:20])
+    np.testing.assert_allclose(model.torque(q, v, a), structure.columns(q, v, a, load) @ standard,
+                               atol=1e-9)
+    model.save(tmp_path / 'model.yaml')
+    again = load_model(tmp_path / 'model.yaml')
+    np.testing.assert_array_equal(again.torque(q, v, a), model.torque(q, v, a))
+    np.testing.assert_array_equal(again.delay, model.delay)
+    assert base_parameters(structure).rank == base_parameters(ModelStructure.of(arm, name)).rank
+
+
+def test_a_model_file_of_the_first_schema_is_read_and_one_of_the_future_is_not(tmp_path):
+    arm = two_link()
+    path = tmp_path / 'model.yaml'
+    IdentifiedModel(arm, arm.inertial_parameters, np.ones(2), 'coulomb_viscous',
+                    np.ones((2, 3))).save(path)
+    content = yaml.safe_load(path.read_text())
+    del content['delay']
+    for schema in ('robot_identification/model/1', 'robot_identification/model/9'):
+        path.write_text(yaml.safe_dump({**content, 'schema': schema}))
+        if schema.endswith('1'):
+            np.testing.assert_array_equal(load_model(path).delay, np.zeros(2))
+        else:
+            with pytest.raises(ModelFileError, match='not a model file of the schema'):
+                load_model(path)
