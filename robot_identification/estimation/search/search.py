@@ -117,6 +117,8 @@ class Run:
             self._progress(self.fraction, self.best_cost)
         if self.best_cost <= self._target:
             raise Ended(TARGET)
+        if part < len(unit):
+            raise Ended(BUDGET)
         return costs
 
 
