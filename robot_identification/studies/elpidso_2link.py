@@ -193,7 +193,7 @@ def _report(data: dict[float, _Data], ranges: dict[str, Bounds],
         name='elpidso_2link', title='ELPIDSO against LS, GA and SPSO on a two-link arm',
         reference='Yan, Lu, Levy, PLoS ONE 10(6), e0129157, 2015',
         settings={'runs': runs, 'largest number of evaluations': budget,
-                  'a run ends after so many evaluations without 0.1 % improvement': PATIENCE, 'population': 20,
+                  'number of evaluations except for rho = 1': budget // SHORT, 'population': 20,
                   'first seed': seed, 'rate [Hz]': RATE, 'duration [s]': DURATION,
                   'torque noise, standard deviation [N m]': NOISE},
         assumptions=(
