@@ -19,5 +19,5 @@ from robot_identification.validation.predict import predict, prediction_csv
 from robot_identification.validation.repeats import Trace, repeated_share
 from robot_identification.validation.verdict import Thresholds, Verdict, judge
 
-__all__ = ['Errors', 'HeldOut', 'JointErrors', 'Thresholds', 'Trace', 'Verdict', 'errors', 'evaluate',
-           'judge', 'predict', 'prediction_csv', 'repeated_share']
+__all__ = ['Errors', 'HeldOut', 'JointErrors', 'Thresholds', 'Trace', 'Verdict', 'errors',
+           'evaluate', 'judge', 'predict', 'prediction_csv', 'repeated_share']
