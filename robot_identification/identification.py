@@ -24,16 +24,24 @@ import numpy as np
 
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
-from robot_identification.dynamics import IdentifiedModel
-from robot_identification.errors import EstimationError
+from robot_identification.dynamics import IdentifiedModel, get_friction
+from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation import (
+    AUTO,
+    AUTO_ESTIMATORS,
+    AUTO_FRICTIONS,
+    Choice,
     ConsistentEstimate,
+    DelayEstimate,
     Estimate,
-    fit_consistent,
+    Estimator,
+    Fit,
+    FitOptions,
+    choose,
+    fit_samples,
     get_estimator,
 )
 from robot_identification.recording import Recording, load_recording
-from robot_identification.regression import Regression, build_regression
 from robot_identification.signals import EffortCheck, Samples, check_effort, process
 from robot_identification.validation import (
     HeldOut,
@@ -69,9 +77,13 @@ class IdentificationResult:
     verdict
         Pass or fail on held-out motion.
     training
-        The processed recordings that were fitted.
+        The processed recordings that were fitted, delays taken out.
     fitted
         The model's prediction of them.
+    delay
+        By how much positions lag torques; zeros where that was not estimated.
+    choice
+        How friction model and estimator were chosen, with the estimator 'auto'.
     """
 
     arm: Arm
@@ -82,18 +94,21 @@ class IdentificationResult:
     verdict: Verdict
     training: tuple[Samples, ...]
     fitted: tuple[HeldOut, ...] = field(default_factory=tuple)
+    delay: DelayEstimate | None = None
+    choice: Choice | None = None
 
 
 def identify(
     arm: Arm,
     recordings: Sequence[Recording | str | Path],
     estimator: str = 'wls',
-    friction: str = 'coulomb_viscous',
+    friction: str | None = None,
     held_out: Sequence[Recording | str | Path] = (),
     *,
     settings: Mapping[str, Any] | None = None,
     thresholds: Thresholds | None = None,
     processing: Mapping[str, Any] | None = None,
+    delay: bool | None = None,
     backend: str | None = None,
     progress: Progress | None = None,
 ) -> IdentificationResult:
@@ -107,9 +122,10 @@ def identify(
     recordings
         Recordings to fit, or their paths.
     estimator
-        Name in `ESTIMATORS`.
+        Name in `ESTIMATORS`, or 'auto': friction model, estimator and delays by cross-validation.
     friction
-        Name in `FRICTION_MODELS`.
+        Name in `FRICTION_MODELS`, where '_asymmetric' may be appended; 'coulomb_viscous' when
+        None, or with 'auto' whichever predicts best.
     held_out
         Recordings of other motions to validate on, or their paths.
     settings
@@ -119,6 +135,10 @@ def identify(
     processing
         Options of `signals.process`, for instance {'cutoff': 8.0}; what is not given is chosen
         from the data.
+    delay
+        Whether to estimate by how much each joint's positions lag its torque; None for no, or
+        with 'auto' for whichever predicts better. A constant error of the torque is always
+        estimated: the offset of the friction.
     backend
         Regressor backend, None for what is installed.
     progress
@@ -130,7 +150,11 @@ def identify(
         A recording, a name or an option cannot be used; the text says what to do.
     """
     tell = progress or (lambda text, part: None)
-    method = get_estimator(estimator, **(settings or {}))
+    if estimator == AUTO and settings:
+        raise ConfigurationError("the estimator 'auto' has no settings; name an estimator")
+    method = None if estimator == AUTO else get_estimator(estimator, **(settings or {}))
+    if friction is not None:
+        get_friction(friction)
     fitted = [_load(arm, recording) for recording in recordings]
     others = [_load(arm, recording) for recording in held_out]
     if not fitted:
@@ -140,27 +164,37 @@ def identify(
         tell('processing recordings', number / len(fitted))
         samples.append(process(recording, arm, **(processing or {})))
     effort = check_effort(arm, samples)
-    regression = build_regression(arm, samples, friction, backend=backend,
-                                  progress=lambda part: tell('reducing the regressor', part))
-    estimate = method.fit(regression)
-    regression = regression.of(estimate.base)
-    tell('finding physically consistent parameters', 0.0)
-    consistent = fit_consistent(regression, estimate)
-    model = IdentifiedModel(arm, consistent.inertial, consistent.rotor_inertia, friction,
-                            consistent.friction_parameters,
-                            _information(fitted, samples, estimate, consistent),
-                            friction_shape=estimate.base.structure.shape)
+    options, choice = _options(arm, samples, method, friction, delay, backend, tell)
+    fit = fit_samples(arm, samples, options, backend=backend,
+                      progress=lambda part: tell('reducing the regressor', part))
+    model = fit.model(_information(fitted, samples, fit.estimate, fit.consistent))
     predictions = []
     for number, recording in enumerate(others):
         tell('validating on held-out motion', number / len(others))
-        predictions.append(_validate(model, regression, estimate, recording, processing or {}))
+        predictions.append(_validate(model, fit, recording, processing or {}))
     tell('done', 1.0)
     return IdentificationResult(
-        arm=arm, model=model, estimate=estimate, consistent=consistent, effort=effort,
-        verdict=_verdict(arm, estimate, consistent, predictions, thresholds or Thresholds()),
-        training=tuple(samples),
+        arm=arm, model=model, estimate=fit.estimate, consistent=fit.consistent, effort=effort,
+        verdict=_verdict(arm, fit.estimate, fit.consistent, predictions,
+                         thresholds or Thresholds()),
+        training=fit.regression.samples,
         fitted=tuple(evaluate(model, part, name=recording.name, repeated=1.0)
-                     for recording, part in zip(fitted, samples)))
+                     for recording, part in zip(fitted, samples)),
+        delay=fit.delay, choice=choice)
+
+
+def _options(arm: Arm, samples: Sequence[Samples], method: Estimator | None, friction: str | None,
+             delay: bool | None, backend: str | None,
+             tell: Progress) -> tuple[FitOptions, Choice | None]:
+    """Return what to fit with, and how it was chosen where it was not given."""
+    if method is not None:
+        return FitOptions(method, friction or 'coulomb_viscous', bool(delay)), None
+    frictions = [friction] if friction else list(AUTO_FRICTIONS)
+    estimators = {name: get_estimator(name) for name in AUTO_ESTIMATORS
+                  if name != 'mle' or all(part.noise is not None for part in samples)}
+    choice = choose(arm, samples, frictions, estimators, delay=delay, directions=friction is None,
+                    backend=backend, progress=tell)
+    return choice.options, choice
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,12 +257,14 @@ def _load(arm: Arm, recording: Recording | str | Path) -> Recording:
     return recording if isinstance(recording, Recording) else load_recording(recording, arm)
 
 
-def _validate(model: IdentifiedModel, regression: Regression, estimate: Estimate,
-              recording: Recording, processing: Mapping[str, Any]) -> HeldOut:
+def _validate(model: IdentifiedModel, fit: Fit, recording: Recording,
+              processing: Mapping[str, Any]) -> HeldOut:
     samples = process(recording, model.arm, **processing)
-    return evaluate(model, samples, name=recording.name, free=_free_model(model, estimate),
+    by_load = get_friction(model.friction).needs_load    # the free estimate knows no load
+    return evaluate(model, samples, name=recording.name,
+                    free=None if by_load else _free_model(model, fit.estimate),
                     repeated=repeated_share(Trace.of(samples), [
-                        trace for part in regression.samples for trace in Trace.of(part)]))
+                        trace for part in fit.regression.samples for trace in Trace.of(part)]))
 
 
 def _free_model(model: IdentifiedModel, estimate: Estimate) -> IdentifiedModel:
@@ -238,7 +274,8 @@ def _free_model(model: IdentifiedModel, estimate: Estimate) -> IdentifiedModel:
         np.linalg.lstsq(estimate.base.matrix, estimate.values, rcond=None)[0], dtype=float)
     return IdentifiedModel(
         model.arm, standard[structure.inertial].reshape(-1, 10), standard[structure.rotor],
-        model.friction, standard[structure.friction_part].reshape(model.friction_parameters.shape))
+        model.friction, standard[structure.friction_part].reshape(model.friction_parameters.shape),
+        friction_shape=model.friction_shape, delay=model.delay)
 
 
 def _verdict(arm: Arm, estimate: Estimate, consistent: ConsistentEstimate,

@@ -61,8 +61,13 @@ def identify(
     recordings: Annotated[list[Path], typer.Argument(
         metavar='RECORDING...', help='CSV or NPZ recordings to fit.')],
     output: Annotated[Path, typer.Option('--output', '-o', help='Folder for the results.')],
-    estimator: Annotated[str, typer.Option(help='See `estimators`.')] = 'wls',
-    friction: Annotated[str, typer.Option(help='See `frictions`.')] = 'coulomb_viscous',
+    estimator: Annotated[str, typer.Option(
+        help='See `estimators`; auto chooses by cross-validation.')] = 'wls',
+    friction: Annotated[str | None, typer.Option(
+        help='See `frictions`; coulomb_viscous when not given, and with auto the best.')] = None,
+    delay: Annotated[bool | None, typer.Option(
+        '--delay/--no-delay', help='Estimate how much positions lag torques; with auto both are '
+                                   'tried.')] = None,
     setting: Annotated[list[str] | None, typer.Option(
         metavar='NAME=VALUE', help='Setting of the estimator, for instance objective=absolute, '
         'budget=50000, bounds=estimate or memory=30; may be repeated.')] = None,
@@ -94,7 +99,7 @@ def identify(
     with progress(as_json) as tell:
         result = run_identification(
             arm, fitted, estimator, friction, others, settings=_settings(setting or []),
-            thresholds=thresholds, processing=processing, progress=tell)
+            thresholds=thresholds, processing=processing, delay=delay, progress=tell)
         tell('writing the report', 0.9)
         save_results(result, output, excitation=executed)
     if as_json:

@@ -26,7 +26,7 @@ from robot_identification.arm import load_arm, robot_files, robot_template
 from robot_identification.cli.console import AsJson, emit, out
 from robot_identification.dynamics import FRICTION_MODELS
 from robot_identification.errors import ArmError, ConfigurationError
-from robot_identification.estimation import ESTIMATORS
+from robot_identification.estimation import AUTO, ESTIMATORS
 from robot_identification.files import write_text
 
 
@@ -67,7 +67,8 @@ def robots(as_json: AsJson = False) -> None:
 def estimators(as_json: AsJson = False) -> None:
     """List the estimators."""
     _show(as_json, 'estimators', ('name', 'what it does'),
-          [(name, estimator.summary) for name, estimator in ESTIMATORS.items()])
+          [*((name, estimator.summary) for name, estimator in ESTIMATORS.items()),
+           (AUTO, 'chooses friction model, estimator and delays by cross-validation')])
 
 
 def frictions(as_json: AsJson = False) -> None:

@@ -18,9 +18,12 @@ from __future__ import annotations
 from typing import Any
 
 from robot_identification.errors import ConfigurationError, UnknownNameError
+from robot_identification.estimation.auto import AUTO, Choice, Trial, choose
 from robot_identification.estimation.consistent import ConsistentEstimate, fit_consistent
+from robot_identification.estimation.delay import DelayEstimate, estimate_delay
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.estimator import Estimator
+from robot_identification.estimation.fit import Fit, FitOptions, fit_samples
 from robot_identification.estimation.mle import MaximumLikelihood
 from robot_identification.estimation.ols import OrdinaryLeastSquares
 from robot_identification.estimation.online import (
@@ -39,6 +42,12 @@ ESTIMATORS: dict[str, type[Estimator]] = {
     estimator.name: estimator
     for estimator in (OrdinaryLeastSquares, WeightedLeastSquares, MaximumLikelihood, Kalman,
                       ExtendedKalman, ExponentialForgetting, ExponentialForgettingNonlinear)}
+
+AUTO_ESTIMATORS = ('wls', 'ols', 'mle')
+"""What the estimator 'auto' chooses from; the first one compares friction models."""
+AUTO_FRICTIONS = ('coulomb_viscous', 'smooth_coulomb', 'cube_root', 'load_dependent', 'atan',
+                  'stribeck', 'sech_tanh', 'bompos')
+"""And its friction models, simplest first."""
 
 
 ESTIMATORS.update({name: search_estimator(search) for name, search in SEARCHES.items()})
@@ -70,5 +79,9 @@ def get_estimator(name: str, **settings: Any) -> Estimator:
         raise ConfigurationError(f"the estimator '{name}' cannot be set up: {error}") from error
 
 
-__all__ = ['ESTIMATORS', 'ConsistentEstimate', 'Estimate', 'Estimator', 'MaximumLikelihood',
-           'OnlineEstimator', 'OnlineUpdate', 'OrdinaryLeastSquares', 'SearchEstimate', 'WeightedLeastSquares', 'fit_consistent', 'get_estimator']
+__all__ = [
+    'AUTO', 'AUTO_ESTIMATORS', 'AUTO_FRICTIONS', 'ESTIMATORS', 'Choice', 'ConsistentEstimate',
+    'DelayEstimate', 'Estimate', 'Estimator', 'Fit', 'FitOptions', 'MaximumLikelihood',
+    'OnlineEstimator', 'OnlineUpdate', 'OrdinaryLeastSquares', 'SearchEstimate', 'Trial',
+    'WeightedLeastSquares', 'choose', 'estimate_delay', 'fit_consistent', 'fit_samples',
+    'get_estimator']

@@ -156,6 +156,7 @@ def choose(
     estimators: Mapping[str, Estimator],
     *,
     delay: bool | None = None,
+    directions: bool = True,
     consistency: Mapping[str, Any] | None = None,
     backend: str | None = None,
     progress: Callable[[str, float], None] | None = None,
@@ -179,6 +180,8 @@ def choose(
         By name; the first is the reference.
     delay
         Whether delays are estimated; None to try both.
+    directions
+        Whether to try parameters that differ by direction of motion.
     consistency
         Options of `fit_consistent`.
     backend
@@ -202,7 +205,7 @@ def choose(
     first, = list(estimators.values())[:1]
     common: dict[str, Any] = {'consistency': dict(consistency or {})}
     best = run.stage([FitOptions(first, name, bool(delay), **common) for name in frictions])
-    if not best.friction.endswith(SUFFIX):
+    if directions and not best.friction.endswith(SUFFIX):
         best = run.stage([best, replace(best, friction=best.friction + SUFFIX)])
     if delay is None:
         best = run.stage([best, replace(best, delay=True)])

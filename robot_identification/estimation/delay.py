@@ -27,9 +27,11 @@ from robot_identification.regression.reduce import joint_columns, packed_rows
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import LONGEST_DELAY, delayed
 
-ROUNDS = 8
+ROUNDS = 12
 SMALL_STEP = 2e-6
-"""Largest change of a delay at which the search ends [s]."""
+"""Largest change of a delay at which the search ends [s],
+and in standard deviations of the delay."""
+SMALL_PART = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,12 +103,13 @@ def estimate_delay(regression: Regression, estimate: Estimate,
             joint = regression.base.structure.arm.joint_names[int(np.argmax(np.abs(delay)))]
             raise EstimationError(f'the delay of {joint} leaves what sensors and filters make '
                                   f'(50 ms); identify without delays')
-        if np.max(np.abs(step)) < SMALL_STEP:
+        deviations = np.linalg.norm(inverse[len(beta):], axis=1)
+        if np.all(np.abs(step) < np.maximum(SMALL_STEP, SMALL_PART * deviations)):
             break
     else:
         raise EstimationError(f'the delays still change by {1e6 * np.max(np.abs(step)):.0f} us '
                               f'after {ROUNDS} rounds; identify without delays')
-    return DelayEstimate(delay, np.linalg.norm(inverse[len(beta):], axis=1))
+    return DelayEstimate(delay, deviations)
 
 
 def _augmented(regression: Regression, samples: Samples, load: Array | None,

@@ -117,7 +117,7 @@ class Estimator(ABC):
         """
         return reweighted.deviations, colour(regression.residuals(reweighted.solution.beta))
 
-    def fit(self, regression: Regression, start: Array | None = None) -> Estimate:
+    def fit(self, regression: Regression) -> Estimate:
         """
         Estimate the base parameters.
 
@@ -125,8 +125,6 @@ class Estimator(ABC):
         ----------
         regression
             The problem.
-        start
-            A shape of the friction (m, s) near the best one, which saves the global search.
 
         Raises
         ------
@@ -134,7 +132,7 @@ class Estimator(ABC):
             The estimator needs what the recordings do not have.
         """
         if not regression.fixed:
-            return self._fit_shape(regression, start)
+            return self._fit_shape(regression)
         return self._fit(regression)
 
     def _fit(self, regression: Regression) -> Estimate:
@@ -145,10 +143,10 @@ class Estimator(ABC):
         return assemble(self.name, normal, weights, solve(normal, weights), noise, colours,
                         OK if reweighted.converged else NOT_CONVERGED, reweighted.iterations)
 
-    def _fit_shape(self, regression: Regression, start: Array | None) -> Estimate:
+    def _fit_shape(self, regression: Regression) -> Estimate:
         """Alternate between the weights of the joints and the shape that is best with them."""
         separable = SeparableRegression(regression)
-        found = best_shape(separable, np.ones(separable.joints), start)
+        found = best_shape(separable, np.ones(separable.joints), regression.start)
         for _ in range(SHAPE_ROUNDS):
             fixed = separable.at(found.shape)
             weights = self.weights(fixed, reweight(fixed.normal))

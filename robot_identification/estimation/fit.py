@@ -168,13 +168,14 @@ def _fit_once(arm: Arm, samples: Sequence[Samples], options: FitOptions,
                                 fixed=not base.structure.friction.shape,
                                 loads=None if loads is None else tuple(loads))
     delay = DelayEstimate(np.zeros(arm.n), np.zeros(arm.n))
-    estimate = options.estimator.fit(regression, start)
+    regression = replace(regression, start=start)
+    estimate = options.estimator.fit(regression)
     if options.delay:
         original = regression
         for _ in range(DELAY_ROUNDS):
             delay = estimate_delay(original, estimate, delay.values)
-            regression = _shifted(original, delay.values)
-            estimate = options.estimator.fit(regression, estimate.shape)
+            regression = replace(_shifted(original, delay.values), start=estimate.shape)
+            estimate = options.estimator.fit(regression)
     regression = regression.of(estimate.base)
     return Fit(regression, estimate, fit_consistent(regression, estimate, **options.consistency),
                delay)

@@ -155,4 +155,5 @@ def _drive_scales(structure: ModelStructure) -> tuple[Array, Array]:
     acts = np.abs(arm.transmission) > 0
     rotor = acts @ np.maximum(inertia, floor_inertia)
     level = acts @ np.maximum(torque, floor_torque)
-    return rotor, np.repeat(level, len(structure.friction.parameters))
+    torques = np.array([unit != '1' for unit in structure.friction.units])
+    return rotor, np.where(torques, level[:, None], 1.0).ravel()

@@ -51,6 +51,8 @@ class Regression:
         each of the samples.
     reduced
         The normal form, where it is known already.
+    start
+        A shape of the friction (m, s) near the best one, which saves a global search.
 
     Raises
     ------
@@ -64,6 +66,7 @@ class Regression:
     fixed: bool = True
     loads: tuple[Array, ...] | None = None
     reduced: NormalForm | None = None
+    start: Array | None = None
 
     def __post_init__(self) -> None:
         structure = self.base.structure

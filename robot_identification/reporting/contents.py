@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import platform
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
@@ -60,6 +61,8 @@ def contents(result: IdentificationResult, excitation: Excitation | None = None)
         'verdict': verdict_contents(result.arm, result.verdict),
         'fit': [_evaluation(h, result.arm, result.verdict.thresholds) for h in result.fitted],
         'estimate': _estimate(result),
+        'delay': _delay(result),
+        'choice': _choice(result),
         'consistent': _consistent(result),
         'confidence_level': CONFIDENCE,
         'base_parameters': base_parameter_contents(result, CONFIDENCE),
@@ -157,6 +160,21 @@ def _estimate(result: IdentificationResult) -> dict[str, Any]:
         'condition_number': estimate.condition_number, 'unexcited': estimate.unexcited,
         **{name: _by_joint(arm, getattr(estimate, name)) for name in (
             'noise', 'colour', 'residual_rms', 'relative_error', 'rows')}}
+
+
+def _delay(result: IdentificationResult) -> dict[str, Any] | None:
+    delay = result.delay
+    if delay is None or not np.any(delay.deviations):
+        return None
+    return {'values': _by_joint(result.arm, delay.values),
+            'std': _by_joint(result.arm, delay.deviations), 'unit': 's'}
+
+
+def _choice(result: IdentificationResult) -> dict[str, Any] | None:
+    if result.choice is None:
+        return None
+    return {'blocks': result.choice.blocks,
+            'trials': [dataclasses.asdict(trial) for trial in result.choice.trials]}
 
 
 def _consistent(result: IdentificationResult) -> dict[str, Any]:

@@ -23,6 +23,7 @@ import numpy as np
 
 from robot_identification.arm import Arm
 from robot_identification.errors import MissingDependencyError
+from robot_identification.estimation import Choice
 from robot_identification.identification import IdentificationResult
 from robot_identification.validation import HeldOut, Thresholds, Verdict
 
@@ -89,6 +90,25 @@ def verdict_summary(arm: Arm, verdict: Verdict, fitted: Sequence[HeldOut] = ()) 
     parts += [_table(arm, evaluation, verdict.thresholds, bool(verdict.held_out))
               for evaluation in verdict.held_out or fitted]
     return Group(*parts)
+
+
+def _choice(choice: Choice) -> Table:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+    table = Table(title=Text(f'what was tried, on {choice.blocks}'), box=box.SIMPLE_HEAD,
+                  title_justify='left', title_style='italic')
+    for head, side in (('friction', 'left'), ('estimator', 'left'), ('delays', 'left'),
+                       ('left-out error', 'right'), ('above the best', 'right'), ('', 'left')):
+        table.add_column(head, justify='right' if side == 'right' else 'left')
+    for trial in choice.trials:
+        fitted = np.isfinite(trial.error)
+        table.add_row(
+            trial.friction, trial.estimator, 'estimated' if trial.delay else 'none',
+            f'{trial.error:.2%}' if fitted else '-',
+            f'{trial.excess:.2%} \u00b1 {trial.standard_error:.2%}' if fitted else '-',
+            Text('chosen', style='bold green') if trial.chosen else Text(trial.note, style='dim'))
+    return table
 
 
 def _headline(arm: Arm, verdict: Verdict) -> Text:

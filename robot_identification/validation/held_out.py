@@ -24,7 +24,7 @@ from scipy import signal
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import SignalError
-from robot_identification.signals import Samples
+from robot_identification.signals import Samples, delayed
 from robot_identification.validation.metrics import Errors, JointErrors, errors
 
 CUTOFF = 7.5
@@ -97,7 +97,7 @@ def evaluate(
     """
     Predict the torques of processed samples and compare.
 
-    Both sides pass the same zero-phase fourth-order Butterworth low-pass, at a fixed frequency so
+    Torques are shifted by the model's delays. Both sides pass the same zero-phase fourth-order Butterworth low-pass, at a fixed frequency so
     that errors of different recordings, models and programs compare.
 
     Parameters
@@ -118,6 +118,7 @@ def evaluate(
     SignalError
         No unbroken run is longer than the ends that the filter needs.
     """
+    samples = delayed(samples, model.delay)
     filtered = cutoff < 0.45 * samples.rate
     runs = [run for run in samples.segments
             if not filtered or _length(run) > 3 * EDGE * samples.rate]

@@ -29,6 +29,8 @@ def predict(model: IdentifiedModel, recording: Recording, samples: Samples) -> t
     """
     Predict the torques of a recording at its own stamps.
 
+    The positions that belong to a torque are recorded later by the model's delays.
+
     Parameters
     ----------
     model
@@ -51,7 +53,8 @@ def predict(model: IdentifiedModel, recording: Recording, samples: Samples) -> t
         step = 1 / samples.rate    # the even clock may start or end within a step of the stamps
         rows = (recording.t > clock[0] - step) & (recording.t < clock[-1] + step)
         for j in range(torque.shape[1]):
-            out[rows, j] = np.interp(recording.t[rows], clock, torque[segment, j])
+            out[rows, j] = np.interp(recording.t[rows] + model.delay[j], clock,
+                                     torque[segment, j])
         inside |= rows
     return np.array(recording.t[inside]), out[inside]
 

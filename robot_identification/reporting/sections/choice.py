@@ -1,0 +1,63 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""How friction model and estimator were chosen."""
+
+from __future__ import annotations
+
+from robot_identification.reporting.markup import Cell, join, number, percent, table, tag
+from robot_identification.reporting.sections.section import Section
+from robot_identification.reporting.stored_results import StoredResults
+
+
+def choice(results: StoredResults) -> Section | None:
+    """
+    Return the table of what cross-validation tried, and the delays that were estimated.
+
+    Parameters
+    ----------
+    results
+        What was stored.
+    """
+    content, delay = results.content.get('choice'), results.content.get('delay')
+    if content is None and delay is None:
+        return None
+    parts = []
+    if content is not None:
+        rows = []
+        for trial in content['trials']:
+            cells: list[Cell | object] = [
+                trial['friction'], trial['estimator'], 'estimated' if trial['delay'] else 'none',
+                Cell(percent(trial['error'], 2), trial['error'], True),
+                Cell(join(percent(trial['excess'], 2), ' \u00b1 ',
+                          percent(trial['standard_error'], 2)), trial['excess'], True),
+                Cell(number(trial['parameters']), trial['parameters'], True),
+                tag('b', 'chosen') if trial['chosen'] else trial['note']]
+            rows.append(cells)
+        parts.append(table(['friction', 'estimator', 'delays', 'error on left-out blocks',
+                            'above the best', 'numbers per joint', ''], rows, sortable=True))
+    if delay is not None:
+        rows = [[joint, Cell(number(1e3 * delay['values'][joint], 3), delay['values'][joint], True),
+                 Cell(number(1e3 * delay['std'][joint], 3), delay['std'][joint], True)]
+                for joint in results.joints]
+        parts += [tag('h3', 'Delays'),
+                  tag('p', 'By how much the measured position of a joint lags its torque.',
+                      class_='hint'),
+                  table(['joint', 'delay [ms]', '\u00b1 [ms]'], rows, sortable=True)]
+    lead = ('Delays between torque and position were estimated together with the model.'
+            if content is None else
+            join('Cross-validation on ', content['blocks'], ': each combination is fitted without '
+                 'a block and predicts it. The one with the fewest numbers is taken whose error is '
+                 'within one standard error of the best, step by step: friction model, parameters '
+                 'by direction, delays, estimator.'))
+    return Section('choice', 'What was tried', lead, join(*parts), short='Choice')

@@ -1,0 +1,136 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Cross-validated choice, delays, and friction that depends on load, through the whole fit."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+from reporting_results import chain, identified, record
+from scipy.interpolate import CubicSpline
+from simulation_arms import two_link
+from test_variable_projection import samples
+
+from robot_identification import Recording, identify, load_model, validate
+from robot_identification.errors import EstimationError, SignalError
+from robot_identification.estimation import FitOptions, choose, fit_samples, get_estimator
+from robot_identification.estimation.auto import split
+from robot_identification.reporting import load_results, save_results
+from robot_identification.signals import delayed
+
+WLS = {'wls': get_estimator('wls')}
+
+
+def late(data, delay):
+    """Return samples whose positions lag the torques by these delays."""
+    tau = np.column_stack([CubicSpline(data.t, data.tau[:, j])(data.t + d)
+                           for j, d in enumerate(delay)])
+    return dataclasses.replace(data, tau=tau)
+
+
+def test_blocks_leave_out_the_same_phase_of_every_period():
+    data, *_ = samples(two_link(), 'coulomb_viscous', seconds=8.0)
+    data = dataclasses.replace(data, period=400)
+    pairs, text = split(data, 4)
+    assert 'phase across all periods of 2 s' in text
+    for k, (train, out) in enumerate(pairs):
+        block = lambda s: np.minimum(((s.t - data.t[0]) / 2 % 1 * 4).astype(int), 3)  # noqa: E731
+        assert np.all(block(out) == k) and not np.any(block(train) == k)
+        for part in (train, out):
+            for run in part.segments:
+                assert np.allclose(np.diff(part.t[run]), 1 / data.rate)
+    with pytest.raises(EstimationError, match='cannot be split into 400 blocks'):
+        split(data, 400)
+
+
+@pytest.mark.parametrize('truth', ('coulomb_viscous', 'stribeck', 'load_dependent'))
+def test_the_true_friction_is_chosen_and_a_simpler_one_is_not_passed_over(truth):
+    arm = two_link()
+    data, *_ = samples(arm, truth, noise=0.05, seconds=16.0)
+    found = choose(arm, [data], ['coulomb_viscous', 'stribeck', 'load_dependent'], WLS,
+                   delay=False)
+    assert found.options.friction == truth
+    assert [trial.chosen for trial in found.trials].count(True) == 1
+    errors = [trial.error for trial in found.trials]
+    assert errors == sorted(errors) and len(found.trials) == 4
+
+
+def test_load_dependent_friction_is_recovered_and_predicts():
+    arm = two_link()
+    data, _, standard, tau, _ = samples(arm, 'load_dependent', noise=0.02, seconds=16.0)
+    fit = fit_samples(arm, [data], FitOptions(get_estimator('wls'), 'load_dependent'))
+    model = fit.model({})
+    np.testing.assert_allclose(model.friction_parameters[:, 2],
+                               standard[22:].reshape(2, 4)[:, 2], rtol=0.03)
+    error = model.torque(data.q, data.v, data.a) - tau
+    assert np.sqrt(np.mean(error ** 2)) < 0.01 * np.sqrt(np.mean(tau ** 2))
+    with pytest.raises(EstimationError, match='only rescales a joint'):
+        fit_samples(arm, [data], FitOptions(get_estimator('wls'), 'load_dependent_literal'))
+
+
+@pytest.mark.parametrize('friction', ('coulomb_viscous', 'stribeck'))
+def test_delays_are_recovered_within_their_deviation(friction):
+    arm, truth = two_link(), np.array([0.003, -0.0014])
+    data, *_ = samples(arm, friction, noise=0.05, rate=500.0, seconds=10.0)
+    fit = fit_samples(arm, [late(data, truth)], FitOptions(get_estimator('wls'), friction, True))
+    assert np.all(np.abs(fit.delay.values - truth) < 4 * fit.delay.deviations)
+    assert np.all(fit.delay.deviations < 1e-3)
+    plain = fit_samples(arm, [late(data, truth)], FitOptions(get_estimator('wls'), friction))
+    assert np.all(fit.estimate.residual_rms < plain.estimate.residual_rms)
+    assert not np.any(plain.delay.values)
+    with pytest.raises(SignalError, match='at most 50 ms'):
+        delayed(data, np.array([0.1, 0.0]))
+
+
+def test_a_model_with_delay_predicts_at_the_stamps_and_is_reported(tmp_path):
+    arm = chain(['a', 'b'])
+    truth = 0.004
+    recordings = []
+    for seed in (1, 2):
+        recording = record(arm, seed, f'motion {seed}')
+        tau = CubicSpline(recording.t, recording.tau)(recording.t + truth)
+        recordings.append(Recording(recording.t, recording.q, tau, joint_names=arm.joint_names,
+                                    name=recording.name))
+    result = identify(arm, recordings[:1], held_out=recordings[1:], delay=True)
+    np.testing.assert_allclose(result.model.delay, truth, atol=2e-3)
+    without = identify(arm, recordings[:1], held_out=recordings[1:])
+    assert result.verdict.held_out[0].relative_error < without.verdict.held_out[0].relative_error
+    save_results(result, tmp_path / 'out')
+    stored = load_results(tmp_path / 'out').content
+    assert stored['delay']['values'][arm.joint_names[0]] == pytest.approx(truth, abs=2e-3)
+    assert 'Delays' in (tmp_path / 'out' / 'report.html').read_text()
+    model = load_model(tmp_path / 'out' / 'model.yaml')
+    late_prediction = validate(model, recordings[1])
+    rows = slice(200, -200)
+    measured = np.column_stack([np.interp(late_prediction.t, recordings[1].t, column)
+                                for column in recordings[1].tau.T])
+    shifted = np.column_stack([np.interp(late_prediction.t - truth, late_prediction.t, column)
+                               for column in late_prediction.torque.T])
+    assert (np.linalg.norm((measured - late_prediction.torque)[rows])
+            < np.linalg.norm((measured - shifted)[rows]))
+
+
+def test_auto_runs_through_identify_and_says_what_it_tried(tmp_path):
+    arm = chain(['a', 'b'])
+    result = identify(arm, [record(arm, 1, 'x', 12.0)], 'auto', 'coulomb_viscous',
+                      held_out=[record(arm, 2, 'y')], delay=False)
+    assert result.choice is not None
+    assert {trial.estimator for trial in result.choice.trials} >= {'wls', 'ols'}
+    assert {trial.friction for trial in result.choice.trials} == {'coulomb_viscous'}
+    save_results(result, tmp_path / 'out')
+    stored = json.loads((tmp_path / 'out' / 'results.json').read_text())
+    assert len(stored['choice']['trials']) == len(result.choice.trials)
+    assert 'What was tried' in (tmp_path / 'out' / 'report.html').read_text()
+    assert identified(arm).choice is None
