@@ -19,6 +19,8 @@ import tempfile
 from pathlib import Path
 from xml.etree import ElementTree
 
+import yaml
+
 from robot_identification.arm import Arm
 from robot_identification.arm.urdf import parse_urdf, read_urdf
 from robot_identification.errors import ArmError, ConfigurationError, MissingDependencyError
@@ -48,6 +50,39 @@ def controllers_file(arm: Arm) -> Path:
             f"the robot '{arm.name}' has no controllers: there is no '{path}'; copy "
             f'template_controllers.yaml and put the names of its joints in')
     return path
+
+
+def check_controller(arm: Arm, controller: str, command_interface: str) -> None:
+    """
+    Refuse a controller that the hardware would not load.
+
+    Parameters
+    ----------
+    arm
+        The arm; its controllers are in `controllers_file`.
+    controller
+        Name of the controller that is to move it.
+    command_interface
+        'position' or 'effort', of the ros2_control tags.
+
+    Raises
+    ------
+    ConfigurationError
+        The robot has no such controller, or it commands something else.
+    """
+    path = controllers_file(arm)
+    content = yaml.safe_load(path.read_text(encoding='utf-8'))
+    commands = {name: section['ros__parameters'].get('command_interfaces')
+                for name, section in content.items() if name != 'controller_manager'}
+    if controller not in commands:
+        raise ConfigurationError(f"'{path}' has no controller '{controller}'; it has: "
+                                 f"{', '.join(commands)}")
+    if commands[controller] != [command_interface]:
+        fitting = [name for name, given in commands.items() if given == [command_interface]]
+        raise ConfigurationError(
+            f"the controller '{controller}' commands {commands[controller]}, not "
+            f"{command_interface}; with command_interface:={command_interface} take "
+            f"controller:={' or '.join(fitting)}")
 
 
 def description_file(arm: Arm) -> Path:
