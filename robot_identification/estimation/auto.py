@@ -98,8 +98,8 @@ def split(samples: Samples, folds: int = FOLDS) -> tuple[list[tuple[Samples, Sam
     """
     Split samples into training and left-out parts.
 
-    Where the motion repeats, a block is the same phase of all periods, so that nothing that is left
-    out was seen in another period; otherwise a block is a stretch of time.
+    Where the motion repeats, a block is the same phase of all periods, so that nothing that is
+    left out was seen in another period; otherwise a block is a stretch of time.
 
     Parameters
     ----------
@@ -165,8 +165,9 @@ def choose(
     Choose friction model, estimator and delays by cross-validation over blocks.
 
     First the friction models with the first estimator, then the chosen one with parameters by
-    direction of motion, then delays, then the estimators. At each step the combination with the fewest parameters is taken whose
-    error exceeds the smallest one by at most one standard error of that difference over the folds.
+    direction of motion, then delays, then the estimators. At each step the combination with the
+    fewest parameters is taken whose error exceeds the smallest one by at most one standard error
+    of that difference over the folds.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ from robot_identification.studies.study import (
     rank_sum,
 )
 
-PERIOD, HARMONICS, RADIUS, SPEED, LAPS = 10.0, 5, 0.05, 0.5, 4
+PERIOD, SHORT, HARMONICS, RADIUS, SPEED, LAPS = 10.0, 5.0, 5, 0.05, 0.5, 4
 STEP = 1e-3
 RESTING = 0.01
 """Speed [rad/s] of the fastest joint below which the arm is said to rest."""
@@ -63,7 +63,7 @@ def mfs_qj(quick: bool, seed: int, progress: Progress) -> StudyResult:
     Parameters
     ----------
     quick
-        One arm, two periods.
+        One arm, two periods of five seconds.
     seed
         Of the designs, and the first of the arms.
     progress
@@ -74,10 +74,10 @@ def mfs_qj(quick: bool, seed: int, progress: Progress) -> StudyResult:
     W. Wu, S. Zhu, X. Wang, H. Liu, "Closed-loop dynamic parameter identification of robot
     manipulators using modified Fourier series", Int. J. Advanced Robotic Systems 9, 2012.
     """
-    arms, periods = (1, 2) if quick else (6, 3)
+    arms, periods, period = (1, 2, SHORT) if quick else (6, 3, PERIOD)
     arm = load_arm('qianjiang_i')
     progress('designing the motions', 0.0)
-    motions = {kind: design(arm, kind=kind, period=PERIOD, harmonics=HARMONICS,
+    motions = {kind: design(arm, kind=kind, period=period, harmonics=HARMONICS,
                             starts=1 if quick else 2, seed=seed) for kind in ('ffs', 'mfs')}
     circle = _circle(arm)
     fits: dict[tuple[str, str], list[_Fit]] = {}
@@ -93,7 +93,7 @@ def mfs_qj(quick: bool, seed: int, progress: Progress) -> StudyResult:
             for start, reference in starts.items():
                 run = simulate(plant, reference, rng=rng, name=kind,
                                periods=periods if start == 'run in' else 1)
-                for way, fit in _fits(arm, run, kind, check).items():
+                for way, fit in _fits(arm, run, motion, check).items():
                     fits.setdefault((f'{kind.upper()} {start}', way), []).append(fit)
     return _report(arm, motions, fits, circle, arms, periods, quick, seed)
 
@@ -134,13 +134,14 @@ def _circle(arm: Arm) -> tuple[Array, Array, Array, Array]:
     return t, positions, spline(t, 1), spline(t, 2)
 
 
-def _fits(arm: Arm, run: SimulatedRun, kind: str, check: SimulatedRun) -> dict[str, _Fit]:
+def _fits(arm: Arm, run: SimulatedRun, motion: Excitation,
+          check: SimulatedRun) -> dict[str, _Fit]:
     """Identify in the paper's way and in today's, and predict the circle."""
     ways: dict[str, tuple[str, Callable[[], Samples]]] = {
         WAYS[0]: ('mle', lambda: process(
-            run.recording, arm, method='fourier', basis=kind, period=PERIOD,
+            run.recording, arm, method='fourier', basis=motion.trajectory.series.name, period=motion.period,
             harmonics=HARMONICS, average=True)),
-        WAYS[1]: ('wls', lambda: process(run.recording, arm, period=PERIOD))}
+        WAYS[1]: ('wls', lambda: process(run.recording, arm, period=motion.period))}
     samples = process(check.recording, arm, decimation_cutoff=np.inf)
     early = np.abs(run.q - run.q_ref)[:round(1 / STEP)].max()
     fits = {}
@@ -160,15 +161,17 @@ def _fits(arm: Arm, run: SimulatedRun, kind: str, check: SimulatedRun) -> dict[s
 def _report(arm: Arm, motions: dict[str, Excitation], fits: dict[tuple[str, str], list[_Fit]],
             circle: tuple[Array, Array, Array, Array], arms: int, periods: int, quick: bool,
             seed: int) -> StudyResult:
-    rows = []
+    rows: list[tuple[str | float, ...]] = []
     for (motion, way), runs in fits.items():
-        rows.append((motion, way, *(float(x) for x in np.median([f.measured for f in runs], axis=0)),
-                     *(float(x) for x in np.median([f.clean for f in runs], axis=0)),
+        middle = [np.median([getattr(f, name) for f in runs], axis=0)
+                  for name in ('measured', 'clean')]
+        rows.append((motion, way, *(float(x) for part in middle for x in part),
                      float(np.median([f.transient for f in runs]))))
     table = Table(f'RMS torque error on the circle, median of {arms} arms [N m]', (
         'excitation', 'identified by', *(f'measured {j}' for j in arm.joint_names),
-        *(f'clean {j}' for j in arm.joint_names), 'largest tracking error in the first second [rad]'),
-        tuple(rows), note='Against the measured torque, and against the arm\'s own torque without '
+        *(f'clean {j}' for j in arm.joint_names), 'largest tracking error in the first second '
+                                                  '[rad]'),
+        tuple(rows), note="Against the measured torque, and against the arm's own torque without "
         'noise. "paper": Fourier fit of the positions, mean over the periods, MLE.')
     design_table = Table('Excitations', ('kind', 'condition number'), tuple(
         (kind.upper(), motion.condition_number) for kind, motion in motions.items()))
@@ -182,7 +185,7 @@ def _report(arm: Arm, motions: dict[str, Excitation], fits: dict[tuple[str, str]
     return StudyResult(
         name='mfs_qj', title='Modified against plain Fourier series on the QIANJIANG-I',
         reference='Wu, Zhu, Wang, Liu, Int. J. Advanced Robotic Systems 9, 2012',
-        settings={'arms': arms, 'periods': periods, 'period [s]': PERIOD, 'harmonics': HARMONICS,
+        settings={'arms': arms, 'periods': periods, 'period [s]': motions['mfs'].period, 'harmonics': HARMONICS,
                   'first seed': seed, 'circle radius [m]': RADIUS, 'largest speed [m/s]': SPEED,
                   'friction': FRICTION},
         assumptions=(
@@ -190,12 +193,14 @@ def _report(arm: Arm, motions: dict[str, Excitation], fits: dict[tuple[str, str]
             'a period of 10 s, five harmonics, designed by a gradient method instead of a genetic '
             'algorithm', 'the plant: inertias up to 20 % from the URDF, Stribeck excess of 10 %, '
             'encoders, delay, noise of 1 % of the rated torque, a joint controller of 15 Hz',
-            '"from rest": the controller rests at the first point and then gets the motion, so that '
+            '"from rest": the controller rests at the first point and then gets the motion, so '
+            'that '
             'FFS asks for a jump of the velocity; "run in" spares FFS that jump',
             'the circle stands upright across the arm; four laps'),
         tables=(table, design_table, Table(
             'Published finding', ('excitation', 'RMS residual'),
-            (('FFS', 'larger, most on joints 1 and 2'), ('MFS', 'smaller')), 'printed in the paper',
+            (('FFS', 'larger, most on joints 1 and 2'), ('MFS', 'smaller')), 'printed in the '
+                                                                             'paper',
             'The numbers of its Table 3 are lost.')),
         claims=claims, plots=plots, quick=quick)
 

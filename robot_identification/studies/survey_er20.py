@@ -66,7 +66,7 @@ def survey_er20(quick: bool, seed: int, progress: Progress) -> StudyResult:
     Parameters
     ----------
     quick
-        2000 evaluations, one period for the following.
+        1000 evaluations, one period for the following.
     seed
         Of the design, the arm, noise and searches.
     progress
@@ -79,7 +79,7 @@ def survey_er20(quick: bool, seed: int, progress: Progress) -> StudyResult:
     """
     progress('designing the motion', 0.0)
     platform = Platform.build(quick, seed)
-    budget = 2_000 if quick else 60_000
+    budget = 1_000 if quick else 60_000
     linear = compare_methods(platform, 'coulomb_viscous', budget, seed,
                              lambda text, part: progress(text, 0.05 + 0.35 * part))
     nonlinear = compare_methods(platform, 'stribeck', budget, seed,
@@ -87,7 +87,7 @@ def survey_er20(quick: bool, seed: int, progress: Progress) -> StudyResult:
     progress('following a changing friction', 0.75)
     tracking = follow(platform, seed, periods=1 if quick else 6)
     progress('friction models', 0.9)
-    frictions, friction_claim = compare_frictions(quick, seed, 2_000 if quick else 20_000)
+    frictions, friction_claim = compare_frictions(quick, seed, 500 if quick else 20_000)
     return StudyResult(
         name='survey_er20', title='Calculation methods and friction models on the ER20-C10',
         reference='Zhang, Wang, Jing, Tan, Science China Information Sciences, 2018',
@@ -99,9 +99,11 @@ def survey_er20(quick: bool, seed: int, progress: Progress) -> StudyResult:
                       platform.condition('stribeck'),
                   'condition numbers of the paper': '4.6 and 5.7'},
         assumptions=(
-            'a representative geometry of the ER20-C10; the true inertias differ from its URDF by up '
-            'to 20 %', 'states are exact and torques those of MuJoCo on the motion, plus the noise of '
-            'Table 7', 'ranges of 60 % around the URDF values; friction up to twice its true value',
+            'a representative geometry of the ER20-C10; the true inertias differ from its URDF by '
+            'up to 20 %', 'states are exact and torques those of MuJoCo on the motion, plus the '
+                          'noise of '
+            'Table 7', 'ranges of 60 % around the URDF values; friction up to twice its true '
+                       'value',
             'gradient descent starts within 20 % of the true values (text 6.2)',
             'k_e = 1 in the objective (25)', 'rotor inertia is known to be zero, as in the paper',
             'pseudo-inverse and filters: standard parameters of least norm for their base '
@@ -116,13 +118,15 @@ def survey_er20(quick: bool, seed: int, progress: Progress) -> StudyResult:
 
 def _errors(title: str, outcomes: list[Outcome]) -> Table:
     rows = tuple((
-        o.method, o.clean.inertial, o.clean.median, o.clean.friction, o.clean.torque, o.clean.spread,
+        o.method, o.clean.inertial, o.clean.median, o.clean.friction, o.clean.torque,
+        o.clean.spread,
         o.clean.total, o.noisy.inertial, o.noisy.friction, o.noisy.torque, o.noisy.total,
         o.noisy.total / o.clean.total - 1, o.seconds) for o in outcomes)
     return Table(f'{title}: parameter errors without and with noise', (
         'method', 'e_d', 'median of e_d', 'e_f', 'e_T', 'e_T_Std', 'J_e', 'noisy e_d', 'noisy e_f',
         'noisy e_T', 'noisy J_e', 'Delta J_e', 'seconds'), rows,
-        note='e_d and e_f are mean relative errors of all standard inertial and friction parameters; '
+        note='e_d and e_f are mean relative errors of all standard inertial and friction '
+             'parameters; '
         'parameters near zero dominate e_d, so its median is given too.')
 
 
@@ -137,7 +141,7 @@ def _levels(linear: list[Outcome], nonlinear: list[Outcome]) -> Table:
                     ('seconds', o.seconds)))))
     return Table('Levels A, B, C as in Table 11', (
         'method', 'friction', 'e_d', 'e_f', 'e_T', 'J_e', 'anti-interference', 'solution time'),
-        tuple(rows), note='Bounds of the survey\'s Tables 1 to 4; its computers were slower.')
+        tuple(rows), note="Bounds of the survey's Tables 1 to 4; its computers were slower.")
 
 
 def _claims(linear: list[Outcome], nonlinear: list[Outcome]) -> tuple[Claim, ...]:

@@ -45,13 +45,14 @@ def compare_frictions(quick: bool, seed: int, budget: int) -> tuple[Table, Claim
     """
     arm = load_arm('er20_c10')
     motions = [design(arm, period=10.0, harmonics=h, starts=1, seed=seed + k,
-                      time_budget=4.0 if quick else 20.0) for k, h in enumerate((5, 3))]
+                      time_budget=2.0 if quick else 20.0) for k, h in enumerate((5, 3))]
     plant = Plant(arm, PlantOptions(seed=seed, rate=100.0, stribeck_ratio=1.5,
                                     friction_compensation=0.9))
     rng = np.random.default_rng(seed)
     fit, check = (process(simulate(plant, m, rng=rng).recording, arm,
                           decimation_cutoff=np.inf) for m in motions)
-    rows, spreads = [], {}
+    rows: list[tuple[str | float, ...]] = []
+    spreads: dict[str, float] = {}
     for friction in FRICTIONS:
         regression, other = (_regression(arm, s, friction) for s in (fit, check))
         filtered = get_estimator('particle_filter', bounds='estimate', objective='mean_deviation',
@@ -67,9 +68,10 @@ def compare_frictions(quick: bool, seed: int, budget: int) -> tuple[Table, Claim
     table = Table('Torque errors of six friction models on another motion [N m]', (
         'friction', 'particle filter, mean', 'particle filter, deviation',
         'least squares, mean', 'least squares, deviation'), tuple(rows),
-        note='The plant has Stribeck friction (excess 50 %) behind a controller, encoders and delay; '
-        'particle filter within ranges around the least-squares values. The load of load_dependent '
-        'is the URDF\'s rigid-body torque.')
+        note='The plant has Stribeck friction (excess 50 %) behind a controller, encoders and '
+        'delay; particle filter within ranges around the least-squares values. The load of '
+        'load_dependent '
+        "is the URDF's rigid-body torque.")
     return table, Claim(
         'the static LuGre (Stribeck) curve fits best', best == 'stribeck',
         'deviations of least squares: ' + ', '.join(f'{k} {v:.4g}' for k, v in spreads.items()))
@@ -79,4 +81,4 @@ def _regression(arm: Arm, samples: Samples, friction: str) -> Regression:
     loads: list[Array] | None = None
     if friction == 'load_dependent':
         loads = [inverse_dynamics(arm, samples.q, samples.v, samples.a)]
-    return build_regression(arm, [samples], friction, loads=loads)      
+    return build_regression(arm, [samples], friction, loads=loads)

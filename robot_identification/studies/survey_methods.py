@@ -98,7 +98,7 @@ class Platform:
         """Design the motion and let the simulated arm pass through it."""
         arm = load_arm('er20_c10')
         excitation = design(arm, period=10.0, harmonics=5, starts=1, seed=seed,
-                            time_budget=5.0 if quick else None)
+                            time_budget=2.0 if quick else None)
         samples, plants = {}, {}
         for friction, ratio in (('coulomb_viscous', 1.0), ('stribeck', 1.3)):
             plant = Plant(arm, PlantOptions.matched(
@@ -246,7 +246,9 @@ class _Case:
             for k in range(len(chunk)):
                 jacobian, predicted = rows.rows(stacked[k], speeds[k:k + 1], None, np.ones(1),
                                                 running.values)
-                running.update(jacobian, chunk.torques[k] - predicted, NOISE, FORGETTING)
+                running.update(jacobian, chunk.torques[k] - predicted,
+                               rows.doubt(running, jacobian, NOISE), FORGETTING)
+                rows.keep_inside(running)
         return self._least_norm(running.values[:self.base.rank]), rows.shape(running.values)
 
     def _search(self, search: str) -> tuple[Array, Array]:

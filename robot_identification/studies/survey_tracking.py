@@ -82,8 +82,8 @@ def follow(platform: Platform, seed: int, periods: int) -> Tracking:
                 f'last two thirds'))
     return Tracking(Table(
         'Following a changing viscous friction of joint 3', (
-            'change', 'filter', 'RMS error [N m s/rad]', 'relative to the first value'), tuple(rows),
-        note=f'It grows by {CHANGE:.0%}; memory of the forgetting {MEMORY:g} s.'),
+            'change', 'filter', 'RMS error [N m s/rad]', 'relative to the first value'),
+        tuple(rows), note=f'It grows by {CHANGE:.0%}; memory of the forgetting {MEMORY:g} s.'),
         tuple(claims), tuple(plots))
 
 

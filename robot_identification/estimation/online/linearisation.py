@@ -19,6 +19,7 @@ import numpy as np
 
 from robot_identification.arrays import Array
 from robot_identification.dynamics import BaseParameters
+from robot_identification.estimation.online.information_filter import InformationFilter
 
 
 class Linearisation:
@@ -54,6 +55,34 @@ class Linearisation:
             shape: Array = self.structure.shape
             return shape
         return np.exp(values[self.rank:]).reshape(self.elements, self.numbers)
+
+    def doubt(self, running: InformationFilter, jacobian: Array, noise: Array) -> Array:
+        """
+        Return the noise (k,) with what is not known of the shape added to it.
+
+        Rows that are linearised while the shape is still uncertain would else be believed too much,
+        and an extended filter diverge; the addition fades as the shape gets known.
+
+        Parameters
+        ----------
+        running
+            The filter.
+        jacobian, noise
+            Rows (k, size) and their noise (k,).
+        """
+        if not self.elements:
+            return noise
+        part = jacobian.copy()
+        part[:, :self.rank] = 0.0
+        doubt: Array = np.hypot(noise, running.spread(part))
+        return doubt
+
+    def keep_inside(self, running: InformationFilter) -> None:
+        """Move the filter's shapes to the nearest ones within the friction model's bounds."""
+        if self.elements:
+            lower, upper = np.log(self.structure.shape_bounds.reshape(-1, 2)).T
+            values = running.values
+            values[self.rank:] = np.minimum(np.maximum(values[self.rank:], lower), upper)
 
     def rows(self, fixed: Array, speeds: Array, load: Array | None, taps: Array,
              values: Array) -> tuple[Array, Array]:

@@ -108,8 +108,8 @@ class OnlineEstimator:
         structure = self.base.structure
         if structure.friction.needs_load:
             raise ConfigurationError(
-                f"the friction model '{structure.friction.key}' needs the transmitted torque, which "
-                f'is not known while the arm moves; take another one')
+                f"the friction model '{structure.friction.key}' needs the transmitted torque, "
+                f'which is not known while the arm moves; take another one')
         self.noise = np.broadcast_to(np.asarray(noise, dtype=float), (arm.n,)).copy()
         if not np.all(self.noise > 0) or not period > 0 or not (memory is None or memory > 0):
             raise ConfigurationError('noise, period and memory of an online estimator must be '
@@ -158,7 +158,9 @@ class OnlineEstimator:
         innovation = np.asarray(tau, dtype=float) - predicted
         used = moving_rows(self._acts, speeds[0], self.rest_speed)
         if used.any():
-            self.filter.update(jacobian[used], innovation[used], self.noise[used], self.keep)
+            doubt = self._rows.doubt(self.filter, jacobian[used], self.noise[used])
+            self.filter.update(jacobian[used], innovation[used], doubt, self.keep)
+            self._rows.keep_inside(self.filter)
         return OnlineUpdate(self.filter.values[:self.base.rank],
                             self._rows.shape(self.filter.values), innovation, used)
 
