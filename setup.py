@@ -44,8 +44,7 @@ setup(
     ],
     extras_require={
         'test': ['pytest>=7', 'hypothesis>=6'],
-        'develop': ['pytest>=7', 'hypothesis>=6', 'ruff>=0.6', 'mypy>=1.8', 'types-PyYAML',
-                    'scipy-stubs; python_version >= "3.11"'],
+        'develop': ['pytest>=7', 'hypothesis>=6', 'ruff>=0.6', 'mypy>=1.8', 'types-PyYAML'],
         'xacro': ['xacro'],
     },
     entry_points={'console_scripts': [f'robot-identification = {PACKAGE}.cli:main']},

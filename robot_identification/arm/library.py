@@ -63,7 +63,10 @@ def find_urdf(name: str, folder: Path) -> Path:
                            f'pip install example-robot-data')
         candidates = [examples / name[len(EXAMPLES):]]
     else:
-        candidates = [folder / Path(name).expanduser(), shared_folder('urdf') / name]
+        beside = folder / Path(name).expanduser()
+        if beside.is_file():
+            return beside
+        candidates = [beside, shared_folder('urdf') / name]
     for candidate in candidates:
         if candidate.is_file():
             return candidate

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 
@@ -43,14 +44,13 @@ def robot_template(urdf: str | Path, *, base: Path | None = None) -> str:
     """
     text, path = read_urdf(urdf)
     root = parse_urdf(text, f"the URDF '{urdf}'")
-    mimic = [joint.get('name', '') for joint in root.findall('joint')
-             if joint.find('mimic') is not None]
+    mimic = _grippers(root)
     arm = Arm.from_urdf(urdf, locked=mimic)
     lines = [
         f'# Robot file of {arm.name}. Fill in what says FILL IN; everything else is optional.',
         f'name: {arm.name}',
         f'urdf: {_relative(path or Path(str(urdf)), base)}', '',
-        '# Joints that stand still in all recordings, with their positions [rad or m].',
+        '# Joints that stand still in all recordings (grippers), with their positions [rad or m].',
         f'locked: {{{", ".join(f"{name}: {arm.locked[name]!r}" for name in mimic)}}}', '',
         '# Direction of gravity [m/s^2] in the base frame; for an arm on a wall or ceiling give',
         "# instead the base's orientation in the world: mount: {rpy: [3.14159, 0.0, 0.0]}",
@@ -76,6 +76,16 @@ def robot_template(urdf: str | Path, *, base: Path | None = None) -> str:
         '# Names of columns or arrays in your recordings, where they differ from these.',
         '#recording: {t: t, q: q, v: v, tau: tau, current: current}', '']
     return '\n'.join(lines)
+
+
+def _grippers(root: ElementTree.Element) -> list[str]:
+    """Return joints that mimic another one, and those that they follow."""
+    names = []
+    for joint in root.findall('joint'):
+        follows = joint.find('mimic')
+        if follows is not None:
+            names += [follows.get('joint', ''), joint.get('name', '')]
+    return list(dict.fromkeys(names))
 
 
 def _joint(arm: Arm, i: int, joint: str) -> list[str]:

@@ -223,5 +223,5 @@ def _vector(element: ElementTree.Element | None, name: str,
 
 def rotation_from_rpy(rpy: ArrayLike) -> np.ndarray:
     """Return the rotation matrix of URDF's roll, pitch and yaw [rad], about fixed axes x, y, z."""
-    matrix: np.ndarray = Rotation.from_euler('xyz', rpy).as_matrix()
+    matrix: np.ndarray = Rotation.from_euler('xyz', np.asarray(rpy, dtype=float)).as_matrix()
     return matrix
