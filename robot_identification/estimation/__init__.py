@@ -24,6 +24,8 @@ from robot_identification.estimation.delay import DelayEstimate, estimate_delay
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.estimator import Estimator
 from robot_identification.estimation.fit import Fit, FitOptions, fit_samples
+from robot_identification.estimation.huber import Huber
+from robot_identification.estimation.idim import Didim, InstrumentalVariables
 from robot_identification.estimation.mle import MaximumLikelihood
 from robot_identification.estimation.ols import OrdinaryLeastSquares
 from robot_identification.estimation.online import (
@@ -34,17 +36,20 @@ from robot_identification.estimation.online import (
     OnlineEstimator,
     OnlineUpdate,
 )
+from robot_identification.estimation.ridge import Ridge
 from robot_identification.estimation.search import SEARCHES
 from robot_identification.estimation.search.estimator import SearchEstimate, search_estimator
+from robot_identification.estimation.tls import TotalLeastSquares
 from robot_identification.estimation.wls import WeightedLeastSquares
 
 ESTIMATORS: dict[str, type[Estimator]] = {
     estimator.name: estimator
-    for estimator in (OrdinaryLeastSquares, WeightedLeastSquares, MaximumLikelihood, Kalman,
+    for estimator in (OrdinaryLeastSquares, WeightedLeastSquares, MaximumLikelihood, Ridge,
+                      TotalLeastSquares, Huber, InstrumentalVariables, Didim, Kalman,
                       ExtendedKalman, ExponentialForgetting, ExponentialForgettingNonlinear,
                       *(search_estimator(search) for search in SEARCHES.values()))}
 
-AUTO_ESTIMATORS = ('wls', 'ols', 'mle')
+AUTO_ESTIMATORS = ('wls', 'ols', 'huber', 'mle')
 """What the estimator 'auto' chooses from; the first one compares friction models."""
 AUTO_FRICTIONS = ('coulomb_viscous', 'smooth_coulomb', 'cube_root', 'load_dependent', 'atan',
                   'stribeck', 'sech_tanh', 'bompos')
@@ -79,7 +84,7 @@ def get_estimator(name: str, **settings: Any) -> Estimator:
 
 __all__ = [
     'AUTO', 'AUTO_ESTIMATORS', 'AUTO_FRICTIONS', 'ESTIMATORS', 'Choice', 'ConsistentEstimate',
-    'DelayEstimate', 'Estimate', 'Estimator', 'Fit', 'FitOptions', 'MaximumLikelihood',
-    'OnlineEstimator', 'OnlineUpdate', 'OrdinaryLeastSquares', 'SearchEstimate', 'Trial',
+    'DelayEstimate', 'Didim', 'Estimate', 'Estimator', 'Fit', 'FitOptions', 'Huber', 'InstrumentalVariables', 'MaximumLikelihood',
+    'OnlineEstimator', 'OnlineUpdate', 'OrdinaryLeastSquares', 'Ridge', 'SearchEstimate', 'TotalLeastSquares', 'Trial',
     'WeightedLeastSquares', 'choose', 'estimate_delay', 'fit_consistent', 'fit_samples',
     'get_estimator']

@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -85,10 +85,14 @@ class Estimator(ABC):
         Key in `ESTIMATORS`.
     summary
         One line for tables.
+    own_covariance
+        Whether the covariance is not that of weighted least squares; it is then conditional on the
+        shape of the friction.
     """
 
     name: ClassVar[str]
     summary: ClassVar[str]
+    own_covariance: ClassVar[bool] = False
 
     @abstractmethod
     def weights(self, regression: Regression, reweighted: Reweighted) -> Array:
@@ -156,6 +160,8 @@ class Estimator(ABC):
             if change < SHAPE_CONVERGED:
                 break
         fixed = separable.at(found.shape)
+        if self.own_covariance:
+            return self._fit(fixed)
         return with_shape_uncertainty(self._fit(fixed), separable,
                                       self.weights(fixed, reweight(fixed.normal)), found)
 
@@ -264,6 +270,26 @@ def assemble(name: str, normal: NormalForm, weights: Array, solution: Solution, 
         rank=solution.rank, unexcited=labels, status=status,
         message=_message(status, labels, base.rank, solution.rank, iterations),
         iterations=iterations)
+
+
+def revalued(estimate: Estimate, normal: NormalForm, values: Array,
+             covariance: Array) -> Estimate:
+    """
+    Return an estimate with other values, covariance (r, r), and the residuals that belong to them.
+
+    Parameters
+    ----------
+    estimate
+        What stays.
+    normal
+        The problem.
+    values, covariance
+        (r,) and (r, r).
+    """
+    energy, rss = normal.energy(), normal.rss(values)
+    return replace(estimate, values=values, covariance=covariance,
+                   residual_rms=np.sqrt(rss / normal.rows),
+                   relative_error=np.sqrt(rss / np.where(energy > 0, energy, np.inf)))
 
 
 def _message(status: str, labels: tuple[str, ...], wanted: int, rank: int, iterations: int) -> str:

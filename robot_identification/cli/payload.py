@@ -1,0 +1,84 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The commands about drives and payload."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from robot_identification.arm import load_arm
+from robot_identification.cli.console import AsJson, Robot, emit, out
+from robot_identification.dynamics import INERTIAL_NAMES, INERTIAL_UNITS, load_model
+from robot_identification.payload import identify_gains, identify_payload
+from robot_identification.recording import load_recording
+
+
+def payload(
+    model: Annotated[Path, typer.Argument(
+        metavar='MODEL', help='Model file of the arm, identified without payload.')],
+    loaded: Annotated[Path, typer.Argument(
+        metavar='RECORDING', help='CSV or NPZ recording with the payload.')],
+    unloaded: Annotated[Path | None, typer.Option(
+        help='A recording without it, to take out what the friction of the day adds.')] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find the ten inertial parameters of a payload, the model of the arm frozen."""
+    identified = load_model(model)
+    found = identify_payload(
+        identified, load_recording(loaded, identified.arm),
+        None if unloaded is None else load_recording(unloaded, identified.arm))
+    deviations = found.covariance.diagonal() ** 0.5
+    if as_json:
+        emit({'parameters': dict(zip(INERTIAL_NAMES, found.parameters)),
+              'std': dict(zip(INERTIAL_NAMES, deviations)), 'mass': found.mass,
+              'centre_of_mass': found.centre, 'relative_error': found.relative_error,
+              'smallest_pseudo_inertia_eigenvalue': found.certificate})
+        return
+    table = Table(title=f'payload in the frame of {identified.arm.joint_names[-1]}')
+    for head in ('parameter', 'value', '\u00b1', 'unit'):
+        table.add_column(head)
+    for row in zip(INERTIAL_NAMES, found.parameters, deviations, INERTIAL_UNITS):
+        table.add_row(row[0], f'{row[1]:.5g}', f'{row[2]:.2g}', row[3])
+    out.print(table)
+
+
+def gains(
+    robot: Robot,
+    mass: Annotated[float, typer.Option(help='Of the payload [kg].')],
+    unloaded: Annotated[list[Path], typer.Option(help='Recording without payload; repeatable.')],
+    loaded: Annotated[list[Path], typer.Option(help='Recording with payload; repeatable.')],
+    centre: Annotated[tuple[float, float, float] | None, typer.Option(
+        metavar='X Y Z', help="Payload's centre of mass in the last joint's frame [m].")] = None,
+    friction: Annotated[str, typer.Option(help='See `frictions`.')] = 'coulomb_viscous',
+    as_json: AsJson = False,
+) -> None:
+    """Find the gains of the drives from recordings with and without a known mass."""
+    arm = load_arm(robot)
+    found = identify_gains(
+        arm, [load_recording(path, arm) for path in unloaded],
+        [load_recording(path, arm) for path in loaded], mass, centre=centre, friction=friction)
+    if as_json:
+        emit({'gains': dict(zip(arm.joint_names, found.gains)),
+              'std': dict(zip(arm.joint_names, found.deviations))})
+        return
+    table = Table(title='drive gains at the joint')
+    for head in ('joint', 'gain', '\u00b1', 'unit'):
+        table.add_column(head)
+    for row in zip(arm.joint_names, found.gains, found.deviations, arm.units('N m/A', 'N/A')):
+        table.add_row(row[0], f'{row[1]:.5g}', f'{row[2]:.2g}', row[3])
+    out.print(table)

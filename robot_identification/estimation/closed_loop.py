@@ -1,0 +1,168 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""An identified model on its reference motion, under the control law that moved the arm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+import pinocchio as pin
+
+from robot_identification.arrays import Array
+from robot_identification.dynamics import IdentifiedModel, element_loads, get_friction
+from robot_identification.errors import EstimationError
+from robot_identification.signals import Samples
+
+STEP = 1e-3
+"""Longest step of the integration [s]."""
+REVERSAL = 0.01
+"""Speed [rad/s or m/s] below which friction is taken proportional to it, or it would chatter."""
+_GRID = np.geomspace(REVERSAL, 100.0, 400)
+SPEEDS = np.concatenate([-_GRID[::-1], [0.0], _GRID])
+"""At which friction is tabulated for the simulation [rad/s or m/s]."""
+FARTHEST = 0.5
+"""Distance from the reference [rad or m] at which a simulation has gone wrong."""
+Motion = Callable[[Array], tuple[Array, Array, Array]]
+
+
+class ControlLaw(Protocol):
+    """What moves the arm."""
+
+    def torque(self, q: Array, v: Array, q_ref: Array, v_ref: Array) -> Array:
+        """Return the torques (n,) for the state (n,) and where it should be (n,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClosedLoop:
+    """
+    The same references and the same control law as in the recording.
+
+    Parameters
+    ----------
+    reference
+        Maps instants (N,) [s] of the recording to q, v, a, (N, n) each.
+    law
+        The control law.
+    """
+
+    reference: Motion
+    law: ControlLaw
+
+    def simulate(self, model: IdentifiedModel, samples: Samples) -> Samples:
+        """
+        Return the samples with the states of a simulation in place of the measured ones.
+
+        Semi-implicit Euler steps of at most 1 ms, from the reference at the start of each run.
+
+        Parameters
+        ----------
+        model
+            The model that is simulated; its links have to be physical.
+        samples
+            The measured samples, whose clock is taken.
+
+        Raises
+        ------
+        EstimationError
+            The simulated arm leaves its reference.
+        """
+        states = tuple(np.array(x) for x in (samples.q, samples.v, samples.a))
+        plant = _Plant(model)
+        for segment in samples.segments:
+            self._run(plant, samples.t[segment], samples.rate,
+                      tuple(x[segment] for x in states))
+        q, v, a = states
+        return replace(samples, q=q, v=v, a=a)
+
+    def _run(self, plant: _Plant, t: Array, rate: float, out: tuple[Array, ...]) -> None:
+        many = max(1, int(np.ceil(1 / (rate * STEP) - 1e-9)))
+        step = 1 / (rate * many)
+        fine = t[0] + step * np.arange(len(t) * many)
+        q_ref, v_ref, _ = self.reference(fine)
+        q, v = q_ref[0].copy(), v_ref[0].copy()
+        for k in range(len(fine)):
+            a = plant.acceleration(q, v, self.law.torque(q, v, q_ref[k], v_ref[k]))
+            if k % many == 0:
+                for x, value in zip(out, (q, v, a)):
+                    x[k // many] = value
+            v = v + step * a
+            q = q + step * v
+            if not np.max(np.abs(q - q_ref[k])) < FARTHEST:
+                raise EstimationError(
+                    f'the simulated arm leaves its reference after {step * k:.2g} s: the control '
+                    f'law, its bandwidth or the start of the motion is not that of the recording')
+
+
+class _Plant:
+    """Forward dynamics of a model."""
+
+    def __init__(self, model: IdentifiedModel) -> None:
+        arm = model.arm
+        self._model = arm.model.copy()
+        for i, parameters in enumerate(model.inertial):
+            self._model.inertias[i + 1] = pin.Inertia.FromDynamicParameters(np.array(parameters))
+        self._data = self._model.createData()
+        self._transmission = np.array(arm.transmission)
+        self._rotors = self._transmission.T @ np.diag(model.rotor_inertia) @ self._transmission
+        self._upper = np.triu(np.ones((arm.n, arm.n)))
+        friction = get_friction(model.friction)
+        rest, load = np.zeros_like(SPEEDS), np.ones_like(SPEEDS)
+        shapes = list(zip(model.friction_parameters, model.friction_shape))
+        self._free = [friction.torque(SPEEDS, *shape, rest) for shape in shapes]
+        self._loaded = ([friction.torque(SPEEDS, *shape, load) - free
+                         for shape, free in zip(shapes, self._free)]
+                        if friction.needs_load else None)
+        for table in (*self._free, *(self._loaded or [])):
+            table[len(SPEEDS) // 2] = (table[len(SPEEDS) // 2 - 1] + table[len(SPEEDS) // 2 + 1]) / 2
+        self._arm = arm
+
+    def friction(self, speed: Array, bias: Array) -> Array:
+        """Return the friction of the elements, in proportion to speed close to rest."""
+        out = np.array([np.interp(x, SPEEDS, table) for x, table in zip(speed, self._free)])
+        if self._loaded is not None:
+            loads = element_loads(self._arm, bias[None])
+            out += [abs(float(load[0])) * np.interp(x, SPEEDS, table)
+                    for x, table, load in zip(speed, self._loaded, loads) if load is not None]
+        return out
+
+    def acceleration(self, q: Array, v: Array, torque: Array) -> Array:
+        upper = pin.crba(self._model, self._data, q) * self._upper
+        mass = self._rotors + upper + upper.T - np.diag(np.diag(upper))
+        bias = pin.nonLinearEffects(self._model, self._data, q, v)
+        friction = self.friction(self._transmission @ v, bias)
+        acceleration: Array = np.linalg.solve(mass, torque - bias - friction @ self._transmission)
+        return acceleration
+
+
+def periodic(motion: Any, start: float) -> Motion:
+    """
+    Return an excitation as a function of the recording's time, repeated for ever.
+
+    Parameters
+    ----------
+    motion
+        An excitation, or a trajectory with `evaluate` and `period`.
+    start
+        When its first period started, in the recording's time [s].
+    """
+    trajectory = getattr(motion, 'trajectory', motion)
+
+    def reference(t: Array) -> tuple[Array, Array, Array]:
+        q, v, a, *_ = trajectory.evaluate(np.mod(t - start, trajectory.period))
+        return q, v, a
+
+    return reference

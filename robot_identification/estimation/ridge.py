@@ -1,0 +1,99 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Ridge regression towards the URDF, in a metric that does not depend on units or frames."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from robot_identification.arrays import Array
+from robot_identification.errors import ConfigurationError
+from robot_identification.estimation.estimate import NOT_CONVERGED, OK, Estimate
+from robot_identification.estimation.estimator import (
+    Estimator,
+    Reweighted,
+    assemble,
+    revalued,
+    reweight,
+)
+from robot_identification.estimation.prior import Prior
+from robot_identification.regression import Regression
+
+GRID = np.geomspace(1e-3, 1e2, 61)
+
+
+class Ridge(Estimator):
+    """
+    Least squares with a quadratic penalty on the distance from the URDF.
+
+    The distance is the constant pullback of the affine-invariant metric on pseudo-inertias. The
+    strength is the one under which the data are most likely: parameters that the motion excites stay
+    where the data put them, the others stay near the URDF.
+
+    Parameters
+    ----------
+    deviation
+        Standard deviation of the parameters in units of the prior's scale (1: as large as the
+        URDF's values themselves); found from the data when None.
+
+    References
+    ----------
+    T. Lee, P. M. Wensing, F. C. Park, "Geometric robot dynamic identification: a convex programming
+    approach", IEEE Trans. Robotics 36(2), 2020.
+    D. J. C. MacKay, "Bayesian interpolation", Neural Computation 4(3), 1992 (the strength).
+    """
+
+    name = 'ridge'
+    summary = 'ridge regression towards the URDF in a metric of inertias; strength from the data'
+    own_covariance = True
+
+    def __init__(self, deviation: float | None = None) -> None:
+        if deviation is not None and not deviation > 0:
+            raise ConfigurationError(f'the deviation of ridge must be positive, not {deviation}')
+        self.deviation = deviation
+
+    def weights(self, regression: Regression, reweighted: Reweighted) -> Array:
+        """Return the weights of the re-weighted fit, (n,)."""
+        return reweighted.weights
+
+    def _fit(self, regression: Regression) -> Estimate:
+        normal = regression.normal
+        reweighted = reweight(normal)
+        noise, colours = self.noise(regression, reweighted)
+        plain = assemble(self.name, normal, reweighted.weights, reweighted.solution, noise, colours,
+                         OK if reweighted.converged else NOT_CONVERGED, reweighted.iterations)
+        base = normal.base
+        prior = Prior.from_urdf(base.structure)
+        transform = base.matrix @ prior.transform
+        rows, target = normal.stacked(1 / (noise * np.sqrt(colours)))
+        target = target - rows @ base.of(prior.mean)
+        left, singular, right = np.linalg.svd(rows @ transform, full_matrices=False)
+        inside = left.T @ target
+        scale = self.deviation
+        if scale is None:
+            size = (GRID[:, None] * singular) ** 2
+            evidence = np.sum(np.log1p(size) + inside ** 2 / (1 + size), axis=1)
+            scale = float(GRID[int(np.argmin(evidence))])
+        size = (scale * singular) ** 2
+        values = base.of(prior.mean) + transform @ (right.T @ (
+            scale ** 2 * singular / (1 + size) * inside))
+        half = transform @ right.T
+        silent = transform @ transform.T - half @ half.T
+        covariance = scale ** 2 * ((half / (1 + size)) @ half.T + silent)
+        found = revalued(plain, normal, values, covariance)
+        return replace(found, status=OK, rank=base.rank, unexcited=(), message=(
+            f'the prior has {scale:.3g} of the URDF\'s scale, '
+            f'{"found from" if self.deviation is None else "given, not found from"} the data'))

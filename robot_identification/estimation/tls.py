@@ -1,0 +1,96 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Total least squares: errors in the regressor as well."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from robot_identification.arrays import Array
+from robot_identification.errors import ConfigurationError, EstimationError
+from robot_identification.estimation.estimate import NOT_CONVERGED, OK, Estimate
+from robot_identification.estimation.estimator import (
+    Estimator,
+    Reweighted,
+    assemble,
+    revalued,
+    reweight,
+)
+from robot_identification.regression import Regression
+
+CLOSEST = 0.7
+
+
+class TotalLeastSquares(Estimator):
+    """
+    Least squares that also corrects the regressor, each column by the same part of its norm.
+
+    Joints weigh by their noise. How large errors of the columns are, compared with those of the
+    torques, has to be known; the data do not tell.
+
+    Parameters
+    ----------
+    ratio
+        Relative error of the columns over relative error of the torques. 1 is the classical
+        method on columns of unit norm, towards 0 it becomes weighted least squares. The default
+        is an assumption: filtered positions are far more precise than torques.
+
+    References
+    ----------
+    S. Van Huffel, J. Vandewalle, "The total least squares problem", SIAM, 1991.
+    M. Gautier, P. Vandanjon, C. Presse, "Identification of inertial and drive gain parameters of
+    robots", IEEE CDC 1994.
+    """
+
+    name = 'tls'
+    summary = 'total least squares, errors in the regressor too; needs a well excited motion'
+    own_covariance = True
+
+    def __init__(self, ratio: float = 0.1) -> None:
+        if not ratio > 0:
+            raise ConfigurationError(f'the ratio of tls must be positive, not {ratio}')
+        self.ratio = ratio
+
+    def weights(self, regression: Regression, reweighted: Reweighted) -> Array:
+        """Return the weights of the re-weighted fit, (n,)."""
+        return reweighted.weights
+
+    def _fit(self, regression: Regression) -> Estimate:
+        normal = regression.normal
+        reweighted = reweight(normal)
+        noise, colours = self.noise(regression, reweighted)
+        plain = assemble(self.name, normal, reweighted.weights, reweighted.solution, noise, colours,
+                         OK if reweighted.converged else NOT_CONVERGED, reweighted.iterations)
+        if plain.unexcited:
+            raise EstimationError(f'total least squares needs a motion that excites every base '
+                                  f'parameter; this one does not determine '
+                                  f'{", ".join(plain.unexcited)}: take ridge or wls')
+        rows, target = normal.stacked(1 / (noise * np.sqrt(colours)))
+        scale = self.ratio * np.linalg.norm(rows, axis=0) / np.linalg.norm(target)
+        scaled = rows / scale
+        least = float(np.linalg.svd(scaled, compute_uv=False)[-1])
+        _, singular, right = np.linalg.svd(np.column_stack([scaled, target]), full_matrices=False)
+        if singular[-1] > CLOSEST * least:
+            raise EstimationError(
+                f'total least squares has no clear solution: the smallest singular value of the '
+                f'regressor ({least:.3g}) is no larger than its errors ({singular[-1]:.3g}); lower '
+                f'the ratio (now {self.ratio:g}), excite better, or take wls or ridge')
+        theta = -right[-1, :-1] / right[-1, -1]
+        information = scaled.T @ scaled - singular[-1] ** 2 * np.eye(len(theta))
+        covariance = (1 + theta @ theta) * np.linalg.inv(information)
+        variance = singular[-1] ** 2 / max(1, int(np.sum(normal.rows)) - len(theta))
+        covariance = variance * covariance / np.outer(scale, scale)
+        return replace(revalued(plain, normal, theta / scale, covariance), own_values=True)

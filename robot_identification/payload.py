@@ -1,0 +1,289 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Drives and payload: what the arm carries, and how much torque an ampere makes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robot_identification.arm import Arm
+from robot_identification.arrays import Array, read_only
+from robot_identification.dynamics import (
+    IdentifiedModel,
+    base_parameters,
+    joint_torque_regressor,
+    smallest_eigenvalues,
+)
+from robot_identification.dynamics.structure import ModelStructure
+from robot_identification.errors import ConfigurationError, EstimationError
+from robot_identification.estimation.body import fit_body
+from robot_identification.estimation.noise import colour
+from robot_identification.recording import Recording
+from robot_identification.signals import Samples, delayed, process
+
+UNCERTAIN = 0.2
+"""Relative deviation of a gain beyond which the recordings do not determine it."""
+
+
+@dataclass(frozen=True, eq=False)
+class PayloadEstimate:
+    """
+    What the arm carries.
+
+    Parameters
+    ----------
+    parameters
+        Ten inertial parameters, Pinocchio's order, about the frame of the last joint, (10,).
+    covariance
+        Of the free estimate, (10, 10); of combinations that the motion does not determine it is
+        that of the prior.
+    certificate
+        Smallest eigenvalue of the pseudo-inertia; positive.
+    relative_error
+        Norm of residuals over norm of the payload's torques.
+    """
+
+    parameters: Array
+    covariance: Array
+    certificate: float
+    relative_error: float
+
+    def __post_init__(self) -> None:
+        for name in ('parameters', 'covariance'):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    @property
+    def mass(self) -> float:
+        """Mass [kg]."""
+        return float(self.parameters[0])
+
+    @property
+    def centre(self) -> Array:
+        """Centre of mass in the frame of the last joint, (3,) [m]."""
+        return read_only(self.parameters[1:4] / self.parameters[0])
+
+
+def identify_payload(
+    model: IdentifiedModel,
+    loaded: Recording,
+    unloaded: Recording | None = None,
+    *,
+    processing: Mapping[str, Any] | None = None,
+) -> PayloadEstimate:
+    """
+    Find the ten inertial parameters of a payload, the arm's own model frozen.
+
+    Parameters
+    ----------
+    model
+        Identified without payload.
+    loaded
+        A recording with the payload.
+    unloaded
+        A recording without; what the model's torques lack there on average (offsets and viscous
+        friction of the day) is taken out of the loaded recording too.
+    processing
+        Options of `signals.process`.
+
+    Raises
+    ------
+    EstimationError
+        No physical body explains the difference.
+    """
+    options = dict(processing or {})
+    samples = delayed(process(loaded, model.arm, **options), model.delay)
+    drift = np.zeros((2, model.arm.n))
+    if unloaded is not None:
+        drift = _drift(model, delayed(process(unloaded, model.arm, **options), model.delay))
+    columns, difference = [], []
+    decimator = samples.decimator()
+    for run in samples.segments:
+        q, v, a = samples.q[run], samples.v[run], samples.a[run]
+        extra = samples.tau[run] - model.torque(q, v, a) - drift[0] - drift[1] * v
+        regressor = joint_torque_regressor(model.arm, q, v, a)[:, :, -10:]
+        if decimator.rows(len(q)):
+            columns.append(decimator.apply(regressor))
+            difference.append(decimator.apply(extra))
+    rows, target = np.concatenate(columns), np.concatenate(difference)
+    noise = _noise(rows, target)
+    body = fit_body(rows / noise[:, None], target / noise)
+    residual = target - rows @ body.parameters
+    return PayloadEstimate(
+        body.parameters, body.covariance, float(smallest_eigenvalues(body.parameters)),
+        float(np.linalg.norm(residual) / np.linalg.norm(rows @ body.parameters)))
+
+
+@dataclass(frozen=True, eq=False)
+class GainEstimate:
+    """
+    Drive gains.
+
+    Parameters
+    ----------
+    gains
+        Torque at the joint for one unit of the recorded effort, (n,) [N m/A or N/A].
+    deviations
+        Of the gains, (n,).
+    """
+
+    gains: Array
+    deviations: Array
+
+    def __post_init__(self) -> None:
+        for name in ('gains', 'deviations'):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+
+def identify_gains(
+    arm: Arm,
+    unloaded: Sequence[Recording],
+    loaded: Sequence[Recording],
+    mass: float,
+    *,
+    centre: Sequence[float] | None = None,
+    friction: str = 'coulomb_viscous',
+    processing: Mapping[str, Any] | None = None,
+) -> GainEstimate:
+    """
+    Find the gain of every drive from recordings with and without a known mass.
+
+    Without a load, currents determine a model only up to the gains. The known weight fixes the
+    scale: G i = W beta without, and G i = W beta + W_p payload with the load, linear in the gains,
+    the arm's base parameters and the payload's other parameters.
+
+    Parameters
+    ----------
+    arm
+        The arm; its gains are not used.
+    unloaded, loaded
+        Recordings of the motor currents; the same motion is good, but not needed.
+    mass
+        Of the payload [kg].
+    centre
+        Its centre of mass in the frame of the last joint [m], where it is known.
+    friction
+        Name of the friction model, one without shape numbers.
+    processing
+        Options of `signals.process`.
+
+    Raises
+    ------
+    ConfigurationError
+        A mass that is not positive, or recordings without current.
+    EstimationError
+        The recordings do not determine a gain.
+
+    References
+    ----------
+    M. Gautier, S. Briot, "Global identification of joint drive gains and dynamic parameters of
+    robots", ASME J. Dynamic Systems, Measurement, and Control 136(5), 2014.
+    """
+    if not mass > 0:
+        raise ConfigurationError(f'the mass of the payload must be positive, not {mass}')
+    structure = ModelStructure.of(arm, friction)
+    if structure.friction.shape or structure.friction.needs_load:
+        raise ConfigurationError(f"gains need friction that is linear in its parameters, not "
+                                 f"'{friction}': take coulomb_viscous or cube_root")
+    if len(arm.transmission) != arm.n:
+        raise ConfigurationError(f"the drives of '{arm.name}' are coupled; gains of coupled drives "
+                                 f'cannot be identified')
+    base = base_parameters(structure)
+    known = np.array([mass]) if centre is None else mass * np.array([1.0, *centre])
+    free = 10 - len(known)
+    matrices, targets = [], []
+    for recording, carries in [*((r, False) for r in unloaded), *((r, True) for r in loaded)]:
+        samples = process(_with_current(recording), arm, **dict(processing or {}))
+        matrix, target = _gain_rows(samples, base.columns, structure, known, carries, free)
+        matrices.append(matrix)
+        targets.append(target)
+    matrix, target = np.concatenate(matrices), np.concatenate(targets)    # (rows, n, p), (rows, n)
+    return _solve_gains(arm, matrix, target)
+
+
+def _solve_gains(arm: Arm, matrix: Array, target: Array) -> GainEstimate:
+    weights = np.ones(arm.n)
+    flat = matrix.reshape(-1, matrix.shape[-1])
+    for _ in range(20):
+        spread = np.tile(weights, len(matrix))
+        weighted = flat * spread[:, None]
+        norms = np.linalg.norm(weighted, axis=0)
+        norms[norms == 0] = 1.0
+        inverse = np.linalg.pinv(weighted / norms, rcond=1e-8) / norms[:, None]
+        solution = inverse @ (target.ravel() * spread)
+        residual = target - (flat @ solution).reshape(target.shape)
+        update = 1 / np.maximum(residual.std(axis=0), 1e-12)
+        done = np.max(np.abs(update / weights - 1)) < 1e-4
+        weights = update
+        if done:
+            break
+    gains = solution[:arm.n]
+    half = inverse[:arm.n] * np.tile(np.sqrt(colour(residual)), len(matrix))
+    deviations = np.linalg.norm(half, axis=1)
+    for joint, gain, deviation in zip(arm.joint_names, gains, deviations):
+        if not deviation < UNCERTAIN * abs(gain):
+            raise EstimationError(
+                f'the recordings do not determine the gain of {joint} ({gain:.3g} +- '
+                f'{deviation:.2g}): the load has to move it against gravity or inertia; take '
+                f'another motion or a larger mass')
+    return GainEstimate(gains, deviations)
+
+
+def _gain_rows(samples: Samples, columns: Array, structure: ModelStructure, known: Array,
+               carries: bool, free: int) -> tuple[Array, Array]:
+    """Rows of  current g - W beta - W_free payload = W_known payload."""
+    decimator, n = samples.decimator(), structure.arm.n
+    rows, targets = [], []
+    for run in samples.segments:
+        if not decimator.rows(run.stop - run.start):
+            continue
+        whole = structure.columns(samples.q[run], samples.v[run], samples.a[run])
+        payload = whole[:, :, 10 * n - 10:10 * n] * float(carries)
+        split = 10 - free
+        current = samples.tau[run][:, :, None] * np.eye(n)
+        stacked = np.concatenate(
+            [current, -whole[:, :, columns], -payload[:, :, split:]], axis=2)
+        rows.append(decimator.apply(stacked))
+        targets.append(decimator.apply(payload[:, :, :split] @ known))
+    return np.concatenate(rows), np.concatenate(targets)
+
+
+def _with_current(recording: Recording) -> Recording:
+    """Return the recording with its current in the place of the torque."""
+    if recording.current is None:
+        raise ConfigurationError(f"the recording '{recording.name}' has no motor current")
+    return Recording(recording.t, recording.q, recording.current, v=recording.v,
+                     joint_names=recording.joint_names, name=recording.name)
+
+
+def _drift(model: IdentifiedModel, samples: Samples) -> Array:
+    """Offset and viscous coefficient that the model lacks, (2, n)."""
+    decimator = samples.decimator()
+    runs = [run for run in samples.segments if decimator.rows(run.stop - run.start)]
+    lack = np.concatenate([decimator.apply(samples.tau[run] - model.torque(
+        samples.q[run], samples.v[run], samples.a[run])) for run in runs])
+    v = np.concatenate([decimator.apply(samples.v[run]) for run in runs])
+    return np.array([np.linalg.lstsq(np.column_stack([np.ones(len(v)), v[:, j]]), lack[:, j],
+                                     rcond=None)[0] for j in range(v.shape[1])]).T
+
+
+def _noise(rows: Array, target: Array) -> Array:
+    """Deviation of each joint's residual of a free fit, with its colour, (n,)."""
+    free = np.linalg.lstsq(rows.reshape(-1, 10), target.ravel(), rcond=None)[0]
+    residual = target - rows @ free
+    deviations: Array = np.sqrt(np.mean(residual ** 2, axis=0) * colour(residual))
+    return np.maximum(deviations, 1e-9)
