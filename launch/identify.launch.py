@@ -24,8 +24,8 @@ from launch_ros.substitutions import FindPackageShare
 PACKAGE = 'robot_identification'
 # arguments that each included file declares too
 COMMON = ('robot', 'use_sim_time', 'nodes_file')
-ROBOT = (*COMMON, 'sim', 'controller', 'command_interface', 'gz_args', 'robot_ip', 'driver',
-         'driver_arguments', 'spawn_controller')
+ROBOT = (*COMMON, 'sim', 'controller', 'command_interface', 'state_publisher', 'gz_args',
+         'robot_ip', 'driver', 'driver_arguments', 'spawn_controller')
 STEP = (*COMMON, 'joint_states', 'data_directory')
 
 
@@ -82,6 +82,11 @@ def _arguments():
             'nodes_file', default_value=PathJoinSubstitution(
                 [FindPackageShare(PACKAGE), 'config', 'nodes.yaml']),
             description='YAML with the parameters of the nodes.'),
+        DeclareLaunchArgument(
+            'state_publisher', default_value='true', choices=['true', 'false'],
+            description='Whether to start robot_state_publisher beside the simulated robot of '
+            'this '
+            'package; Gazebo and mock hardware need it and always start it.'),
         DeclareLaunchArgument(
             'gz_args', default_value='-r -v 1 empty.sdf',
             description='Arguments of Gazebo; add -s to run it without a window.'),

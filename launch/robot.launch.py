@@ -57,6 +57,11 @@ def generate_launch_description():
                 [FindPackageShare(PACKAGE), 'config', 'nodes.yaml']),
             description='YAML with the parameters of the nodes.'),
         DeclareLaunchArgument(
+            'state_publisher', default_value='true', choices=['true', 'false'],
+            description='Whether to start robot_state_publisher beside the simulated robot of '
+            'this '
+            'package; Gazebo and mock hardware need it and always start it.'),
+        DeclareLaunchArgument(
             'gz_args', default_value='-r -v 1 empty.sdf',
             description='Arguments of Gazebo; add -s to run it without a window.'),
         DeclareLaunchArgument(
@@ -94,6 +99,8 @@ def _mujoco(arm, value):
         parameters=[value('nodes_file'), {
             'robot': value('robot'), 'controller': value('controller'),
             'use_sim_time': value('use_sim_time') == 'true'}])
+    if value('state_publisher') == 'false':
+        return [simulated]
     return [simulated, _state_publisher(robot_description(arm), value('use_sim_time') == 'true')]
 
 

@@ -139,7 +139,8 @@ def test_nodes_and_files_of_this_package_exist(name, executables):
                                                                       'robot_identification'):
             assert keyword(call, 'executable').value in executables
     text = FILES[name].read_text(encoding='utf-8')
-    for folder, file in re.findall(r"'(config|launch|urdf)', '([\w.]+)'", text):
+    own = r"FindPackageShare\((?:PACKAGE|'robot_identification')\), '(\w+)', '([\w.]+)'"
+    for folder, file in re.findall(own, text):
         assert (LAUNCH.parent / folder / file).is_file(), file
 
 
