@@ -149,9 +149,15 @@ class OnlineEstimator:
         """
         q, v, a = (np.asarray(x, dtype=float).reshape(1, -1) for x in (q, v, a))
         structure = self.base.structure
-        columns = np.concatenate([
-            joint_torque_regressor(self.arm, q, v, a, backend=structure.backend)[0],
-            structure.drive_columns(v, a)[0]], axis=1)[:, self.base.columns]
+        columns = np.zeros((self.arm.n, structure.count))
+        columns[:, structure.inertial] = joint_torque_regressor(
+            self.arm, q, v, a, backend=structure.backend)[0]
+        if self._rows.elements:    # friction columns follow with the present shape
+            transmission = self.arm.transmission
+            columns[:, structure.rotor] = (transmission @ a[0]) * transmission.T
+        else:
+            columns[:, structure.rotor.start:] = structure.drive_columns(v, a)[0]
+        columns = columns[:, self.base.columns]
         speeds = v @ self.arm.transmission.T
         jacobian, predicted = self._rows.rows(columns, speeds, None, self._taps,
                                               self.filter.values)
