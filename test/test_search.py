@@ -109,7 +109,7 @@ def test_costs_that_are_no_numbers_are_avoided():
 
 
 def test_wrong_requests_end_with_a_sentence(monkeypatch):
-    with pytest.raises(UnknownNameError, match="no search 'bees'; there is: .*abc"):
+    with pytest.raises(UnknownNameError, match=r"no search 'bees'; there is: .*abc"):
         get_search('bees')
     with pytest.raises(ConfigurationError, match="search 'ics' cannot be set up"):
         get_search('ics', wings=2)

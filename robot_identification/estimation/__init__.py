@@ -42,12 +42,11 @@ from robot_identification.estimation.search.estimator import SearchEstimate, sea
 from robot_identification.estimation.tls import TotalLeastSquares
 from robot_identification.estimation.wls import WeightedLeastSquares
 
-ESTIMATORS: dict[str, type[Estimator]] = {
-    estimator.name: estimator
-    for estimator in (OrdinaryLeastSquares, WeightedLeastSquares, MaximumLikelihood, Ridge,
-                      TotalLeastSquares, Huber, InstrumentalVariables, Didim, Kalman,
-                      ExtendedKalman, ExponentialForgetting, ExponentialForgettingNonlinear,
-                      *(search_estimator(search) for search in SEARCHES.values()))}
+_FAMILY: tuple[type[Estimator], ...] = (
+    OrdinaryLeastSquares, WeightedLeastSquares, MaximumLikelihood, Ridge, TotalLeastSquares, Huber,
+    InstrumentalVariables, Didim, Kalman, ExtendedKalman, ExponentialForgetting,
+    ExponentialForgettingNonlinear, *(search_estimator(search) for search in SEARCHES.values()))
+ESTIMATORS: dict[str, type[Estimator]] = {estimator.name: estimator for estimator in _FAMILY}
 
 AUTO_ESTIMATORS = ('wls', 'ols', 'huber', 'mle')
 """What the estimator 'auto' chooses from; the first one compares friction models."""

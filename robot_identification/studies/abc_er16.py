@@ -68,7 +68,7 @@ def abc_er16(quick: bool, seed: int, progress: Progress) -> StudyResult:
     results: dict[str, list[SearchResult]] = {}
     contestants = [Contestant(label, search, {}, budget) for label, search in (
         ('ABC', 'abc'), ('GA', 'ga'), ('GA, binary', 'binary_ga'), ('PSO', 'pso'),
-        ('SPSO', 'spso'), ('differential evolution', 'differential_evolution'), 
+        ('SPSO', 'spso'), ('differential evolution', 'differential_evolution'),
         ('CMA-ES', 'cma_es'))]
     for k, contestant in enumerate(contestants):
         progress(f'{contestant.label}, {runs} runs', 0.1 + 0.9 * k / len(contestants))

@@ -139,8 +139,8 @@ def _fits(arm: Arm, run: SimulatedRun, motion: Excitation,
     """Identify in the paper's way and in today's, and predict the circle."""
     ways: dict[str, tuple[str, Callable[[], Samples]]] = {
         WAYS[0]: ('mle', lambda: process(
-            run.recording, arm, method='fourier', basis=motion.trajectory.series.name, period=motion.period,
-            harmonics=HARMONICS, average=True)),
+            run.recording, arm, method='fourier', basis=motion.trajectory.series.name,
+            period=motion.period, harmonics=HARMONICS, average=True)),
         WAYS[1]: ('wls', lambda: process(run.recording, arm, period=motion.period))}
     samples = process(check.recording, arm, decimation_cutoff=np.inf)
     early = np.abs(run.q - run.q_ref)[:round(1 / STEP)].max()
@@ -185,7 +185,8 @@ def _report(arm: Arm, motions: dict[str, Excitation], fits: dict[tuple[str, str]
     return StudyResult(
         name='mfs_qj', title='Modified against plain Fourier series on the QIANJIANG-I',
         reference='Wu, Zhu, Wang, Liu, Int. J. Advanced Robotic Systems 9, 2012',
-        settings={'arms': arms, 'periods': periods, 'period [s]': motions['mfs'].period, 'harmonics': HARMONICS,
+        settings={'arms': arms, 'periods': periods, 'period [s]': motions['mfs'].period,
+                  'harmonics': HARMONICS,
                   'first seed': seed, 'circle radius [m]': RADIUS, 'largest speed [m/s]': SPEED,
                   'friction': FRICTION},
         assumptions=(

@@ -154,7 +154,8 @@ def _claims(linear: list[Outcome], nonlinear: list[Outcome]) -> tuple[Claim, ...
     return (
         Claim('methods with parameter ranges have far smaller errors of the inertial parameters',
               max(o.clean.inertial for o in bounded) < min(o.clean.inertial for o in free),
-              'e_d: ' + ', '.join(f'{o.method} {o.clean.inertial:.3g}' for o in (*bounded, *free))),
+              'e_d: ' + ', '.join(f'{o.method} {o.clean.inertial:.3g}'
+                                  for o in (*bounded, *free))),
         Claim('pseudo-inverse and filters predict torques at level A all the same', quiet < 0.01,
               f'largest e_T {quiet:.2g}'),
         Claim('friction errors of the searches are larger than those of the pseudo-inverse',

@@ -44,6 +44,7 @@ class Linearisation:
         self.base, self.structure, self.rank = base, structure, base.rank
         self.elements, self.numbers = structure.shape.shape if nonlinear else (0, 0)
         self.size = self.rank + self.elements * self.numbers
+        self._transmission = structure.arm.transmission
         k, first = len(structure.friction.parameters), structure.friction_part.start
         where = {int(standard): i for i, standard in enumerate(base.columns)}
         self._places = [[(c, where[first + e * k + c]) for c in range(k)
@@ -103,11 +104,12 @@ class Linearisation:
         jacobian = np.zeros((len(fixed), self.size))
         jacobian[:, :self.rank] = fixed
         shape, friction = self.shape(values), self.structure.friction
-        transmission = self.structure.arm.transmission
+        transmission = self._transmission
         for e, places in enumerate(self._places):
             force = None if load is None else load[:, e]
             columns = taps @ friction.columns(speeds[:, e], shape[e], force)
-            slopes = np.tensordot(taps, friction.shape_gradient(speeds[:, e], shape[e], force), 1)
+            slopes = friction.shape_gradient(speeds[:, e], shape[e], force)
+            slopes = (taps @ slopes.reshape(len(taps), -1)).reshape(slopes.shape[1:])
             change = np.zeros(self.numbers)
             for c, place in places:
                 jacobian[:, place] = transmission[e] * columns[c]

@@ -118,7 +118,8 @@ class OnlineEstimator:
         self.rest_speed = rest_speed
         self._rows = Linearisation(self.base, bool(structure.friction.shape))
         self.filter = start_filter(self._rows, width, 'none' if memory is None else forgetting)
-        self._acts = arm.transmission != 0
+        self._transmission = arm.transmission
+        self._acts = self._transmission != 0
         self._taps = np.ones(1)
 
     @property
@@ -153,12 +154,11 @@ class OnlineEstimator:
         columns[:, structure.inertial] = joint_torque_regressor(
             self.arm, q, v, a, backend=structure.backend)[0]
         if self._rows.elements:    # friction columns follow with the present shape
-            transmission = self.arm.transmission
-            columns[:, structure.rotor] = (transmission @ a[0]) * transmission.T
+            columns[:, structure.rotor] = (self._transmission @ a[0]) * self._transmission.T
         else:
             columns[:, structure.rotor.start:] = structure.drive_columns(v, a)[0]
         columns = columns[:, self.base.columns]
-        speeds = v @ self.arm.transmission.T
+        speeds = v @ self._transmission.T
         jacobian, predicted = self._rows.rows(columns, speeds, None, self._taps,
                                               self.filter.values)
         innovation = np.asarray(tau, dtype=float) - predicted
