@@ -61,7 +61,7 @@ class Linearisation:
         """
         Return the noise (k,) with what is not known of the shape added to it.
 
-        Rows that are linearised while the shape is still uncertain would else be believed too much,
+        Rows that are linearised while the shape is uncertain would else be believed too much,
         and an extended filter diverge; the addition fades as the shape gets known.
 
         Parameters
