@@ -275,7 +275,8 @@ class _Case:
             true = np.append(self.truth[self.known], np.log(self.shape.ravel())
                              if not self.problem.linear else [])
             start = np.clip(true * (1 + rng.uniform(-0.2, 0.2, len(true))), lower, upper)
-        found = get_search(search).minimise(cost, bounds, budget=self.budget, rng=rng, start=start)
+        budget = self.budget // 4 if search == 'cma_es' else self.budget
+        found = get_search(search).minimise(cost, bounds, budget=budget, rng=rng, start=start)
         standard = np.zeros(self.structure.count)
         standard[self.known] = found.values[:count]
         shape = (self.shape if self.problem.linear
