@@ -43,9 +43,9 @@ setup(
         'example-robot-data>=4',
     ],
     extras_require={
-        'test': ['pytest>=7', 'hypothesis>=6', 'cma>=3'],
-        'develop': ['pytest>=7', 'hypothesis>=6', 'ruff>=0.6', 'mypy>=1.8', 'types-PyYAML',
-                    'cma>=3'],
+        'test': ['pytest>=7', 'hypothesis>=6', 'xacro', 'cma>=3'],
+        'develop': ['pytest>=7', 'hypothesis>=6', 'xacro', 'ruff>=0.6', 'mypy>=1.8',
+                    'types-PyYAML', 'cma>=3'],
         'xacro': ['xacro'],
         'search': ['cma>=3'],
     },

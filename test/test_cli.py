@@ -48,7 +48,7 @@ def own_arm(tmp_path_factory):
     (folder / 'arm.yaml').write_text(text)
     for name, seed in (('excitation', 0), ('other', 7)):
         run('excite', 'arm.yaml', '-o', f'{name}.yaml', '--starts', 1, '--seed', seed,
-            '--duration', 8, '--csv', f'{name}_motion.csv', cwd=folder)
+            '--duration', 8, '--no-collisions', '--csv', f'{name}_motion.csv', cwd=folder)
     run('simulate', 'arm.yaml', 'excitation.yaml', '-o', 'recording.csv', cwd=folder)
     run('simulate', 'arm.yaml', 'other.yaml', '-o', 'other.npz', cwd=folder)
     return folder
@@ -114,7 +114,7 @@ def test_the_motion_is_exported(own_arm):
     (['identify', 'arm.yaml', 'recording.csv', '-o', 'arm.yaml'], 'arm.yaml'),
     (['validate', 'arm.yaml', 'other.npz'], 'not a model file'),
     (['validate', 'none.yaml', 'other.npz'], 'there is no model file'),
-    (['excite', 'arm.yaml', '-o', 'x.yaml', '--kind', 'spline'], "'spline'"),
+    (['excite', 'arm.yaml', '-o', 'x.yaml', '--kind', 'polygon'], "'polygon'"),
     (['excite', 'arm.yaml', '-o', 'x.yaml', '--harmonics', 0], 'harmonics'),
     (['simulate', 'panda', 'excitation.yaml', '-o', 'x.csv'], 'the excitation moves'),
     (['simulate', 'arm.yaml', 'excitation.yaml', '-o', 'x.mat'], 'must end in'),
@@ -154,3 +154,37 @@ def test_lists(tmp_path, command, word):
     assert word in [row['name']
                     for rows in json.loads(run(command, '--json', cwd=tmp_path)).values()
                     for row in rows]
+
+
+@pytest.mark.parametrize(('options', 'sentence'), [
+    (['--box', '1,2,3'], '--box takes 6 numbers'),
+    (['--payload', 'heavy'], '--payload takes 4 numbers'),
+    (['--workspace', 'nose,-1,-1,-1,1,1,1'], "no frame 'nose'"),
+    (['--floor', 0.0], 'need a clearance'),
+    (['--first-resonance', 0.5], 'take a period of'),
+    (['--noise', '1,2'], '--noise takes 3 numbers'),
+    (['--criterion', 'cond + x logdet'], 'positive weight'),
+])
+def test_requests_for_an_excitation_that_make_no_sense(own_arm, options, sentence):
+    text = run('excite', 'arm.yaml', '-o', 'x.yaml', '--no-collisions', *options, cwd=own_arm,
+               code=2)
+    assert re.search(sentence, text.replace('\n', ' '))
+
+
+def test_arms_without_collision_geometry_are_told_the_choice(own_arm):
+    text = run('excite', 'arm.yaml', '-o', 'x.yaml', cwd=own_arm, code=2)
+    assert 'no collision geometry' in text and '--no-collisions' in text
+
+
+def test_an_excitation_extends_a_recording_and_is_exported(own_arm):
+    out = json.loads(run(
+        'excite', 'arm.yaml', '-o', 'next.yaml', '--no-collisions', '--extend', 'recording.csv',
+        '--starts', 1, '--time-budget', 1, '--trajectory', 'next_points.yaml', '--report',
+        'next.html', '--validate', '--json', cwd=own_arm))
+    assert out['written'] == ['next.yaml', 'next_points.yaml', 'next_fourier.yaml',
+                              'next_point_to_point.yaml', 'next.html']
+    assert all((own_arm / name).is_file() for name in out['written'])
+    # three joints cannot lead the last frame, on the third axis, around a circle
+    assert list(out['not_possible']) == ['circle']
+    assert all(claim['holds'] for claim in out['certificate'])
+    assert {claim['quantity'] for claim in out['certificate']} >= {'velocity', 'torque'}

@@ -15,14 +15,22 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from excitation_arms import chain, tree
 
+from robot_identification.dynamics import ModelStructure
+from robot_identification.dynamics.friction import SmoothCoulomb
 from robot_identification.dynamics.regressor import joint_torque_regressor
-from robot_identification.errors import UnknownNameError
+from robot_identification.errors import ConfigurationError, ExcitationError, UnknownNameError
 from robot_identification.excitation import (
     CRITERIA,
+    DRIVE_COLUMNS,
+    SCALINGS,
+    Columns,
+    EarlierMotion,
     Objective,
     Trajectory,
     build_problem,
@@ -30,7 +38,7 @@ from robot_identification.excitation import (
     get_series,
     motion_limits,
 )
-from robot_identification.excitation.columns import InertialColumns
+from robot_identification.excitation.columns import information_of
 
 ARMS = {'chain': chain, 'tree': tree}
 SAMPLES = 60
@@ -38,7 +46,7 @@ SAMPLES = 60
 
 def a_case(arm_name, kind, criterion):
     arm, series = ARMS[arm_name](), get_series(kind, 8.0, 3)
-    objective = Objective(InertialColumns(arm), series, SAMPLES, get_criterion(criterion))
+    objective = Objective(Columns(arm), series, SAMPLES, get_criterion(criterion))
     return arm, objective, np.random.default_rng(5).normal(size=(series.size, arm.n))
 
 
@@ -53,7 +61,8 @@ def test_value_is_that_of_the_full_regressor(arm_name, criterion):
     values = values[values > 1e-9 * values[0]]
     assert len(values) == objective.columns.rank
     expected = {'cond': values[0] / values[-1], 'sigma_min': values[-1],
-                'logdet': -2 * np.log(values).sum()}[criterion]
+                'logdet': -2 * np.log(values).sum(), 'a_optimal': np.sum(values ** -2.0),
+                'e_optimal': values[-1] ** -2}[criterion]
     assert objective.evaluate(x).value == pytest.approx(expected, rel=1e-8)
 
 
@@ -77,7 +86,7 @@ def test_smooth_merits_bound_the_exact_one_and_approach_it(criterion):
     member = get_criterion(criterion)
     exact, _ = member.merit(eigenvalues)
     gaps = [member.merit(eigenvalues, sharpness)[0] - exact for sharpness in (1, 10, 1000)]
-    if criterion == 'logdet':
+    if criterion in ('logdet', 'a_optimal'):
         np.testing.assert_allclose(gaps, 0, atol=1e-15)
     else:
         assert gaps[0] > gaps[1] > gaps[2] >= 0 and gaps[2] < 0.005
@@ -97,7 +106,7 @@ def test_a_motion_that_does_not_excite_has_infinite_merit():
 
 
 def test_unknown_criterion_lists_the_known_ones():
-    with pytest.raises(UnknownNameError, match='cond, logdet, sigma_min'):
+    with pytest.raises(UnknownNameError, match='cond, e_optimal, logdet, sigma_min'):
         get_criterion('beauty')
 
 
@@ -112,3 +121,66 @@ def test_limits_have_exact_derivatives():
     assert np.sum(constraint.pull_back(x, weights) * direction) == pytest.approx(weights @ change)
     flat = direction.ravel()
     assert flat @ constraint.curvature(x, weights) @ flat == pytest.approx(weights @ change ** 2)
+
+
+@pytest.mark.parametrize('scaling', SCALINGS)
+@pytest.mark.parametrize('drives', DRIVE_COLUMNS)
+@pytest.mark.parametrize('criterion', ['a_optimal', 'cond + 0.3 logdet'])
+def test_gradient_with_drive_columns_scaling_weights_and_earlier_motion(drives, scaling,
+                                                                        criterion):
+    arm, series, rng = tree(), get_series('ffs', 8.0, 3), np.random.default_rng(9)
+    coupling = np.eye(arm.n)
+    coupling[2, 0] = 0.5
+    arm = dataclasses.replace(arm, drives=dataclasses.replace(arm.drives, coupling=coupling))
+    earlier = EarlierMotion(*rng.normal(size=(3, 40, arm.n)), rate=20.0)
+    limits, _ = motion_limits(arm, acceleration=8.0)
+    objective = build_problem(arm, series, limits, criterion=criterion, drives=drives,
+                              scaling=scaling, noise=[1.0, 2.0, 0.5, 1.5], earlier=(earlier,),
+                              samples_per_period=SAMPLES).objective
+    x, h = 0.3 * rng.normal(size=(series.size, arm.n)), 1e-6
+    gradient = objective.evaluate(x, 4.0).gradient
+    for direction in rng.normal(size=(3, *x.shape)):
+        expected = (objective.evaluate(x + h * direction, 4.0).merit
+                    - objective.evaluate(x - h * direction, 4.0).merit) / (2 * h)
+        assert np.sum(gradient * direction) == pytest.approx(expected, rel=1e-4, abs=1e-6)
+
+
+def test_drive_columns_are_those_of_the_model_structure():
+    arm = tree()
+    q, v, a = np.random.default_rng(10).normal(size=(3, 5, arm.n))
+    structure = ModelStructure(arm, SmoothCoulomb(20.0))
+    expected = structure.columns(q, v, a)
+    found = Columns(arm, 'friction_and_rotor').regressor(q, v, a)
+    m = len(arm.transmission)
+    np.testing.assert_allclose(found[:, :, :10 * arm.n], expected[:, :, structure.inertial])
+    drive = found[:, :, 10 * arm.n:].reshape(5, arm.n, m, 4)
+    rotor = expected[:, :, 10 * arm.n:10 * arm.n + m]
+    np.testing.assert_allclose(drive[..., 3], rotor)
+    np.testing.assert_allclose(drive[..., :3],
+                               expected[:, :, 10 * arm.n + m:].reshape(5, arm.n, m, 3))
+
+
+def test_earlier_information_adds_up_by_time_and_not_by_samples():
+    arm, rng = chain(), np.random.default_rng(11)
+    columns = Columns(arm)
+    q, v, a = rng.normal(size=(3, 30, arm.n))
+    once = information_of(columns, [EarlierMotion(q, v, a, 10.0)], 10.0)
+    rows = columns.regressor(q, v, a).reshape(-1, columns.size) @ columns.row_space
+    np.testing.assert_allclose(once, rows.T @ rows)
+    dense = EarlierMotion(*(np.repeat(x, 4, axis=0) for x in (q, v, a)), rate=40.0)
+    np.testing.assert_allclose(information_of(columns, [dense], 10.0), once)
+    with pytest.raises(ConfigurationError, match='3 joints'):
+        information_of(columns, [EarlierMotion(q[:, :2], v, a, 10.0)], 10.0)
+
+
+def test_unknown_columns_scalings_and_mixtures_are_refused():
+    with pytest.raises(UnknownNameError, match='friction_and_rotor'):
+        Columns(chain(), drives='gears')
+    with pytest.raises(UnknownNameError, match='none, prior, unit'):
+        Columns(chain(), scaling='log')
+    with pytest.raises(ExcitationError, match='torque noise'):
+        Columns(chain(), noise=[1.0, 0.0, 1.0])
+    with pytest.raises(ExcitationError, match='positive weight and a name'):
+        get_criterion('cond + -1 logdet')
+    with pytest.raises(UnknownNameError, match='a_optimal'):
+        get_criterion('cond + beauty')

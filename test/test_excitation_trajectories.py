@@ -74,8 +74,8 @@ def test_mfs_starts_and_ends_at_rest_at_its_start():
 
 
 def test_refuses_what_is_no_trajectory():
-    with pytest.raises(UnknownNameError, match='ffs, mfs'):
-        get_series('spline', 10.0, 5)
+    with pytest.raises(UnknownNameError, match='ffs, ffs_rest, mfs, spline'):
+        get_series('polygon', 10.0, 5)
     with pytest.raises(ExcitationError, match='period must be positive'):
         get_series('ffs', 0.0, 5)
     with pytest.raises(ExcitationError, match='whole number from 1'):

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -24,8 +25,22 @@ from rich.table import Table
 
 from robot_identification.arm import Arm, load_arm
 from robot_identification.cli.console import AsJson, Robot, emit, err, out, progress
-from robot_identification.errors import ConfigurationError
-from robot_identification.excitation import Excitation, Progress, design, load_excitation
+from robot_identification.errors import ConfigurationError, ExcitationError
+from robot_identification.excitation import (
+    VALIDATION_MOTIONS,
+    EarlierMotion,
+    Excitation,
+    Payload,
+    Progress,
+    Requirements,
+    Workspace,
+    design,
+    load_excitation,
+    save_joint_trajectory,
+    save_ur_script,
+    suggested_harmonics,
+    validation_motion,
+)
 
 QUANTITIES = ('position', 'velocity', 'acceleration', 'jerk')
 
@@ -33,44 +48,189 @@ QUANTITIES = ('position', 'velocity', 'acceleration', 'jerk')
 def excite(
     robot: Robot,
     output: Annotated[Path, typer.Option('--output', '-o', help='Excitation file (YAML).')],
-    kind: Annotated[str, typer.Option(help='ffs (moves at all times) or mfs (starts and ends at '
-                                           'rest).')] = 'ffs',
+    kind: Annotated[str, typer.Option(
+        help='mfs, ffs_rest or spline (start and end at rest), or ffs (moves at all times).',
+        )] = 'mfs',
     duration: Annotated[float, typer.Option(help='Period [s].')] = 10.0,
-    harmonics: Annotated[int, typer.Option(help='Harmonics of 1/duration.')] = 5,
-    criterion: Annotated[str, typer.Option(help='cond, logdet or sigma_min.')] = 'cond',
-    starts: Annotated[int, typer.Option(help='Random starts of the search.')] = 8,
+    harmonics: Annotated[int | None, typer.Option(
+        help='Harmonics of 1/duration; chosen from the upper frequency when not given.')] = None,
+    upper_frequency: Annotated[float, typer.Option(
+        help='Highest frequency of the motion [Hz].')] = 0.5,
+    first_resonance: Annotated[float | None, typer.Option(
+        help='Of the arm [Hz]: the motion stays below a sixth of it.')] = None,
+    criterion: Annotated[str, typer.Option(
+        help="cond, logdet, sigma_min, a_optimal, e_optimal or a mixture, 'cond + 0.1 logdet'.",
+        )] = 'cond',
+    drives: Annotated[str, typer.Option(
+        help='Drive columns that count: none, friction or friction_and_rotor.')] = 'none',
+    scaling: Annotated[str, typer.Option(
+        help='Of the columns: none, unit or prior (prior standard deviations).')] = 'none',
+    noise: Annotated[str | None, typer.Option(
+        help='Torque noise of the joints that weights them, comma-separated [N m].')] = None,
+    starts: Annotated[int, typer.Option(help='Random starts of the search.')] = 4,
     seed: Annotated[int, typer.Option(help='Seed of the starts.')] = 0,
+    optimiser: Annotated[str, typer.Option(
+        help='barrier; real_genetic and binary_genetic are for comparison.')] = 'barrier',
     time_budget: Annotated[float | None, typer.Option(
         help='Take the best motion after so many seconds.')] = None,
     margin: Annotated[float, typer.Option(
         help='Part of every range to keep free, 0 to less than 1.')] = 0.0,
+    torque: Annotated[bool, typer.Option(
+        '--torque/--no-torque', help='Keep the nominal torques within the rated ones.')] = True,
+    torque_margin: Annotated[float, typer.Option(
+        help='Part of the rated torques to keep free, for friction and what the URDF lacks.',
+        )] = 0.2,
+    power: Annotated[float | None, typer.Option(help='Largest power of all joints [W].')] = None,
+    payload: Annotated[str | None, typer.Option(
+        help='MASS,X,Y,Z: carried by the last joint, in its frame [kg, m].')] = None,
+    collisions: Annotated[bool, typer.Option(
+        '--collisions/--no-collisions', help='Keep links and surroundings apart.')] = True,
+    clearance: Annotated[float, typer.Option(help='Distance to keep [m].')] = 0.01,
+    floor: Annotated[float | None, typer.Option(help='Height of the floor [m].')] = None,
+    box: Annotated[list[str] | None, typer.Option(
+        help='X0,Y0,Z0,X1,Y1,Z1: an obstacle in the base frame [m]; repeat it for more.')] = None,
+    workspace: Annotated[list[str] | None, typer.Option(
+        help='FRAME,X0,Y0,Z0,X1,Y1,Z1: box that a frame must stay in [m].')] = None,
+    srdf: Annotated[Path | None, typer.Option(
+        help='Collisions that it disables are not looked at.')] = None,
+    package_dir: Annotated[list[Path] | None, typer.Option(
+        help='Folder that holds packages with meshes; repeat it for more.')] = None,
+    extend: Annotated[list[Path] | None, typer.Option(
+        help='Recording that the motion shall complete; repeat it for more.')] = None,
+    validate: Annotated[bool, typer.Option(
+        '--validate', help='Also design motions to validate on, beside the excitation.')] = False,
+    report: Annotated[Path | None, typer.Option(
+        help='Also write an HTML page with plots and the moving arm.')] = None,
     csv: Annotated[Path | None, typer.Option(help='Also write t, q, v, a as CSV.')] = None,
-    rate: Annotated[float, typer.Option(help='Rate of the CSV [Hz].')] = 100.0,
+    trajectory: Annotated[Path | None, typer.Option(
+        help='Also write a trajectory_msgs/JointTrajectory as YAML.')] = None,
+    urscript: Annotated[Path | None, typer.Option(help='Also write a URScript program.')] = None,
+    rate: Annotated[float, typer.Option(
+        help='Of CSV, JointTrajectory and URScript [Hz].')] = 100.0,
     as_json: AsJson = False,
 ) -> None:
-    """Design a motion that shows all parameters, within the arm's limits."""
+    """Design a motion that shows all parameters and respects every limit at all times."""
     arm = load_arm(robot)
+    requirements = Requirements(
+        torque_margin=torque_margin if torque else None, power=power,
+        payload=None if payload is None else _payload(payload),
+        clearance=clearance if collisions else None, floor=floor,
+        boxes=tuple(tuple(numbers('--box', text, 6)) for text in box or ()),
+        workspace=tuple(_workspace(text) for text in workspace or ()),
+        srdf=None if srdf is None else str(srdf),
+        package_dirs=tuple(str(folder) for folder in package_dir or ()))
     found = design_with_progress(
-        arm, as_json, kind=kind, period=duration, harmonics=harmonics, criterion=criterion,
-        starts=starts, seed=seed, time_budget=time_budget, margin=margin)
+        arm, as_json, kind=kind, period=duration, criterion=criterion, starts=starts, seed=seed,
+        harmonics=(suggested_harmonics(duration, upper_frequency, first_resonance)
+                   if harmonics is None else harmonics),
+        time_budget=time_budget, margin=margin, requirements=requirements, drives=drives,
+        scaling=scaling, optimiser=optimiser,
+        noise=None if noise is None else numbers('--noise', noise, arm.n),
+        earlier=[earlier_motion(arm, path) for path in extend or ()])
     found.save(output)
-    if csv is not None:
-        found.to_csv(csv, rate)
+    written = [output]
+    for path, write in ((csv, found.to_csv), (trajectory, partial(save_joint_trajectory, found)),
+                        (urscript, partial(save_ur_script, found))):
+        if path is not None:
+            write(path, rate)
+            written.append(path)
+    failed: dict[str, str] = {}
+    if validate:
+        more, failed = _validation(arm, output, requirements, margin, seed, as_json)
+        written += more
+    if report is not None:
+        from robot_identification.reporting.excitation_page import write_excitation_page
+        written.append(write_excitation_page(arm, found, report))
+    _tell(arm, found, written, failed, as_json)
+
+
+def _tell(arm: Arm, found: Excitation, written: list[Path], failed: dict[str, str],
+          as_json: bool) -> None:
     if as_json:
-        emit({'excitation': str(output), 'criterion': criterion, 'value': found.value,
+        emit({'excitation': str(written[0]), 'criterion': found.criterion, 'value': found.value,
               'condition_number': found.condition_number, 'seconds': found.seconds,
               'status': found.status, 'notes': found.notes,
+              'written': [str(path) for path in written], 'not_possible': failed,
+              'certificate': found.certificate.to_mapping(),
               'usage': {name: dict(zip(arm.joint_names, row))
                         for name, row in zip(QUANTITIES, found.usage)}})
         return
     out.print(usage_table(found))
     out.print(f'condition number {found.condition_number:.2f}, {found.status}, '
               f'{found.seconds:.0f} s')
+    out.print('proven for all times:')
+    for claim in found.certificate.claims:
+        out.print(f'  {claim}', markup=False, highlight=False)
     for note in found.notes:
         out.print(f'note: {note}', style='yellow', markup=False)
-    out.print('torques and collisions are not checked: watch the first run at low speed',
-              style='yellow')
-    out.print(f'wrote {output}', markup=False)
+    asked = found.requirements
+    unseen = [name for name, wanted in (('torques', asked.torque_margin),
+                                        ('collisions', asked.clearance)) if wanted is None]
+    if unseen:
+        out.print(f'{" and ".join(unseen)} are not checked: watch the first run at low speed',
+                  style='yellow')
+    for reason in failed.values():
+        out.print(f'not possible: {reason}', style='yellow', markup=False)
+    for path in written:
+        out.print(f'wrote {path}', markup=False)
+
+
+def _validation(arm: Arm, output: Path, requirements: Requirements, margin: float, seed: int,
+                as_json: bool) -> tuple[list[Path], dict[str, str]]:
+    """Write the motions that are possible; return them, and why others are not."""
+    written, failed = [], {}
+    with progress(as_json) as tell:
+        for number, name in enumerate(VALIDATION_MOTIONS):
+            tell(f'designing the validation motion {name}', number / len(VALIDATION_MOTIONS))
+            path = output.with_name(f'{output.stem}_{name}.yaml')
+            try:
+                motion = validation_motion(arm, name, seed=seed, requirements=requirements,
+                                           margin=margin)
+            except ExcitationError as error:
+                failed[name] = str(error)
+                continue
+            motion.save(path)
+            written.append(path)
+    return written, failed
+
+
+def earlier_motion(arm: Arm, path: Path) -> EarlierMotion:
+    """Read a recording and return how the arm moved in it."""
+    from robot_identification.recording import load_recording
+    from robot_identification.signals import process
+
+    samples = process(load_recording(path, arm), arm)
+    return EarlierMotion(samples.q, samples.v, samples.a, samples.rate, str(path))
+
+
+def numbers(option: str, text: str, count: int) -> list[float]:
+    """
+    Return the comma-separated numbers of an option.
+
+    Raises
+    ------
+    ConfigurationError
+        It is not so many numbers.
+    """
+    try:
+        values = [float(part) for part in text.split(',')]
+    except ValueError:
+        values = []
+    if len(values) != count:
+        raise ConfigurationError(f"{option} takes {count} numbers with commas between them, not "
+                                 f"'{text}'")
+    return values
+
+
+def _payload(text: str) -> Payload:
+    mass, x, y, z = numbers('--payload', text, 4)
+    return Payload(mass, (x, y, z))
+
+
+def _workspace(text: str) -> Workspace:
+    frame, _, rest = text.partition(',')
+    x0, y0, z0, x1, y1, z1 = numbers('--workspace', rest, 6)
+    return Workspace(frame, (x0, y0, z0), (x1, y1, z1))
 
 
 def design_with_progress(arm: Arm, as_json: bool, *, title: str = 'designing the excitation',

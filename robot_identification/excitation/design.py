@@ -15,7 +15,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,17 +26,30 @@ from robot_identification.arm import Arm, Limits
 from robot_identification.arrays import Array
 from robot_identification.dynamics.regressor import joint_torque_regressor
 from robot_identification.errors import ExcitationError, UnknownNameError
-from robot_identification.excitation.columns import InertialColumns
-from robot_identification.excitation.constraints import JointLimits
+from robot_identification.excitation.certificate import Certificate, certify, scene_for
+from robot_identification.excitation.columns import Columns, EarlierMotion, information_of
+from robot_identification.excitation.constraints import (
+    Clearance,
+    Constraint,
+    JointLimits,
+    PowerLimit,
+    TorqueLimits,
+    WorkspaceLimits,
+)
 from robot_identification.excitation.criteria import get_criterion
-from robot_identification.excitation.excitation import Excitation
+from robot_identification.excitation.excitation import ColumnChoice, Excitation
+from robot_identification.excitation.geometry import Scene
 from robot_identification.excitation.motion_limits import centre, half_ranges, motion_limits
 from robot_identification.excitation.objective import Objective
 from robot_identification.excitation.optimisers import OPTIMISERS, Minimum
+from robot_identification.excitation.optimisers.barrier import PHASES, minimise_by_barrier
 from robot_identification.excitation.peaks import Peaks, prove_peaks
 from robot_identification.excitation.problem import Problem
+from robot_identification.excitation.requirements import Requirements
 from robot_identification.excitation.search import Report, search
 from robot_identification.excitation.trajectories import Series, Trajectory, get_series
+
+REPAIRS = 2    # candidates that are worked on when their proof fails
 
 
 def design(
@@ -55,26 +70,32 @@ def design(
     start: ArrayLike | None = None,
     optimiser: str = 'barrier',
     workers: int | None = None,
+    requirements: Requirements | None = None,
+    drives: str = 'none',
+    scaling: str = 'none',
+    noise: ArrayLike | None = None,
+    earlier: Sequence[EarlierMotion] = (),
 ) -> Excitation:
     """
     Design a periodic motion that excites the inertial parameters best.
 
-    The motion respects the limits of position, velocity, acceleration and (where known) jerk at
-    all times, by proof; it comes as near to them as is optimal, see `margin`. Torque and
-    collisions are not looked at.
+    The motion respects the limits of position, velocity, acceleration and (where known) jerk, and
+    what `requirements` ask for, at all times and by proof; it comes as near to them as is
+    optimal, see `margin`.
 
     Parameters
     ----------
     arm
         The arm with n joints.
     kind
-        'ffs' (moves at all times) or 'mfs' (starts and ends at rest).
+        From `TRAJECTORIES`: 'ffs' moves at all times; 'mfs', 'ffs_rest' and 'spline' start and
+        end at rest.
     period
         [s].
     harmonics
         Number of harmonics of 1 / period.
     criterion
-        'cond', 'logdet' or 'sigma_min'.
+        From `CRITERIA`, or a mixture such as 'cond + 0.1 logdet'.
     samples_per_period
         At which the criterion is evaluated.
     starts, seed
@@ -90,11 +111,18 @@ def design(
         Part of every range to keep free, 0 to less than 1. With 0 about 0.1 % stays free, which
         is what the proof needs.
     start
-        Position to start from and return to, (n,) [rad or m]; 'mfs' only, free when None.
+        Position to start from and return to, (n,) [rad or m], for motions that rest there; free
+        when None.
     optimiser
         From `OPTIMISERS`.
     workers
         Threads; one for each core when None.
+    requirements
+        Torque, power, payload, clearance, workspace; none of them when None.
+    drives, scaling, noise
+        Which columns count, and how they and the joints are weighted; see `Columns`.
+    earlier
+        Recordings that the motion is to complete: their information is added to its own.
 
     Returns
     -------
@@ -118,18 +146,20 @@ def design(
         raise UnknownNameError('excitation optimiser', optimiser, OPTIMISERS)
     if starts < 1:
         raise ExcitationError(f'a design needs at least one start, not {starts!r}')
+    requirements = requirements or Requirements()
     limits, notes = motion_limits(arm, velocity, acceleration)
     series = get_series(kind, period, harmonics)
+    scene = scene_for(arm, requirements) if requirements.clearance is not None else None
     problem = build_problem(arm, series, limits, criterion=criterion, margin=margin, start=start,
-                            samples_per_period=samples_per_period)
+                            samples_per_period=samples_per_period, requirements=requirements,
+                            scene=scene, drives=drives, scaling=scaling, noise=noise,
+                            earlier=earlier)
     minima = search(problem, OPTIMISERS[optimiser], starts, seed, time_budget, progress,
                     workers)
-    best = minima[0]
-    for minimum in minima[1:]:
-        if problem.objective.criterion.better(minimum.value, best.value):
-            best = minimum
-    trajectory, peaks = _within(Trajectory(series, best.coefficients), limits, margin)
-    rank = problem.objective.columns.rank
+    trajectory, peaks, certificate = _best_proven(arm, problem, minima, margin, requirements,
+                                                  scene)
+    rank = problem.objective.columns.rank if drives == 'none' else Columns(arm).rank
+    weights = problem.objective.columns.weights
     return Excitation(
         trajectory=trajectory, joint_names=arm.joint_names, arm_name=arm.name,
         urdf_sha256=arm.urdf_sha256, limits=limits, margin=margin, usage=peaks.usage,
@@ -137,24 +167,35 @@ def design(
         condition_number=condition_number(arm, trajectory, samples_per_period, rank), rank=rank,
         samples_per_period=samples_per_period, seed=seed, starts=starts,
         seconds=time.monotonic() - began, history=tuple(m.value for m in minima),
-        status=_status(minima, starts, time_budget), notes=notes)
+        status=_status(minima, starts, time_budget),
+        notes=notes + (scene.notes if scene is not None else ()),
+        requirements=requirements, certificate=certificate,
+        columns=ColumnChoice(drives, scaling, () if weights is None else tuple(1 / weights),
+                             tuple(motion.name for motion in earlier)))
 
 
 def build_problem(
     arm: Arm, series: Series, limits: Limits, *, criterion: str = 'cond', margin: float = 0.0,
     start: ArrayLike | None = None, samples_per_period: int = 100,
+    requirements: Requirements | None = None, scene: Scene | None = None,
+    drives: str = 'none', scaling: str = 'none', noise: ArrayLike | None = None,
+    earlier: Sequence[EarlierMotion] = (),
 ) -> Problem:
     """
     State the design as a problem, without solving it.
 
     Parameters
     ----------
-    arm, criterion, margin, start, samples_per_period
+    arm, criterion, margin, start, samples_per_period, requirements
         As for `design`.
     series
         The parametrisation.
     limits
         Complete, from `motion_limits`.
+    scene
+        Collision geometry; built from the requirements when None.
+    drives, scaling, noise, earlier
+        As for `design`.
 
     Raises
     ------
@@ -164,7 +205,7 @@ def build_problem(
     if not 0.0 <= margin < 1.0:
         raise ExcitationError(f'the margin is a part of the ranges, from 0 to less than 1, not '
                               f'{margin!r}')
-    columns = InertialColumns(arm)
+    columns = Columns(arm, drives, scaling, noise)
     needed = max(2 * series.harmonics + 1, -(-columns.rank // arm.n))
     if samples_per_period < needed:
         raise ExcitationError(
@@ -175,8 +216,69 @@ def build_problem(
     if start is not None:
         free[0], rest[0] = False, _start(arm, series, limits, margin, start)
     return Problem(
-        series, Objective(columns, series, samples_per_period, get_criterion(criterion)),
-        (JointLimits(series, limits, arm.joint_names, margin),), limits, free, rest)
+        series, Objective(columns, series, samples_per_period, get_criterion(criterion),
+                          information_of(columns, earlier, samples_per_period / series.period)),
+        _constraints(arm, series, limits, margin, requirements or Requirements(), scene), limits,
+        free, rest)
+
+
+def _constraints(arm: Arm, series: Series, limits: Limits, margin: float,
+                 requirements: Requirements, scene: Scene | None) -> tuple[Constraint, ...]:
+    constraints: list[Constraint] = [JointLimits(series, limits, arm.joint_names, margin)]
+    if requirements.torque_margin is not None:
+        constraints.append(TorqueLimits(arm, series, requirements))
+    if requirements.power is not None:
+        constraints.append(PowerLimit(arm, series, requirements))
+    constraints += [WorkspaceLimits(arm, series, box) for box in requirements.workspace]
+    if requirements.clearance is not None:
+        constraints.append(Clearance(scene or scene_for(arm, requirements), series,
+                                     requirements.clearance))
+    return tuple(constraints)
+
+
+def _best_proven(
+    arm: Arm, problem: Problem, minima: list[Minimum], margin: float, requirements: Requirements,
+    scene: Scene | None,
+) -> tuple[Trajectory, Peaks, Certificate]:
+    """Take the best motion whose limits can be proven: final ones, or those of earlier phases."""
+    better = problem.objective.criterion.better
+    candidates = [(minimum.value, minimum.coefficients) for minimum in minima]
+    candidates += [entry for minimum in minima if minimum.trail
+                   for entry in zip(minimum.history, minimum.trail)]
+    sign = -1.0 if better(1.0, 0.0) else 1.0
+    candidates.sort(key=lambda candidate: sign * candidate[0])
+    certificate = None
+    for number, (_, coefficients) in enumerate(candidates):
+        for repaired in (False, True):
+            if repaired:
+                # between the grid's times something is too near: take the motion on a finer grid
+                coefficients = _repaired(problem, coefficients)
+            trajectory, peaks = _within(Trajectory(problem.series, coefficients), problem.limits,
+                                        margin)
+            certificate = certify(arm, trajectory, problem.limits, margin, requirements, scene)
+            if certificate.holds:
+                return trajectory, peaks, certificate
+            if number >= REPAIRS:
+                break
+    broken = '; '.join(str(claim) for claim in certificate.broken) if certificate else ''
+    raise ExcitationError(f'no motion that was found could be proven: {broken}; give the search '
+                          f'more time or starts, or a larger margin')
+
+
+def _repaired(problem: Problem, coefficients: Array) -> Array:
+    """Respect the constraints on a finer grid, by a slightly smaller motion, and improve it."""
+    finer = dataclasses.replace(problem, constraints=tuple(
+        constraint.refined() for constraint in problem.constraints))
+    part = 1.0
+    while finer.broken(coefficients) is not None and part > 0.5:
+        part -= 0.01
+        smaller = coefficients * part
+        smaller[0] = coefficients[0]
+        coefficients = smaller
+    if finer.broken(coefficients) is not None:
+        return coefficients
+    phases = tuple(dataclasses.replace(phase, steps=phase.steps // 10) for phase in PHASES[-2:])
+    return minimise_by_barrier(finer, coefficients, lambda best, part: False, phases).coefficients
 
 
 def condition_number(arm: Arm, trajectory: Trajectory, samples: int, rank: int) -> float:
@@ -204,7 +306,7 @@ def condition_number(arm: Arm, trajectory: Trajectory, samples: int, rank: int) 
 def _start(arm: Arm, series: Series, limits: Limits, margin: float, start: ArrayLike) -> Array:
     if not series.rests_at_ends:
         raise ExcitationError(f"a motion of the kind '{series.name}' cannot start where it is "
-                              f"told; take the kind 'mfs'")
+                              f"told; take the kind 'mfs', 'ffs_rest' or 'spline'")
     values: Array = np.asarray(start, dtype=float)
     if values.shape != (arm.n,):
         raise ExcitationError(f'start must be {arm.n} positions, one for each joint, not an array '

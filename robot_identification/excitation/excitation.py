@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,6 +25,8 @@ import numpy as np
 from robot_identification.arm import Arm, Limits
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import ExcitationError
+from robot_identification.excitation.certificate import Certificate
+from robot_identification.excitation.requirements import Requirements
 from robot_identification.excitation.trajectories import Trajectory
 from robot_identification.files import written_whole
 
@@ -36,6 +38,27 @@ class Motion(NamedTuple):
     q: Array
     v: Array
     a: Array
+
+
+@dataclass(frozen=True)
+class ColumnChoice:
+    """
+    Which columns the criterion looked at.
+
+    Parameters
+    ----------
+    drives, scaling
+        See `Columns`.
+    noise
+        Standard deviations of the joints' torques [N m or N]; empty when all counted alike.
+    earlier
+        Names of the recordings that the motion completes.
+    """
+
+    drives: str = 'none'
+    scaling: str = 'none'
+    noise: tuple[float, ...] = ()
+    earlier: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +98,12 @@ class Excitation:
         How the search ended, in words.
     notes
         What was assumed.
+    requirements
+        What else it was designed for: torque, clearance and so on.
+    certificate
+        What was proven.
+    columns
+        Which columns the criterion looked at.
     """
 
     trajectory: Trajectory
@@ -95,6 +124,9 @@ class Excitation:
     history: tuple[float, ...]
     status: str
     notes: tuple[str, ...] = ()
+    requirements: Requirements = field(default_factory=Requirements)
+    certificate: Certificate = field(default_factory=Certificate)
+    columns: ColumnChoice = field(default_factory=ColumnChoice)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, 'usage', read_only(self.usage))

@@ -24,8 +24,10 @@ import yaml
 
 from robot_identification.arm import Limits
 from robot_identification.errors import ExcitationError
-from robot_identification.excitation.excitation import Excitation
+from robot_identification.excitation.certificate import Certificate
+from robot_identification.excitation.excitation import ColumnChoice, Excitation
 from robot_identification.excitation.motion_limits import QUANTITIES, check_limits
+from robot_identification.excitation.requirements import Requirements
 from robot_identification.excitation.trajectories import Trajectory, get_series
 from robot_identification.files import written_whole
 
@@ -107,11 +109,16 @@ def _to_mapping(excitation: Excitation) -> dict[str, Any]:
         'criterion': {'name': excitation.criterion, 'value': float(excitation.value),
                       'condition_number': float(excitation.condition_number),
                       'rank': int(excitation.rank),
-                      'samples_per_period': int(excitation.samples_per_period)},
+                      'samples_per_period': int(excitation.samples_per_period),
+                      'drives': excitation.columns.drives, 'scaling': excitation.columns.scaling,
+                      'noise': [float(x) for x in excitation.columns.noise],
+                      'earlier': list(excitation.columns.earlier)},
         'design': {'seed': int(excitation.seed), 'starts': int(excitation.starts),
                    'seconds': float(excitation.seconds), 'status': excitation.status,
                    'history': [float(x) for x in excitation.history]},
-        'notes': list(excitation.notes)}
+        'notes': list(excitation.notes),
+        'requirements': excitation.requirements.to_mapping(),
+        'certificate': excitation.certificate.to_mapping()}
 
 
 def _from_mapping(content: dict[str, Any]) -> Excitation:
@@ -138,4 +145,10 @@ def _from_mapping(content: dict[str, Any]) -> Excitation:
         rank=int(criterion['rank']), samples_per_period=int(criterion['samples_per_period']),
         seed=int(design['seed']), starts=int(design['starts']), seconds=float(design['seconds']),
         history=tuple(float(x) for x in design['history']), status=str(design['status']),
-        notes=tuple(str(note) for note in content['notes']))
+        notes=tuple(str(note) for note in content['notes']),
+        requirements=Requirements.from_mapping(content['requirements']),
+        certificate=Certificate.from_mapping(content['certificate']),
+        columns=ColumnChoice(
+            str(criterion['drives']), str(criterion['scaling']),
+            tuple(float(x) for x in criterion['noise']),
+            tuple(str(name) for name in criterion['earlier'])))

@@ -21,7 +21,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from robot_identification.arrays import Array
-from robot_identification.excitation.columns import InertialColumns
+from robot_identification.excitation.columns import Columns
 from robot_identification.excitation.criteria.criterion import Criterion
 from robot_identification.excitation.trajectories import Series
 
@@ -62,10 +62,14 @@ class Objective:
         Number of samples in a period.
     criterion
         What to minimise.
+    earlier
+        Information matrix on the row space that is there already, (r, r): the motion is designed
+        to complete it.
     """
 
-    def __init__(self, columns: InertialColumns, series: Series, samples: int,
-                 criterion: Criterion) -> None:
+    def __init__(self, columns: Columns, series: Series, samples: int,
+                 criterion: Criterion, earlier: Array | None = None) -> None:
+        self.earlier = np.zeros((columns.rank, columns.rank)) if earlier is None else earlier
         self.columns, self.criterion = columns, criterion
         times = series.period * np.arange(samples) / samples
         self._basis = [series.basis(times, order) for order in range(3)]
@@ -73,7 +77,7 @@ class Objective:
     def information(self, coefficients: Array) -> Array:
         """Return the information matrix on the row space, (r, r)."""
         _, _, projected = self._regress(coefficients)
-        return _gram(projected)
+        return _gram(projected) + self.earlier
 
     def evaluate(self, coefficients: Array, sharpness: float = np.inf) -> Evaluation:
         """
@@ -88,7 +92,8 @@ class Objective:
         """
         (q, v, a), regressor, projected = self._regress(coefficients)
         # evr stays on the calling thread, numpy's evd does not
-        eigenvalues, vectors = eigh(_gram(projected), driver='evr', check_finite=False)
+        eigenvalues, vectors = eigh(_gram(projected) + self.earlier, driver='evr',
+                                    check_finite=False)
         if not eigenvalues[0] > 0:
             return Evaluation(np.inf, np.zeros_like(coefficients), np.nan)
         merit, slope = self.criterion.merit(eigenvalues, sharpness)
@@ -98,6 +103,14 @@ class Objective:
         by_motion = self.columns.vjp(q, v, a, cotangent)
         gradient = sum(basis.T @ g for basis, g in zip(self._basis, by_motion))
         return Evaluation(merit, np.asarray(gradient), self.criterion.value(eigenvalues))
+
+    def look(self, coefficients: Array) -> tuple[float, float]:
+        """Return merit and value without the gradient; infinite and NaN as `evaluate`."""
+        eigenvalues = eigh(self.information(coefficients), driver='evr', check_finite=False,
+                           eigvals_only=True)
+        if not eigenvalues[0] > 0:
+            return np.inf, np.nan
+        return self.criterion.merit(eigenvalues)[0], self.criterion.value(eigenvalues)
 
     def _regress(self, coefficients: Array) -> tuple[tuple[Array, Array, Array], Array, Array]:
         q, v, a = (basis @ coefficients for basis in self._basis)

@@ -67,7 +67,7 @@ def prove_peaks(trajectory: Trajectory, limits: Limits) -> Peaks:
         Upper bounds, a few 1e-5 above the true peaks.
     """
     series, x = trajectory.series, trajectory.coefficients
-    count = GRID * series.harmonics
+    count = GRID * series.resolution
     # the last point belongs to this period: a derivative may jump where periods join
     times = series.period * np.arange(count + 1) / count
     times[-1] = np.nextafter(series.period, 0.0)

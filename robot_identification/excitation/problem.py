@@ -29,7 +29,9 @@ from robot_identification.excitation.trajectories import Series
 
 AMPLITUDE = 0.7      # part of its ranges that a random start uses
 OFFSET = 0.2         # and how far its middle may lie from the ranges' middle
-SMALLEST = 1e-4      # of that amplitude, before a start is given up
+SMALLEST = 1e-3      # of that amplitude, before a draw is given up
+ATTEMPTS = 40        # draws before the request counts as impossible
+RESTS_TRIED = 60
 
 
 @dataclass(frozen=True)
@@ -82,33 +84,65 @@ class Problem:
         ExcitationError
             Even a motion of nearly no amplitude breaks a constraint.
         """
+        for attempt in range(ATTEMPTS):
+            swing = self._draw(rng, min(0.95, OFFSET + attempt / ATTEMPTS))
+            still = np.zeros_like(swing)
+            still[0] = swing[0]
+            part = 1.0 if self.broken(still) is None else 0.0
+            while part > SMALLEST:
+                if self.broken(swing) is None:
+                    return swing
+                part /= 2
+                swing[1:] /= 2
+        raise ExcitationError(f'no motion is possible: {self.obstacle(rng)}, even when the arm '
+                              f'hardly moves')
+
+    def obstacle(self, rng: np.random.Generator) -> str:
+        """
+        Return in words the constraint that keeps the arm from resting anywhere.
+
+        Parameters
+        ----------
+        rng
+            Draws the positions that are tried.
+        """
+        best, words = -np.inf, ''
+        for _ in range(RESTS_TRIED):
+            still = self._draw(rng, 0.95)
+            still[1:] = 0.0
+            slack, constraint, index = self._nearest(still)
+            if slack > best:
+                best = slack
+                words = (f'{constraint.describe(index)} is exceeded by '
+                         f'{constraint.excess(index, slack)} at the best of {RESTS_TRIED} '
+                         f'positions')
+        return words
+
+    def _draw(self, rng: np.random.Generator, offset: float) -> Array:
         ranges, middle = half_ranges(self.limits), centre(self.limits)
-        origin = np.where(self.free[0], middle + OFFSET * rng.uniform(-1, 1, len(middle))
+        origin = np.where(self.free[0], middle + offset * rng.uniform(-1, 1, len(middle))
                           * ranges[0], self.rest[0])
         swing = rng.normal(size=self.scale.shape) * self.scale
         swing[0] = 0.0
         room = np.ones_like(ranges)
         room[0] = 1.0 - np.abs(origin - middle) / ranges[0]
-        times = np.linspace(0.0, self.series.period, 40 * self.series.harmonics)
+        times = np.linspace(0.0, self.series.period, 40 * self.series.resolution)
         used = [np.abs(self.series.basis(times, d) @ swing).max(axis=0) / ranges[d] / room[d]
                 for d in range(len(ranges))]
         swing *= AMPLITUDE / np.max(used, axis=0)
         swing[0] = origin
-        part = 1.0
-        while (broken := self.broken(swing)) is not None:
-            part /= 2
-            if part < SMALLEST:
-                raise ExcitationError(f'no motion is possible: {broken} is exceeded even when the '
-                                      f'arm hardly moves')
-            swing[1:] /= 2
         return swing
 
-    def broken(self, coefficients: Array) -> str | None:
-        """Return in words the constraint that is broken most, None when all hold."""
-        worst, words = 0.0, None
+    def _nearest(self, coefficients: Array) -> tuple[float, Constraint, int]:
+        """Smallest slack, whose it is and which."""
+        found = []
         for constraint in self.constraints:
             slack = constraint.slack(coefficients)
             index = int(np.argmin(slack))
-            if slack[index] <= worst:
-                worst, words = slack[index], constraint.describe(index)
-        return words
+            found.append((float(slack[index]), constraint, index))
+        return min(found, key=lambda entry: entry[0])
+
+    def broken(self, coefficients: Array) -> str | None:
+        """Return in words the constraint that is broken most, None when all hold."""
+        slack, constraint, index = self._nearest(coefficients)
+        return constraint.describe(index) if slack <= 0 else None

@@ -11,9 +11,14 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Constraints of excitation motions."""
+"""Constraints: inequalities that a motion must respect."""
 
+from robot_identification.excitation.constraints.clearance import Clearance
 from robot_identification.excitation.constraints.constraint import Constraint
 from robot_identification.excitation.constraints.joint_limits import JointLimits
+from robot_identification.excitation.constraints.state_constraint import StateConstraint
+from robot_identification.excitation.constraints.torque_limits import PowerLimit, TorqueLimits
+from robot_identification.excitation.constraints.workspace_limits import WorkspaceLimits
 
-__all__ = ['Constraint', 'JointLimits']
+__all__ = ['Clearance', 'Constraint', 'JointLimits', 'PowerLimit', 'StateConstraint',
+           'TorqueLimits', 'WorkspaceLimits']

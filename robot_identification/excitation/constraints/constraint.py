@@ -37,6 +37,10 @@ class Constraint(ABC):
 
     density: float
 
+    def refined(self) -> Constraint:
+        """Return the same limits, looked at more often."""
+        return self
+
     @abstractmethod
     def slack(self, coefficients: Array) -> Array:
         """Return the slacks, (c,), for coefficients (size, n)."""
@@ -52,3 +56,7 @@ class Constraint(ABC):
     @abstractmethod
     def describe(self, index: int) -> str:
         """Return in words what slack number `index` limits."""
+
+    @abstractmethod
+    def excess(self, index: int, slack: float) -> str:
+        """Return in words by how much a negative slack breaks the limit."""

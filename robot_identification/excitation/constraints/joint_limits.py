@@ -54,7 +54,7 @@ class JointLimits(Constraint):
 
     def __init__(self, series: Series, limits: Limits, joint_names: tuple[str, ...],
                  margin: float = 0.0) -> None:
-        count = TIMES_PER_HARMONIC * series.harmonics
+        count = TIMES_PER_HARMONIC * series.resolution
         self.times = series.period * np.arange(count + 1) / count
         self.joint_names = joint_names
         self.centre = centre(limits)
@@ -102,3 +102,7 @@ class JointLimits(Constraint):
         side, quantity, _, joint = np.unravel_index(index, shape)
         words = f"{('upper', 'lower')[int(side)]} {self.quantities[int(quantity)]}"
         return f"the {words} limit of joint '{self.joint_names[int(joint)]}'"
+
+    def excess(self, index: int, slack: float) -> str:
+        """Return in words by how much a negative slack breaks the limit."""
+        return f'{-slack:.2g} of its half range'

@@ -15,14 +15,17 @@
 
 from __future__ import annotations
 
-from robot_identification.errors import UnknownNameError
+from robot_identification.errors import ExcitationError, UnknownNameError
+from robot_identification.excitation.criteria.alphabet import AOptimality, EOptimality
 from robot_identification.excitation.criteria.condition_number import ConditionNumber
 from robot_identification.excitation.criteria.criterion import Criterion
 from robot_identification.excitation.criteria.determinant import LogDeterminant
+from robot_identification.excitation.criteria.mixture import Mixture
 from robot_identification.excitation.criteria.smallest_singular_value import SmallestSingularValue
 
 CRITERIA: dict[str, type[Criterion]] = {
-    'cond': ConditionNumber, 'logdet': LogDeterminant, 'sigma_min': SmallestSingularValue}
+    'cond': ConditionNumber, 'logdet': LogDeterminant, 'sigma_min': SmallestSingularValue,
+    'a_optimal': AOptimality, 'e_optimal': EOptimality}
 
 
 def get_criterion(name: str) -> Criterion:
@@ -32,17 +35,38 @@ def get_criterion(name: str) -> Criterion:
     Parameters
     ----------
     name
-        'cond', 'logdet' or 'sigma_min'.
+        'cond', 'logdet', 'sigma_min', 'a_optimal', 'e_optimal', or a mixture such as
+        'cond + 0.1 logdet'.
 
     Raises
     ------
     UnknownNameError
         No such criterion.
+    ExcitationError
+        A mixture whose weights are not positive numbers.
     """
+    if '+' in name:
+        return Mixture([(weight, get_criterion(member)) for weight, member in _terms(name)])
     if name not in CRITERIA:
         raise UnknownNameError('excitation criterion', name, CRITERIA)
     return CRITERIA[name]()
 
 
-__all__ = ['CRITERIA', 'ConditionNumber', 'Criterion', 'LogDeterminant', 'SmallestSingularValue',
-           'get_criterion']
+def _terms(text: str) -> list[tuple[float, str]]:
+    """Weights and names of 'cond + 0.1 logdet'; a weight of 1 may be left out."""
+    terms = []
+    for part in text.split('+'):
+        *weight, name = part.replace('*', ' ').split() or ['']
+        try:
+            value = float(weight[0]) if weight else 1.0
+        except ValueError:
+            value = -1.0
+        if len(weight) > 1 or not value > 0:
+            raise ExcitationError(f"'{part.strip()}' in the criterion '{text}' is not a positive "
+                                  f"weight and a name, such as 'cond + 0.1 logdet'")
+        terms.append((value, name))
+    return terms
+
+
+__all__ = ['CRITERIA', 'AOptimality', 'ConditionNumber', 'Criterion', 'EOptimality',
+           'LogDeterminant', 'Mixture', 'SmallestSingularValue', 'get_criterion']

@@ -11,14 +11,22 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Optimisers of excitation motions, by name."""
+"""Optimisers by name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from robot_identification.excitation.optimisers.barrier import Minimum, minimise_by_barrier
+from robot_identification.excitation.optimisers.barrier import minimise_by_barrier
+from robot_identification.excitation.optimisers.genetic import (
+    minimise_by_binary_genetic,
+    minimise_by_real_genetic,
+)
+from robot_identification.excitation.optimisers.minimum import Minimum
 
-OPTIMISERS: dict[str, Callable[..., Minimum]] = {'barrier': minimise_by_barrier}
+OPTIMISERS: dict[str, Callable[..., Minimum]] = {
+    'barrier': minimise_by_barrier, 'real_genetic': minimise_by_real_genetic,
+    'binary_genetic': minimise_by_binary_genetic}
 
-__all__ = ['OPTIMISERS', 'Minimum', 'minimise_by_barrier']
+__all__ = ['OPTIMISERS', 'Minimum', 'minimise_by_barrier', 'minimise_by_binary_genetic',
+           'minimise_by_real_genetic']

@@ -23,6 +23,7 @@ import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import ExcitationError
 from robot_identification.excitation.objective import Evaluation
+from robot_identification.excitation.optimisers.minimum import Minimum
 from robot_identification.excitation.problem import Problem
 
 SUFFICIENT = 1e-4        # Armijo's constant
@@ -58,32 +59,6 @@ class Phase:
 PHASES = (
     Phase(1, 0.2, 60), Phase(2, 2e-2, 100), Phase(4, 6e-3, 100), Phase(8, 2e-3, 100),
     Phase(16, 6e-4, 150), Phase(32, 2e-4, 150), Phase(64, 6e-5, 150), Phase(128, 2e-5, 150))
-
-
-@dataclass(frozen=True)
-class Minimum:
-    """
-    The best motion that was met.
-
-    Parameters
-    ----------
-    coefficients
-        (size, n), within the constraints.
-    value
-        Its criterion.
-    evaluations
-        How often the objective was evaluated.
-    history
-        Best value at the end of each phase.
-    finished
-        False when it was stopped.
-    """
-
-    coefficients: Array
-    value: float
-    evaluations: int
-    history: tuple[float, ...]
-    finished: bool
 
 
 def minimise_by_barrier(
@@ -122,6 +97,7 @@ def minimise_by_barrier(
         raise ExcitationError(f'the start of the optimisation breaks {broken}')
     descent = _Descent(problem, start)
     history: list[float] = []
+    trail: list[Array] = []
     finished = True
     for number, phase in enumerate(phases):
         descent.begin(phase)
@@ -135,9 +111,11 @@ def minimise_by_barrier(
             if progress <= 0 or slow == SLOW:
                 break
         history.append(descent.best_value)
+        trail.append(descent.best)
         if not finished:
             break
-    return Minimum(descent.best, descent.best_value, descent.evaluations, tuple(history), finished)
+    return Minimum(descent.best, descent.best_value, descent.evaluations, tuple(history), finished,
+                   tuple(trail))
 
 
 class _Descent:

@@ -18,10 +18,13 @@ from __future__ import annotations
 from robot_identification.errors import UnknownNameError
 from robot_identification.excitation.trajectories.fourier import FourierSeries
 from robot_identification.excitation.trajectories.modified_fourier import ModifiedFourierSeries
+from robot_identification.excitation.trajectories.quintic_spline import QuinticSpline
+from robot_identification.excitation.trajectories.resting_fourier import RestingFourierSeries
 from robot_identification.excitation.trajectories.series import Series, Trajectory
 
 TRAJECTORIES: dict[str, type[Series]] = {
-    'ffs': FourierSeries, 'mfs': ModifiedFourierSeries}
+    series.name: series for series in (FourierSeries, RestingFourierSeries,
+                                       ModifiedFourierSeries, QuinticSpline)}
 
 
 def get_series(kind: str, period: float, harmonics: int) -> Series:
@@ -31,11 +34,11 @@ def get_series(kind: str, period: float, harmonics: int) -> Series:
     Parameters
     ----------
     kind
-        'ffs' or 'mfs'.
+        'ffs', 'ffs_rest', 'mfs' or 'spline'.
     period
         [s].
     harmonics
-        Number of harmonics.
+        Number of harmonics; of a spline, half the number of its free waypoints.
 
     Raises
     ------
@@ -47,5 +50,5 @@ def get_series(kind: str, period: float, harmonics: int) -> Series:
     return TRAJECTORIES[kind](period, harmonics)
 
 
-__all__ = ['TRAJECTORIES', 'FourierSeries', 'ModifiedFourierSeries', 'Series', 'Trajectory',
-           'get_series']
+__all__ = ['TRAJECTORIES', 'FourierSeries', 'ModifiedFourierSeries', 'QuinticSpline',
+           'RestingFourierSeries', 'Series', 'Trajectory', 'get_series']

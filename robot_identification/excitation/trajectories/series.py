@@ -83,6 +83,27 @@ class Series(ABC):
         """Return for each column an upper bound of the derivative's magnitude, (size,)."""
 
     @property
+    def resolution(self) -> int:
+        """Number of harmonics that grids of times are made for."""
+        return self.harmonics
+
+    def motion(self, t: ArrayLike, coefficients: Array, derivative: int = 0) -> Array:
+        """
+        Return the derivative of the motion of some coefficients, (N, n).
+
+        Parameters
+        ----------
+        t
+            Times, (N,) [s].
+        coefficients
+            (size, n).
+        derivative
+            As for `basis`.
+        """
+        result: Array = self.basis(t, derivative) @ coefficients
+        return result
+
+    @property
     def angular_frequency(self) -> float:
         """Base frequency [rad/s]."""
         return 2 * np.pi / self.period
@@ -135,7 +156,7 @@ class Trajectory:
 
     def derivative(self, t: ArrayLike, order: int) -> Array:
         """Return one time derivative of the motion, (N, n)."""
-        return self.series.basis(t, order) @ self.coefficients
+        return self.series.motion(t, self.coefficients, order)
 
     def evaluate(self, t: ArrayLike, derivatives: int = 3) -> tuple[Array, ...]:
         """

@@ -1,0 +1,60 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""How many harmonics a motion has."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robot_identification.errors import ExcitationError
+
+RESONANCE_RATIO = 6    # of the first resonance to the highest frequency of the motion
+FEWEST, MOST = 2, 12
+
+
+def suggested_harmonics(duration: float, upper_frequency: float = 0.5,
+                        first_resonance: float | None = None) -> int:
+    """
+    Return how many harmonics of 1 / duration stay below a frequency.
+
+    Torques are made of products of up to three motions, so the motion's highest frequency must
+    stay well below the arm's first resonance: below a sixth of it.
+
+    Parameters
+    ----------
+    duration
+        Of a period [s].
+    upper_frequency
+        Highest frequency of the motion [Hz].
+    first_resonance
+        Of the arm [Hz]; it lowers the upper frequency where that is too high.
+
+    Raises
+    ------
+    ExcitationError
+        The period is too short for two harmonics below that frequency.
+    """
+    if not all(np.isfinite(x) and x > 0 for x in (duration, upper_frequency)):
+        raise ExcitationError('the duration and the upper frequency must be positive')
+    upper = upper_frequency
+    if first_resonance is not None:
+        if not first_resonance > 0:
+            raise ExcitationError(f'the first resonance must be positive, not {first_resonance!r}')
+        upper = min(upper, first_resonance / RESONANCE_RATIO)
+    harmonics = int(np.floor(duration * upper * (1 + 1e-9)))
+    if harmonics < FEWEST:
+        raise ExcitationError(
+            f'{FEWEST} harmonics of a period of {duration:g} s do not stay below {upper:g} Hz; '
+            f'take a period of {FEWEST / upper:.3g} s or more, or a higher frequency')
+    return min(harmonics, MOST)

@@ -1,0 +1,19 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Collision geometry: convex shapes, pairs to keep apart, distances with derivatives."""
+
+from robot_identification.excitation.geometry.scene import Scene, build_scene
+from robot_identification.excitation.geometry.shapes import Shape, box, shapes_of
+
+__all__ = ['Scene', 'Shape', 'box', 'build_scene', 'shapes_of']

@@ -1,0 +1,195 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What a motion must respect besides the joint limits."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robot_identification.arm import Arm
+from robot_identification.arrays import Array
+from robot_identification.errors import ExcitationError
+
+
+@dataclass(frozen=True)
+class Payload:
+    """
+    A mass that the arm carries while it moves.
+
+    Parameters
+    ----------
+    mass
+        [kg].
+    centre
+        Its centre of mass in the frame of the last joint, (3,) [m].
+    """
+
+    mass: float
+    centre: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.mass) and self.mass > 0 and len(self.centre) == 3):
+            raise ExcitationError(f'a payload has a positive mass and a centre of three numbers, '
+                                  f'not {self.mass!r} and {self.centre!r}')
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """
+    A box, fixed to the base, that a frame must not leave.
+
+    Parameters
+    ----------
+    frame
+        A link or frame of the URDF; its origin is looked at.
+    lower, upper
+        Corners in the base frame, (3,) [m]; infinite where there is no bound.
+    """
+
+    frame: str
+    lower: tuple[float, float, float]
+    upper: tuple[float, float, float]
+
+    def __post_init__(self) -> None:
+        if len(self.lower) != 3 or len(self.upper) != 3 or not all(
+                low < high for low, high in zip(self.lower, self.upper)):
+            raise ExcitationError(f"the box of frame '{self.frame}' must have a lower corner "
+                                  f'below its upper one, not {self.lower!r} and {self.upper!r}')
+
+
+@dataclass(frozen=True)
+class Requirements:
+    """
+    What a motion must respect besides position, velocity, acceleration and jerk.
+
+    Parameters
+    ----------
+    torque_margin
+        Part of the rated torques that the nominal model (the URDF, known rotor inertias, the
+        payload) leaves free, 0 to less than 1; None does not look at torques.
+    power
+        Largest mechanical power of all joints together, sum of torque times velocity [W], of
+        either sign; None has no bound.
+    payload
+        Carried while moving.
+    clearance
+        Distance to keep between links, and to the surroundings [m]; None does not look at
+        collisions.
+    self_collision
+        Whether the clearance applies between the arm's own links.
+    floor
+        Height of a floor in the base frame [m], None without one.
+    boxes
+        Obstacles in the base frame, (6,) each: lower and upper corner [m].
+    workspace
+        Boxes that frames must stay in.
+    srdf
+        Path of the SRDF; the one beside the URDF when None.
+    package_dirs
+        Folders that hold packages with meshes.
+
+    Raises
+    ------
+    ExcitationError
+        Values that make no sense.
+    """
+
+    torque_margin: float | None = None
+    power: float | None = None
+    payload: Payload | None = None
+    clearance: float | None = None
+    self_collision: bool = True
+    floor: float | None = None
+    boxes: tuple[tuple[float, ...], ...] = ()
+    workspace: tuple[Workspace, ...] = ()
+    srdf: str | None = None
+    package_dirs: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.torque_margin is not None and not 0.0 <= self.torque_margin < 1.0:
+            raise ExcitationError(f'the torque margin is a part of the rated torques, from 0 to '
+                                  f'less than 1, not {self.torque_margin!r}')
+        if self.power is not None and not self.power > 0:
+            raise ExcitationError(f'the power limit must be positive, not {self.power!r} W')
+        if self.clearance is not None and not (np.isfinite(self.clearance)
+                                               and self.clearance >= 0):
+            raise ExcitationError(f'the clearance must be zero or more metres, not '
+                                  f'{self.clearance!r}')
+        if self.clearance is None and (self.floor is not None or self.boxes):
+            raise ExcitationError('a floor and boxes need a clearance to keep from them')
+
+    def to_mapping(self) -> dict[str, Any]:
+        """Return plain content for a file."""
+        content = dataclasses.asdict(self)
+        content['boxes'] = [[float(x) for x in corners] for corners in self.boxes]
+        content['workspace'] = [
+            {'frame': box.frame, 'lower': list(box.lower), 'upper': list(box.upper)}
+            for box in self.workspace]
+        if self.payload is not None:
+            content['payload'] = {'mass': self.payload.mass, 'centre': list(self.payload.centre)}
+        content['package_dirs'] = list(self.package_dirs)
+        return content
+
+    @classmethod
+    def from_mapping(cls, content: Mapping[str, Any]) -> Requirements:
+        """Return the requirements of a file; the inverse of `to_mapping`."""
+        values = dict(content)
+        if values.get('payload') is not None:
+            values['payload'] = Payload(float(values['payload']['mass']),
+                                        _triple(values['payload']['centre']))
+        values['workspace'] = tuple(
+            Workspace(str(box['frame']), _triple(box['lower']), _triple(box['upper']))
+            for box in values.get('workspace', ()))
+        values['boxes'] = tuple(tuple(float(x) for x in box) for box in values.get('boxes', ()))
+        values['package_dirs'] = tuple(values.get('package_dirs', ()))
+        return cls(**values)
+
+
+def nominal_inertial(arm: Arm, payload: Payload | None) -> Array:
+    """
+    Return the nominal inertial parameters, (n, 10), the payload added to the last link.
+
+    Parameters
+    ----------
+    arm
+        The arm; the URDF's parameters are nominal.
+    payload
+        What it carries.
+    """
+    values = np.array(arm.inertial_parameters)
+    if payload is not None:
+        c = np.array(payload.centre, dtype=float)
+        inertia = payload.mass * (c @ c * np.eye(3) - np.outer(c, c))
+        values[-1] += np.concatenate([
+            [payload.mass], payload.mass * c,
+            [inertia[0, 0], inertia[0, 1], inertia[1, 1], inertia[0, 2], inertia[1, 2],
+             inertia[2, 2]]])
+    return values
+
+
+def nominal_rotor_inertia(arm: Arm) -> Array:
+    """Return the drives' known inertias in joint space, (n, n) [kg m^2]; unknown ones are zero."""
+    known = np.where(np.isfinite(arm.drives.rotor_inertia), arm.drives.rotor_inertia, 0.0)
+    inertia: Array = arm.drives.coupling.T * known @ arm.drives.coupling
+    return inertia
+
+
+def _triple(values: Any) -> tuple[float, float, float]:
+    x, y, z = (float(value) for value in values)
+    return x, y, z

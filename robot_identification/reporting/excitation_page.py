@@ -1,0 +1,206 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""One HTML page that shows a motion before it is run; it opens offline."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import numpy as np
+from scipy.spatial import ConvexHull, QhullError
+
+from robot_identification.arm import Arm
+from robot_identification.arrays import Array
+from robot_identification.dynamics import inverse_dynamics
+from robot_identification.dynamics.kinematics import Kinematics
+from robot_identification.excitation import Excitation, scene_for
+from robot_identification.excitation.geometry import Shape
+from robot_identification.excitation.geometry.kernels import placements
+from robot_identification.excitation.geometry.shapes import coarse
+from robot_identification.excitation.requirements import nominal_inertial, nominal_rotor_inertia
+from robot_identification.files import write_text
+from robot_identification.reporting.markup import Html, join, number, percent, tag, text
+
+FRAMES = 240
+SAMPLES = 400            # of the plots
+COLOURS = ('#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#7f7f7f', '#b2182b')
+WIDTH, HEIGHT = 600, 220
+LEFT, TOP = 50, 12
+
+
+def write_excitation_page(arm: Arm, excitation: Excitation, path: str | Path) -> Path:
+    """
+    Write the page of an excitation: certificate, plots of the joints, moving arm, tool path.
+
+    Parameters
+    ----------
+    arm
+        The arm that it was designed for.
+    excitation
+        The motion.
+    path
+        The HTML file.
+
+    Raises
+    ------
+    ExcitationError
+        The excitation is one of another arm.
+    """
+    excitation.check_arm(arm)
+    body = join(_heading(excitation), _certificate(excitation),
+                tag('section', tag('h2', 'The arm'), _player()),
+                tag('section', tag('h2', 'Joints'), _legend(arm),
+                    tag('div', *_plots(arm, excitation), class_='plots')))
+    # '<' cannot occur in numbers, and names must not end the script element
+    motion = json.dumps(_motion(arm, excitation), separators=(',', ':')).replace('<', '\\u003c')
+    page = Template(_template('excitation.html')).substitute(
+        title=text(f'{excitation.arm_name}: excitation'), style=_template('report.css'),
+        body=body, motion=motion, script=_template('excitation.js'))
+    write_text(path, page)
+    return Path(path)
+
+
+def _template(name: str) -> str:
+    return (resources.files('robot_identification.reporting') / 'templates' / name).read_text(
+        encoding='utf-8')
+
+
+def _heading(excitation: Excitation) -> Html:
+    series = excitation.trajectory.series
+    return tag('section', tag('h1', f'Excitation of {excitation.arm_name}'), tag(
+        'p', 'Condition number ', tag('b', number(excitation.condition_number, 3)),
+        f' with {excitation.rank} base parameters; {series.name}, {series.harmonics} harmonics, '
+        f'period {series.period:g} s, criterion {excitation.criterion}; {excitation.status}.',
+        class_='lead'), *(tag('p', note, class_='hint') for note in excitation.notes))
+
+
+def _certificate(excitation: Excitation) -> Html:
+    claims = excitation.certificate.claims
+    rows = [tag('tr', tag('td', claim.quantity), tag('td', number(claim.bound)),
+                tag('td', number(claim.limit)), tag('td', claim.unit), tag('td', claim.detail),
+                tag('td', 'proven' if claim.holds else 'NOT proven',
+                    class_='good' if claim.holds else 'bad'), tag('td', claim.method))
+            for claim in claims]
+    head = tag('tr', *(tag('th', name) for name in (
+        'quantity', 'bound', 'limit', 'unit', 'nearest to it', 'at all times', 'how')))
+    missing = [name for name, wanted in (
+        ('torques', excitation.requirements.torque_margin),
+        ('collisions', excitation.requirements.clearance)) if wanted is None]
+    return tag('section', tag('h2', 'What is proven'), tag('table', head, *rows), *(
+        [tag('p', f'{" and ".join(missing)} were not looked at.', class_='bad')]
+        if missing else []))
+
+
+def _player() -> Html:
+    return join(
+        tag('canvas', id='arm', aria_label='The moving arm and the path of its last frame'),
+        tag('div', tag('button', 'Pause', id='play', type='button'),
+            tag('input', id='time', type='range', min='0', value='0', aria_label='Time'),
+            tag('span', '', id='clock'), class_='player'),
+        tag('p', 'Drag to turn, wheel to zoom. Links are shown as the convex hulls that keep the '
+                 'clearance; the line is the path of the last frame.', class_='hint'))
+
+
+def _legend(arm: Arm) -> Html:
+    return tag('p', *(tag('span', tag('i', style=f'background:{COLOURS[i % len(COLOURS)]}'), name)
+                      for i, name in enumerate(arm.joint_names)), class_='legend')
+
+
+def _plots(arm: Arm, excitation: Excitation) -> list[Html]:
+    t = np.linspace(0, excitation.period, SAMPLES)
+    q, v, a = excitation.trajectory.evaluate(np.minimum(t, np.nextafter(excitation.period, 0)), 2)
+    limits, payload = excitation.limits, excitation.requirements.payload
+    torque = inverse_dynamics(arm, q, v, a, nominal_inertial(arm, payload))
+    torque = torque + a @ nominal_rotor_inertia(arm)
+    middle, half = (limits.upper + limits.lower) / 2, (limits.upper - limits.lower) / 2
+    shown = [('Position in its range', (q - middle) / half), ('Velocity', v / limits.velocity),
+             ('Acceleration', a / limits.acceleration)]
+    if np.any(np.isfinite(limits.torque)):
+        shown.append(('Torque of the nominal model', torque / limits.torque))
+    return [tag('div', tag('h3', title), _plot(t, values), tag(
+        'p', 'as part of the limit; the most is ', percent(float(np.abs(values).max())),
+        class_='hint')) for title, values in shown]
+
+
+def _plot(t: Array, values: Array) -> Html:
+    """Curves of all joints between -1 and 1, as SVG."""
+    wide, high = WIDTH - LEFT - 10, HEIGHT - 2 * TOP - 16
+    x = LEFT + wide * t / t[-1]
+
+    def level(value: Array | float) -> Any:
+        return TOP + high * (1.1 - np.asarray(value)) / 2.2
+
+    parts = []
+    for value in (-1, -0.5, 0, 0.5, 1):
+        y = f'{float(level(value)):.1f}'
+        parts += [tag('line', x1=LEFT, x2=LEFT + wide, y1=y, y2=y,
+                      stroke='var(--limit)' if abs(value) == 1 else 'var(--grid)'),
+                  tag('text', f'{value:g}', x=LEFT - 8, y=y, text_anchor='end', font_size=12,
+                      dominant_baseline='middle', fill='var(--muted)')]
+    for k in range(6):
+        parts.append(tag('text', f'{t[-1] * k / 5:.3g} s', x=LEFT + wide * k / 5, y=HEIGHT - 6,
+                         text_anchor='middle', font_size=12, fill='var(--muted)'))
+    for i, column in enumerate(values.T):
+        points = ' '.join(f'{a:.1f},{b:.1f}' for a, b in zip(x, level(column)))
+        parts.append(tag('polyline', points=points, fill='none', stroke_width=1.4,
+                         stroke=COLOURS[i % len(COLOURS)]))
+    parts.append(tag('line', class_='now', x1=LEFT, x2=LEFT, y1=TOP, y2=TOP + high,
+                     stroke='var(--muted)', stroke_dasharray='3 3'))
+    return tag('svg', *parts, class_='plot', viewBox=f'0 0 {WIDTH} {HEIGHT}', role='img')
+
+
+def _motion(arm: Arm, excitation: Excitation) -> dict[str, Any]:
+    """Return what the script draws: shapes, placements in every frame, tool path."""
+    tree = Kinematics.of(arm)
+    t = np.linspace(0, np.nextafter(excitation.period, 0), FRAMES)
+    q = np.ascontiguousarray(excitation.trajectory.derivative(t, 0))
+    world, origin = np.empty((FRAMES, arm.n, 3, 3)), np.empty((FRAMES, arm.n, 3))
+    placements(q, *tree[:5], world, origin)
+    frame = arm.model.frames[arm.model.nframes - 1]
+    last = frame.parentJoint - 1
+    path = origin[:, last] + world[:, last] @ frame.placement.translation
+    # a floor is too wide to be drawn, and so is everything that is as wide
+    shapes = [] if excitation.requirements.clearance is None else [
+        shape for shape in scene_for(arm, excitation.requirements).shapes
+        if shape.bounding_radius < 10]
+    seen = np.concatenate([path, origin.reshape(-1, 3), np.zeros((1, 3))])
+    centre = (seen.max(axis=0) + seen.min(axis=0)) / 2
+    return {
+        'period': float(excitation.period), 'centre': _short(centre),
+        'radius': float(np.linalg.norm(seen - centre, axis=1).max()),
+        'base': [0.0, 0.0, 0.0],
+        'bones': [[i, int(p)] for i, p in enumerate(tree.parents)] if not shapes else [],
+        'frames': [[_short(np.concatenate([world[k, i].ravel(), origin[k, i]]))
+                    for i in range(arm.n)] for k in range(FRAMES)],
+        'path': [_short(p) for p in path],
+        'shapes': [_drawn(shape, arm.n) for shape in shapes]}
+
+
+def _drawn(shape: Shape, n: int) -> dict[str, Any]:
+    vertices = coarse(shape).vertices
+    try:
+        faces = ConvexHull(vertices).simplices.tolist() if len(vertices) > 3 else []
+    except QhullError:
+        faces = []
+    hue = 210 if shape.link < 0 else round(360 * (shape.link + 1) / (n + 1))
+    return {'link': int(shape.link), 'vertices': [_short(v) for v in vertices], 'faces': faces,
+            'hue': hue}
+
+
+def _short(values: Array) -> list[float]:
+    return [round(float(x), 4) for x in values]

@@ -1,0 +1,186 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Kinds of motions, optimisers, extensions, validation motions, exports and the page."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import numpy as np
+import pinocchio as pin
+import pytest
+import yaml
+from excitation_arms import chain
+
+from robot_identification.arm import load_arm
+from robot_identification.errors import ExcitationError
+from robot_identification.excitation import (
+    OPTIMISERS,
+    EarlierMotion,
+    Requirements,
+    check_certificate,
+    design,
+    get_series,
+    joint_trajectory,
+    save_joint_trajectory,
+    suggested_harmonics,
+    ur_script,
+    validation_motion,
+)
+
+QUICK = {'harmonics': 3, 'period': 6.0, 'acceleration': 8.0, 'samples_per_period': 50}
+
+
+@pytest.fixture(scope='module')
+def resting():
+    return design(chain(), kind='mfs', starts=1, **QUICK)
+
+
+@pytest.fixture(scope='module')
+def ur10():
+    return load_arm('ur10')
+
+
+@pytest.mark.parametrize('kind', ['mfs', 'ffs_rest', 'spline'])
+def test_every_resting_kind_is_designed_within_its_limits_and_rests(kind):
+    found = design(chain(), kind=kind, starts=1, requirements=Requirements(torque_margin=0.2),
+                   **QUICK)
+    assert found.certificate.holds and found.condition_number < 60
+    q, v, a = found.trajectory.evaluate([0.0, np.nextafter(6.0, 0)], 2)
+    np.testing.assert_allclose(q, found.trajectory.coefficients[[0, 0]], atol=1e-9)
+    np.testing.assert_allclose([v, a], 0.0, atol=1e-8)
+
+
+def test_a_resting_fourier_series_has_no_higher_harmonics():
+    series = get_series('ffs_rest', 8.0, 3)
+    t = 8.0 * np.arange(64) / 64
+    spectrum = np.abs(np.fft.rfft(series.basis(t), axis=0))
+    assert spectrum[4:].max() < 1e-12 and spectrum[3].max() > 1e-3
+
+
+def test_genetic_algorithms_stay_within_limits_and_do_not_beat_the_gradient():
+    found = {name: design(chain(), starts=1, optimiser=name, **QUICK) for name in OPTIMISERS}
+    assert set(found) == {'barrier', 'real_genetic', 'binary_genetic'}
+    for name, excitation in found.items():
+        assert excitation.certificate.holds
+        assert found['barrier'].value <= excitation.value, name
+    again = design(chain(), starts=1, optimiser='real_genetic', **QUICK)
+    assert again.value == found['real_genetic'].value
+
+
+def test_an_extension_excites_what_earlier_recordings_left_weak():
+    arm = chain()
+    t = np.linspace(0, 6, 300)
+    q = np.column_stack([np.sin(t), 0 * t, 0 * t])
+    v = np.column_stack([np.cos(t), 0 * t, 0 * t])
+    a = np.column_stack([-np.sin(t), 0 * t, 0 * t])
+    earlier = EarlierMotion(q, v, a, 50.0, 'first.csv')
+    alone = design(arm, starts=2, **QUICK)
+    after = design(arm, starts=2, earlier=[earlier], **QUICK)
+    from robot_identification.excitation import build_problem, motion_limits
+    limits, _ = motion_limits(arm, acceleration=8.0)
+    both = build_problem(arm, after.trajectory.series, limits, earlier=[earlier],
+                         samples_per_period=50).objective
+    assert after.columns.earlier == ('first.csv',)
+    assert after.value == pytest.approx(both.evaluate(after.trajectory.coefficients).value)
+    assert after.value < both.evaluate(alone.trajectory.coefficients).value
+
+
+@pytest.mark.parametrize('name', ['fourier', 'point_to_point'])
+def test_validation_motions_are_proven_and_rest_at_both_ends(name):
+    arm = chain()
+    arm = dataclasses.replace(arm, limits=dataclasses.replace(
+        arm.limits, acceleration=np.full(3, 60.0), velocity=np.full(3, 4.0)))
+    found = validation_motion(arm, name, requirements=Requirements(torque_margin=0.0),
+                              time_budget=1.0)
+    assert found.certificate.holds and check_certificate(found, arm).holds
+    _, v, a = found.trajectory.evaluate([0.0], 2)
+    np.testing.assert_allclose([v, a], 0.0, atol=1e-6)
+
+
+def test_the_circle_is_one_of_100_mm_at_half_a_metre_per_second(ur10):
+    requirements = Requirements(torque_margin=0.1, clearance=0.005)
+    found = validation_motion(ur10, 'circle', requirements=requirements)
+    assert found.certificate.holds and 'clearance' in found.certificate
+    data, frame = ur10.model.createData(), ur10.model.nframes - 1
+    t = np.linspace(0, found.period / 2, 500)
+    q, v, _ = found.trajectory.evaluate(t, 2)
+    points, speeds = np.empty((500, 3)), np.empty(500)
+    for k in range(500):
+        pin.forwardKinematics(ur10.model, data, q[k], v[k])
+        pin.updateFramePlacements(ur10.model, data)
+        points[k] = data.oMf[frame].translation
+        speeds[k] = np.linalg.norm(pin.getFrameVelocity(
+            ur10.model, data, frame, pin.LOCAL_WORLD_ALIGNED).linear)
+    centre = (points.max(axis=0) + points.min(axis=0)) / 2
+    np.testing.assert_allclose(np.linalg.norm(points - centre, axis=1), 0.05, atol=5e-4)
+    assert speeds.max() == pytest.approx(0.5, abs=2e-3)
+
+
+def test_unknown_validation_motions_are_refused(ur10):
+    with pytest.raises(ExcitationError, match='fourier, circle, point_to_point'):
+        validation_motion(ur10, 'square')
+
+
+def test_joint_trajectories_hold_every_point_with_its_time(resting, tmp_path):
+    save_joint_trajectory(resting, tmp_path / 't.yaml', 10.0, periods=2)
+    content = yaml.safe_load((tmp_path / 't.yaml').read_text())
+    assert content == joint_trajectory(resting, 10.0, 2)
+    assert content['joint_names'] == list(resting.joint_names) and len(content['points']) == 121
+    point = content['points'][37]
+    assert point['time_from_start'] == {'sec': 3, 'nanosec': 700_000_000}
+    for derivative, name in enumerate(('positions', 'velocities', 'accelerations')):
+        np.testing.assert_allclose(
+            point[name], resting.trajectory.derivative([3.7], derivative)[0], atol=1e-12)
+
+
+def test_ur_scripts_start_at_rest_and_hold_all_points(resting, ur10):
+    with pytest.raises(ExcitationError, match='six joints'):
+        ur_script(resting)
+    moving = design(ur10, kind='ffs', starts=1, time_budget=0.2)
+    with pytest.raises(ExcitationError, match='starts and ends at rest'):
+        ur_script(moving)
+    still = design(ur10, kind='mfs', starts=1, time_budget=0.2)
+    program = ur_script(still, 125.0)
+    assert program.startswith('def excite_ur10():') and program.count('servoj') == 1
+    rows = program.split('points = [\n')[1].split('\n  ]')[0]
+    points = np.array(json.loads('[' + rows + ']'))
+    np.testing.assert_allclose(points, still.sample(125.0, endpoint=True).q, atol=1e-7)
+
+
+@pytest.mark.parametrize(('options', 'harmonics'), [
+    ((10.0,), 5), ((20.0,), 10), ((60.0,), 12), ((10.0, 0.5, 1.8), 3), ((10.0, 0.3, 12.0), 3)])
+def test_harmonics_stay_below_the_upper_frequency_and_the_resonance(options, harmonics):
+    assert suggested_harmonics(*options) == harmonics
+
+
+def test_periods_that_are_too_short_say_how_long_they_must_be():
+    with pytest.raises(ExcitationError, match='take a period of 4 s or more'):
+        suggested_harmonics(3.0)
+    with pytest.raises(ExcitationError, match='resonance must be positive'):
+        suggested_harmonics(10.0, 0.5, -1.0)
+
+
+def test_the_page_opens_offline_and_shows_what_was_proven(resting, tmp_path):
+    from robot_identification.reporting.excitation_page import write_excitation_page
+    write_excitation_page(chain(), resting, tmp_path / 'page.html')
+    page = (tmp_path / 'page.html').read_text()
+    assert not any(word in page for word in ('src=', '@import', 'url(', 'fetch(', '<link'))
+    assert page.count('proven') >= 3 and 'torques and collisions were not looked at' in page
+    motion = json.loads(page.split('type="application/json">')[1].split('</script>')[0])
+    assert len(motion['frames']) == len(motion['path']) == 240 and len(motion['bones']) == 3
+    other = dataclasses.replace(chain(), urdf=chain().urdf.replace('1.0', '1.1'))
+    with pytest.raises(ExcitationError, match='another URDF'):
+        write_excitation_page(other, resting, tmp_path / 'other.html')
