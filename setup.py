@@ -43,10 +43,11 @@ setup(
         'example-robot-data>=4',
     ],
     extras_require={
-        'test': ['pytest>=7', 'hypothesis>=6', 'xacro'],
+        'test': ['pytest>=7', 'hypothesis>=6', 'xacro', 'cma>=3'],
         'develop': ['pytest>=7', 'hypothesis>=6', 'xacro', 'ruff>=0.6', 'mypy>=1.8',
-                    'types-PyYAML'],
+                    'types-PyYAML', 'cma>=3'],
         'xacro': ['xacro'],
+        'search': ['cma>=3'],
     },
     entry_points={'console_scripts': [f'robot-identification = {PACKAGE}.cli:main']},
 )

@@ -49,20 +49,17 @@ from robot_identification.estimation.search.estimator import SearchEstimate, sea
 from robot_identification.estimation.tls import TotalLeastSquares
 from robot_identification.estimation.wls import WeightedLeastSquares
 
-ESTIMATORS: dict[str, type[Estimator]] = {
-    estimator.name: estimator
-    for estimator in (OrdinaryLeastSquares, WeightedLeastSquares, MaximumLikelihood, Ridge,
-                      TotalLeastSquares, Huber, InstrumentalVariables, Didim, Kalman,
-                      ExtendedKalman, ExponentialForgetting, ExponentialForgettingNonlinear)}
+_FAMILY: tuple[type[Estimator], ...] = (
+    OrdinaryLeastSquares, WeightedLeastSquares, MaximumLikelihood, Ridge, TotalLeastSquares, Huber,
+    InstrumentalVariables, Didim, Kalman, ExtendedKalman, ExponentialForgetting,
+    ExponentialForgettingNonlinear, *(search_estimator(search) for search in SEARCHES.values()))
+ESTIMATORS: dict[str, type[Estimator]] = {estimator.name: estimator for estimator in _FAMILY}
 
 AUTO_ESTIMATORS = ('wls', 'ols', 'huber', 'mle')
 """What the estimator 'auto' chooses from; the first one compares friction models."""
 AUTO_FRICTIONS = ('coulomb_viscous', 'smooth_coulomb', 'cube_root', 'load_dependent', 'atan',
                   'stribeck', 'sech_tanh', 'bompos')
 """And its friction models, simplest first."""
-
-
-ESTIMATORS.update({name: search_estimator(search) for name, search in SEARCHES.items()})
 
 
 def get_estimator(name: str, **settings: Any) -> Estimator:

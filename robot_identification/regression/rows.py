@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robot_identification.arrays import Array
+from robot_identification.arrays import Array, IndexArray
 from robot_identification.regression.reduce import _Block, _packed, joint_columns
 from robot_identification.regression.regression import Regression
 from robot_identification.signals.decimation import Decimator
@@ -54,7 +54,7 @@ class RowChunk:
         Whether the chunk begins a new run of samples.
     """
 
-    columns: tuple[Array, ...]
+    columns: tuple[IndexArray, ...]
     matrices: tuple[Array, ...]
     torques: Array
     v: Array

@@ -80,20 +80,22 @@ def render(results: StoredResults) -> str:
     navigation = [tag('a', section.short or section.title, href=f'#{section.anchor}')
                   for section in sections]
     name = results.content['arm']['name']
-    return Template(_template('report.html')).substitute(
-        title=text(f'{name}: identified dynamic model'), style=_template('report.css'),
+    return Template(template('report.html')).substitute(
+        title=text(f'{name}: identified dynamic model'), style=template('report.css'),
         navigation=join(tag('a', 'Verdict', href='#verdict'), *navigation),
         body=join(hero(results), *(section.html for section in sections)),
         figures=figures_json(figure for section in sections for figure in section.figures),
-        plotly=_plotly(), script=_template('report.js'))
+        plotly=plotly_script(), script=template('report.js'))
 
 
-def _template(name: str) -> str:
+def template(name: str) -> str:
+    """Return the text of a file in `templates`."""
     return (resources.files('robot_identification.reporting') / 'templates' / name).read_text(
         encoding='utf-8')
 
 
-def _plotly() -> str:
+def plotly_script() -> str:
+    """Return plotly.js, for a page that needs no network."""
     try:
         from plotly.offline import get_plotlyjs
     except ImportError as error:

@@ -27,7 +27,7 @@ from robot_identification.files import write_text
 from robot_identification.reporting.contents import plain
 from robot_identification.reporting.figures import Figure, axis, figures_json, layout, trace
 from robot_identification.reporting.markup import Html, join, numeric, table, tag, text
-from robot_identification.reporting.report import _plotly, _template
+from robot_identification.reporting.report import plotly_script, template
 
 COLOURS = ('#0067b1', '#d55e00', '#00795c', '#a05195', '#b3590a', '#6b7a90', '#c2185b', '#4c9ed9')
 
@@ -69,9 +69,10 @@ def write_study(contents: Mapping[str, Any], directory: str | Path) -> Path:
     navigation = [tag('a', name, href=f'#{anchor}') for name, anchor in (
         ('Study', 'verdict'), ('Claims', 'claims'), ('Settings', 'settings'),
         ('Assumptions', 'assumptions'))]
-    page = Template(_template('report.html')).substitute(
-        title=text(contents['title']), style=_template('report.css'), navigation=join(*navigation),
-        body=body, figures=figures_json(figures), plotly=_plotly(), script=_template('report.js'))
+    page = Template(template('report.html')).substitute(
+        title=text(contents['title']), style=template('report.css'), navigation=join(*navigation),
+        body=body, figures=figures_json(figures), plotly=plotly_script(),
+        script=template('report.js'))
     write_text(directory / 'study.html', page)
     return directory / 'study.html'
 
@@ -106,6 +107,7 @@ def _figure(number: int, plot: Mapping[str, Any]) -> Figure:
     data = [trace(np.asarray(line['x'], dtype=float), np.asarray(line['y'], dtype=float),
                   COLOURS[i % len(COLOURS)], name=line['name'])
             for i, line in enumerate(plot['lines'])]
-    scale = {'type': 'log'} if plot['log'] else {}
+    kind = 'log' if plot['log'] else 'linear'
     return Figure(f'figure-{number}', data, layout(
-        xaxis=axis(plot['x'], **scale), yaxis=axis(plot['y'], **scale)), 320, label=plot['title'])
+        xaxis=axis(plot['x'], type=kind), yaxis=axis(plot['y'], type=kind)), 320,
+                  label=plot['title'])

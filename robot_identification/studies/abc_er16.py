@@ -67,8 +67,9 @@ def abc_er16(quick: bool, seed: int, progress: Progress) -> StudyResult:
     cost = MeanAbsolute(problem)
     results: dict[str, list[SearchResult]] = {}
     contestants = [Contestant(label, search, {}, budget) for label, search in (
-        ('ABC', 'abc'), ('GA', 'ga'), ('GA, binary', 'binary_ga'), ('PSO', 'pso'), ('SPSO', 'spso'),
-        ('differential evolution', 'differential_evolution'), ('CMA-ES', 'cma_es'))]
+        ('ABC', 'abc'), ('GA', 'ga'), ('GA, binary', 'binary_ga'), ('PSO', 'pso'),
+        ('SPSO', 'spso'), ('differential evolution', 'differential_evolution'),
+        ('CMA-ES', 'cma_es'))]
     for k, contestant in enumerate(contestants):
         progress(f'{contestant.label}, {runs} runs', 0.1 + 0.9 * k / len(contestants))
         results[contestant.label] = repeat(contestant, cost, bounds, runs, seed)
@@ -98,7 +99,8 @@ def _table(experiment: Experiment, results: Mapping[str, list[SearchResult]], sq
         rows.append((label, float(np.median(costs)), min(costs),
                      *_correlations(experiment, best_run(runs).values),
                      '-' if label == 'ABC' else rank_sum(abc, costs)))
-    rows.append(('WLS', float(cost(square[None])[0]), '-', *_correlations(experiment, square), '-'))
+    rows.append(('WLS', float(cost(square[None])[0]), '-',
+                 *_correlations(experiment, square), '-'))
     return Table('Cost (9) and correlations of the best run', (
         'method', 'median cost [N m]', 'best cost [N m]',
         *(f'{kind} {j}' for kind in ('fit', 'validation') for j in (1, 2, 3)), 'p against ABC'),
@@ -118,7 +120,8 @@ def _claims(results: Mapping[str, list[SearchResult]], table: Table, cost: MeanA
     worst = min(float(x) for x in ours[6:9])
     least = float(cost(square[None])[0])
     return (
-        Claim('ABC identifies a model that predicts a motion that was not fitted (correlations above '
+        Claim('ABC identifies a model that predicts a motion that was not fitted (correlations '
+              'above '
               '0.92, as published)', worst > 0.92, f'smallest validation correlation {worst:.4f}'),
         Claim('ABC performs better than DE, PSO and GA (the paper cites this of other problems)',
               median['ABC'] < min(median[k] for k in ('GA', 'PSO', 'differential evolution')),

@@ -29,16 +29,18 @@ from robot_identification.regression import build_regression
 from robot_identification.signals import Samples, process
 from robot_identification.simulation import Plant, PlantOptions, SimulatedRun, simulate
 
-PERIOD = 25.0
+PERIOD, SHORT = 25.0, 10.0
 THINNING = 10
 REVERSAL = 0.05
 """Rows slower than this [rad/s] at a joint are near its reversal."""
 ASSUMPTIONS = (
     'a representative geometry of the ER-16: the papers lost their tables',
-    'the plant: inertias up to 20 % from the URDF, Coulomb and viscous friction of 5 to 10 % of the '
-    'rated torque each, Stribeck excess of 30 % below 0.1 rad/s, 17-bit encoders, 2 ms delay, torque '
+    'the plant: inertias up to 20 % from the URDF, Coulomb and viscous friction of 5 to 10 % of '
+    'the rated torque each, Stribeck excess of 30 % below 0.1 rad/s, 17-bit encoders, 2 ms '
+    'delay, torque '
     'noise of 1 % of the rated torque, a joint controller of 15 Hz; MuJoCo moves it',
-    'our own five-harmonic motion within Table 1, base frequency 0.04 Hz: the printed coefficients '
+    'our own five-harmonic motion within Table 1, base frequency 0.04 Hz: the printed '
+    'coefficients '
     'break the accelerations of Table 1',
     'rotor inertia is identified, not compensated: the paper takes it from the maker',
     'search scopes: 60 % of the URDF scale, friction up to the torque of the joint (Tables lost)')
@@ -90,20 +92,20 @@ def er16_experiment(quick: bool, seed: int) -> Experiment:
     Parameters
     ----------
     quick
-        Fewer starts of the design.
+        A shorter motion and fewer starts of its design.
     seed
         Of the designs, the arm and its noise.
     """
     arm = load_arm('er16')
-    starts = 1 if quick else 3
-    excitation = design(arm, period=PERIOD, harmonics=5, starts=starts, seed=seed)
-    other = design(arm, period=PERIOD, harmonics=3, starts=1, seed=seed + 1)
+    starts, period = (1, SHORT) if quick else (3, PERIOD)
+    excitation = design(arm, period=period, harmonics=5, starts=starts, seed=seed)
+    other = design(arm, period=period, harmonics=3, starts=1, seed=seed + 1)
     plant = Plant(arm, PlantOptions(seed=seed))
     rng = np.random.default_rng(seed)
     runs = [simulate(plant, motion, rng=rng, name=name)
             for motion, name in ((excitation, 'excitation'), (other, 'three harmonics'))]
     fit, check = (thinned(process(run.recording, arm, decimation_cutoff=np.inf)) for run in runs)
-    return Experiment(arm, fit, check, *runs, condition=excitation.condition_number)
+    return Experiment(arm, fit, check, runs[0], runs[1], excitation.condition_number)
 
 
 def thinned(samples: Samples) -> Samples:

@@ -87,8 +87,8 @@ def ics_er16(quick: bool, seed: int, progress: Progress) -> StudyResult:
                   'condition number of the excitation': experiment.condition},
         assumptions=(*ASSUMPTIONS, 'S0 and the effect of a positive emotion (see the search ics)',
                      'every tenth of the samples at 1 kHz enters the cost'),
-        tables=(_costs(results, square, cost), _correlations(experiment, results, square), PUBLISHED,
-                frictions[0]),
+        tables=(_costs(results, square, cost), _correlations(experiment, results, square),
+                PUBLISHED, frictions[0]),
         claims=(*_claims(results), *frictions[1]),
         plots=(convergence('Cost of the median run', 'cost (11) [N m]', results),
                *_torques(experiment, results)), quick=quick)
@@ -124,15 +124,18 @@ def _costs(results: Results, square: Array, cost: MeanAbsolute) -> Table:
     rows: list[tuple[str | float, ...]] = []
     for label, runs in results.items():
         costs = [r.cost for r in runs]
-        rows.append((label, float(np.median(costs)), min(costs), min(costs[:3]), float(np.std(costs)),
+        rows.append((label, float(np.median(costs)), min(costs), min(costs[:3]),
+                     float(np.std(costs)),
                      float(runs[0].evaluations), float(np.mean([r.seconds for r in runs])),
                      '-' if label == 'ICS' else rank_sum(ics, costs)))
     rows.append(('variable projection, OLS', float(cost(square[None])[0]), '-', '-', '-', '-', '-',
                  '-'))
     return Table('Cost (11) [N m]', (
         'method', 'median', 'best', 'best of three', 'deviation', 'evaluations', 'seconds a run',
-        'p against ICS'), tuple(rows), note='A generation of CS and ICS costs two evaluations a nest, '
-        'one of PSO one a particle; p is of the rank-sum test. Variable projection minimises squares '
+        'p against ICS'), tuple(rows), note='A generation of CS and ICS costs two evaluations a '
+                                            'nest, '
+        'one of PSO one a particle; p is of the rank-sum test. Variable projection minimises '
+        'squares '
         'without bounds on the linear parameters.')
 
 
@@ -189,7 +192,8 @@ def _frictions(experiment: Experiment, iterations: int, runs: int,
                 rows.append((friction, method, kind, *parts[0], *parts[1]))
                 if kind == 'fit':
                     near[friction, method] = np.array(parts[0])
-    table = Table(f'RMS torque error [N m] near reversals (below {REVERSAL:g} rad/s) and elsewhere', (
+    table = Table(f'RMS torque error [N m] near reversals (below {REVERSAL:g} rad/s) and '
+                  f'elsewhere', (
         'friction', 'method', 'data', *(f'near, joint {j}' for j in (1, 2, 3)),
         *(f'elsewhere, joint {j}' for j in (1, 2, 3))), tuple(rows))
     return table, tuple(Claim(

@@ -50,8 +50,7 @@ class Contestant:
 
 
 def repeat(contestant: Contestant, cost: Callable[[Array], Array], bounds: Bounds, runs: int,
-           seed: int, target: float = -np.inf,
-           patience: float = np.inf) -> list[SearchResult]:
+           seed: int, target: float = -np.inf) -> list[SearchResult]:
     """
     Run a search with seeds seed, seed + 1, ...
 
@@ -65,32 +64,10 @@ def repeat(contestant: Contestant, cost: Callable[[Array], Array], bounds: Bound
         How often.
     seed
         The first seed.
-    patience
-        Evaluations without an improvement of 0.1 % after which a run is ended.
     """
     search = get_search(contestant.search, **contestant.settings)
-    results = []
-    for run in range(runs):
-        watch = _Patience(patience / contestant.budget)
-        results.append(search.minimise(
-            cost, bounds, budget=contestant.budget, target=target, progress=watch.progress,
-            stop=watch.over, rng=np.random.default_rng(seed + run)))
-    return results
-
-
-class _Patience:
-    """Ends a run that does not improve any more."""
-
-    def __init__(self, part: float) -> None:
-        self._part, self._since, self._now, self._best = part, 0.0, 0.0, np.inf
-
-    def progress(self, used: float, best: float) -> None:
-        self._now = used
-        if best < 0.999 * self._best:
-            self._since, self._best = used, best
-
-    def over(self) -> bool:
-        return self._now - self._since > self._part
+    return [search.minimise(cost, bounds, budget=contestant.budget, target=target,
+                            rng=np.random.default_rng(seed + run)) for run in range(runs)]
 
 
 def median_run(results: list[SearchResult]) -> SearchResult:

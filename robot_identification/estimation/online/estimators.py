@@ -30,6 +30,7 @@ from robot_identification.estimation.estimator import (
     reweight,
 )
 from robot_identification.estimation.noise import colour
+from robot_identification.estimation.online.information_filter import InformationFilter
 from robot_identification.estimation.online.linearisation import Linearisation
 from robot_identification.estimation.online.online_estimator import (
     REST_SPEED,
@@ -98,7 +99,14 @@ class RecursiveEstimator(Estimator):
                 f"'{friction.key}'; take {self.counterpart}, or a friction model without a shape")
         noise = reweight(regression.normal).deviations
         rows = Linearisation(regression.base, not regression.fixed)
-        running = start_filter(rows, self.width, self.forgetting if self.forgets else 'none')
+        forgetting = self.forgetting if self.forgets else 'none'
+        running = start_filter(rows, self.width, forgetting)
+        self._pass(regression, rows, running, noise)
+        return self._result(regression, rows, running.values, running.covariance)
+
+    def _pass(self, regression: Regression, rows: Linearisation, running: InformationFilter,
+              noise: Array) -> None:
+        """Let the filter pass over the recordings once."""
         transmission = regression.base.structure.arm.transmission
         acts = transmission != 0
         for chunk in row_chunks(regression):
@@ -115,8 +123,9 @@ class RecursiveEstimator(Estimator):
                 jacobian, predicted = rows.rows(stacked[row], speeds[window], load, taps,
                                                 running.values)
                 innovation = chunk.torques[row] - predicted
-                running.update(jacobian[used], innovation[used], noise[used], keep)
-        return self._result(regression, rows, running.values, running.covariance)
+                doubt = rows.doubt(running, jacobian[used], noise[used])
+                running.update(jacobian[used], innovation[used], doubt, keep)
+                rows.keep_inside(running)
 
     @property
     def counterpart(self) -> str:

@@ -41,7 +41,8 @@ class InformationFilter:
     forgetting
         'none' (Kalman filter of constant unknowns), 'directional' (only where a row says something
         new, so nothing is lost at rest), or 'uniform' (everything, as the survey's equation (23):
-        at rest the covariance grows without limit).
+        at rest the covariance grows without limit). With one time constant, 'directional' forgets
+        slower, by about the number of unknowns over the number of rows of an update.
 
     References
     ----------
@@ -74,6 +75,12 @@ class InformationFilter:
         inverse = solve_triangular(self._factor, np.eye(len(self.values)))
         deviations: Array = self._scale * np.sqrt(np.sum(inverse ** 2, axis=1))
         return deviations
+
+    def spread(self, rows: Array) -> Array:
+        """Return the standard deviations of rows (k, p) @ unknowns, (k,)."""
+        half = solve_triangular(self._factor, (rows * self._scale).T, trans='T')
+        spread: Array = np.sqrt(np.sum(half ** 2, axis=0))
+        return spread
 
     def update(self, rows: Array, innovation: Array, noise: Array, keep: float = 1.0) -> None:
         """

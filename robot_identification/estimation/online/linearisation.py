@@ -19,6 +19,7 @@ import numpy as np
 
 from robot_identification.arrays import Array
 from robot_identification.dynamics import BaseParameters
+from robot_identification.estimation.online.information_filter import InformationFilter
 
 
 class Linearisation:
@@ -43,6 +44,7 @@ class Linearisation:
         self.base, self.structure, self.rank = base, structure, base.rank
         self.elements, self.numbers = structure.shape.shape if nonlinear else (0, 0)
         self.size = self.rank + self.elements * self.numbers
+        self._transmission = structure.arm.transmission
         k, first = len(structure.friction.parameters), structure.friction_part.start
         where = {int(standard): i for i, standard in enumerate(base.columns)}
         self._places = [[(c, where[first + e * k + c]) for c in range(k)
@@ -54,6 +56,34 @@ class Linearisation:
             shape: Array = self.structure.shape
             return shape
         return np.exp(values[self.rank:]).reshape(self.elements, self.numbers)
+
+    def doubt(self, running: InformationFilter, jacobian: Array, noise: Array) -> Array:
+        """
+        Return the noise (k,) with what is not known of the shape added to it.
+
+        Rows that are linearised while the shape is uncertain would else be believed too much,
+        and an extended filter diverge; the addition fades as the shape gets known.
+
+        Parameters
+        ----------
+        running
+            The filter.
+        jacobian, noise
+            Rows (k, size) and their noise (k,).
+        """
+        if not self.elements:
+            return noise
+        part = jacobian.copy()
+        part[:, :self.rank] = 0.0
+        doubt: Array = np.hypot(noise, running.spread(part))
+        return doubt
+
+    def keep_inside(self, running: InformationFilter) -> None:
+        """Move the filter's shapes to the nearest ones within the friction model's bounds."""
+        if self.elements:
+            lower, upper = np.log(self.structure.shape_bounds.reshape(-1, 2)).T
+            values = running.values
+            values[self.rank:] = np.minimum(np.maximum(values[self.rank:], lower), upper)
 
     def rows(self, fixed: Array, speeds: Array, load: Array | None, taps: Array,
              values: Array) -> tuple[Array, Array]:
@@ -74,11 +104,12 @@ class Linearisation:
         jacobian = np.zeros((len(fixed), self.size))
         jacobian[:, :self.rank] = fixed
         shape, friction = self.shape(values), self.structure.friction
-        transmission = self.structure.arm.transmission
+        transmission = self._transmission
         for e, places in enumerate(self._places):
             force = None if load is None else load[:, e]
             columns = taps @ friction.columns(speeds[:, e], shape[e], force)
-            slopes = np.tensordot(taps, friction.shape_gradient(speeds[:, e], shape[e], force), 1)
+            slopes = friction.shape_gradient(speeds[:, e], shape[e], force)
+            slopes = (taps @ slopes.reshape(len(taps), -1)).reshape(slopes.shape[1:])
             change = np.zeros(self.numbers)
             for c, place in places:
                 jacobian[:, place] = transmission[e] * columns[c]

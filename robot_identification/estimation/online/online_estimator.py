@@ -108,8 +108,8 @@ class OnlineEstimator:
         structure = self.base.structure
         if structure.friction.needs_load:
             raise ConfigurationError(
-                f"the friction model '{structure.friction.key}' needs the transmitted torque, which "
-                f'is not known while the arm moves; take another one')
+                f"the friction model '{structure.friction.key}' needs the transmitted torque, "
+                f'which is not known while the arm moves; take another one')
         self.noise = np.broadcast_to(np.asarray(noise, dtype=float), (arm.n,)).copy()
         if not np.all(self.noise > 0) or not period > 0 or not (memory is None or memory > 0):
             raise ConfigurationError('noise, period and memory of an online estimator must be '
@@ -118,7 +118,8 @@ class OnlineEstimator:
         self.rest_speed = rest_speed
         self._rows = Linearisation(self.base, bool(structure.friction.shape))
         self.filter = start_filter(self._rows, width, 'none' if memory is None else forgetting)
-        self._acts = arm.transmission != 0
+        self._transmission = arm.transmission
+        self._acts = self._transmission != 0
         self._taps = np.ones(1)
 
     @property
@@ -149,16 +150,23 @@ class OnlineEstimator:
         """
         q, v, a = (np.asarray(x, dtype=float).reshape(1, -1) for x in (q, v, a))
         structure = self.base.structure
-        columns = np.concatenate([
-            joint_torque_regressor(self.arm, q, v, a, backend=structure.backend)[0],
-            structure.drive_columns(v, a)[0]], axis=1)[:, self.base.columns]
-        speeds = v @ self.arm.transmission.T
+        columns = np.zeros((self.arm.n, structure.count))
+        columns[:, structure.inertial] = joint_torque_regressor(
+            self.arm, q, v, a, backend=structure.backend)[0]
+        if self._rows.elements:    # friction columns follow with the present shape
+            columns[:, structure.rotor] = (self._transmission @ a[0]) * self._transmission.T
+        else:
+            columns[:, structure.rotor.start:] = structure.drive_columns(v, a)[0]
+        columns = columns[:, self.base.columns]
+        speeds = v @ self._transmission.T
         jacobian, predicted = self._rows.rows(columns, speeds, None, self._taps,
                                               self.filter.values)
         innovation = np.asarray(tau, dtype=float) - predicted
         used = moving_rows(self._acts, speeds[0], self.rest_speed)
         if used.any():
-            self.filter.update(jacobian[used], innovation[used], self.noise[used], self.keep)
+            doubt = self._rows.doubt(self.filter, jacobian[used], self.noise[used])
+            self.filter.update(jacobian[used], innovation[used], doubt, self.keep)
+            self._rows.keep_inside(self.filter)
         return OnlineUpdate(self.filter.values[:self.base.rank],
                             self._rows.shape(self.filter.values), innovation, used)
 

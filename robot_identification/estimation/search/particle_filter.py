@@ -79,7 +79,8 @@ def tempered(costs: Array, effective: float) -> Array:
     weights = np.full(len(costs), 1 / len(costs))
     for _ in range(50):
         middle = (low + high) / 2
-        weights = np.where(finite, np.exp(-np.where(finite, gap, 0.0) / (scale * 10 ** middle)), 0.0)
+        weights = np.where(finite, np.exp(-np.where(finite, gap, 0.0) / (scale * 10 ** middle)),
+                           0.0)
         weights /= weights.sum()
         if 1 / np.sum(weights ** 2) > effective * len(costs):
             high = middle

@@ -31,13 +31,14 @@ DEVIATIONS = 4.0
 """Half width of a range around an estimate, in standard deviations, at least."""
 
 
-def search_bounds(problem: SearchProblem, kind: str = 'urdf', relative: float = RELATIVE) -> Bounds:
+def search_bounds(problem: SearchProblem, kind: str = 'urdf',
+                  relative: float = RELATIVE) -> Bounds:
     """
     Return the box to search.
 
     'urdf': each inertial parameter within `relative` of the URDF's scale of it (`Prior`), added up
-    for base parameters; a friction or rotor term between zero (or minus the same, where its sign is
-    free) and the value at which it alone would have the root mean square of its joint's torque.
+    for base parameters; a friction or rotor term between zero (or minus the same, where its sign
+    is free) and the value at which it alone would have the root mean square of its joint's torque.
     'estimate': within `relative` of a least-squares estimate, and at least four of its standard
     deviations. Logarithms of friction shapes: the bounds of the friction model.
 
@@ -93,9 +94,9 @@ def _term_sizes(problem: SearchProblem) -> Array:
         sizes[base.columns] = np.maximum(sizes[base.columns], size)
     for column in np.flatnonzero(sizes == 0):    # part of a combination with a kept column
         share = np.abs(base.matrix[:, column])
-        rows = share > 1e-9
-        if rows.any():
-            sizes[column] = np.min(sizes[base.columns[rows]] / share[rows])
+        with_it = np.flatnonzero(share > 1e-9)
+        if len(with_it):
+            sizes[column] = np.min(sizes[base.columns[with_it]] / share[with_it])
     return sizes
 
 

@@ -117,6 +117,8 @@ class Run:
             self._progress(self.fraction, self.best_cost)
         if self.best_cost <= self._target:
             raise Ended(TARGET)
+        if part < len(unit):
+            raise Ended(BUDGET)
         return costs
 
 
@@ -178,7 +180,8 @@ class Search(ABC):
             The budget is not positive, no point has a finite cost, or the start lies outside.
         """
         if budget < 1:
-            raise EstimationError(f'a search needs a budget of at least one evaluation, not {budget}')
+            raise EstimationError(f'a search needs a budget of at least one evaluation, '
+                                  f'not {budget}')
         began = time.perf_counter()
         run = Run(cost, bounds, budget, rng, start, target, progress, stop)
         status = CONVERGED

@@ -1,0 +1,199 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+import numpy as np
+import online_data as data
+import pytest
+from scipy import stats
+
+from robot_identification.errors import ConfigurationError, EstimationError
+from robot_identification.estimation import OnlineEstimator, get_estimator
+from robot_identification.estimation.online import InformationFilter
+from robot_identification.estimation.online.kernels import forget
+
+LINEAR = ('kalman', 'exponential_forgetting')
+NONLINEAR = ('extended_kalman', 'exponential_forgetting_nonlinear')
+
+
+def test_filter_without_forgetting_is_regularised_least_squares():
+    rng = np.random.default_rng(0)
+    rows, noise = rng.normal(size=(60, 3, 8)), np.array([0.1, 1.0, 3.0])
+    mean, deviation = rng.normal(size=8), rng.uniform(0.5, 5, 8)
+    target = rng.normal(size=(60, 3))
+    running = InformationFilter(mean, deviation)
+    for row, value in zip(rows, target):
+        running.update(row, value - row @ running.values, noise)
+    stacked = np.vstack([(rows / noise[:, None]).reshape(-1, 8), np.diag(1 / deviation)])
+    values = np.concatenate([(target / noise).ravel(), mean / deviation])
+    expected, *_ = np.linalg.lstsq(stacked, values, rcond=None)
+    assert np.allclose(running.values, expected, rtol=1e-10)
+    assert np.allclose(running.covariance, np.linalg.inv(stacked.T @ stacked), rtol=1e-9)
+    assert np.allclose(running.deviations ** 2, np.diag(running.covariance))
+
+
+def test_uniform_forgetting_weighs_by_age():
+    rng = np.random.default_rng(1)
+    rows, target, keep = rng.normal(size=(40, 1, 3)), rng.normal(size=(40, 1)), 0.9
+    running = InformationFilter(np.zeros(3), np.full(3, 1e6), 'uniform')
+    for row, value in zip(rows, target):
+        running.update(row, value - row @ running.values, np.ones(1), keep)
+    weight = np.sqrt(keep ** np.arange(39, -1, -1))
+    expected, *_ = np.linalg.lstsq(rows[:, 0] * weight[:, None], target[:, 0] * weight, rcond=None)
+    assert np.allclose(running.values, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize('keep', [0.3, 0.99])
+def test_forgetting_kernel_takes_information_in_one_direction_only(keep):
+    rng = np.random.default_rng(2)
+    factor = np.triu(rng.normal(size=(6, 6)))
+    before, row = factor.T @ factor, rng.normal(size=6)
+    forget(factor, row, keep)
+    after = factor.T @ factor
+    along = before @ row
+    assert np.allclose(after, before - (1 - keep) * np.outer(along, along) / (row @ along))
+    assert np.allclose(np.tril(factor, -1), 0)
+    assert np.linalg.eigvalsh(after)[0] > 0
+
+
+@pytest.mark.parametrize('name', ['kalman', 'extended_kalman'])
+def test_kalman_of_linear_friction_is_least_squares(name):
+    regression = data.regression('coulomb_viscous')
+    estimate = get_estimator(name, width=100.0, rest_speed=0.0).fit(regression)
+    least = get_estimator('wls').fit(regression)
+    assert np.all(np.abs(estimate.values - least.values) < 0.05 * least.standard_deviations)
+    assert np.allclose(estimate.standard_deviations, least.standard_deviations, rtol=0.05)
+
+
+def test_covariance_of_kalman_is_calibrated():
+    _, _, true = data.truth('coulomb_viscous')
+    scores = []
+    for seed in range(12):
+        estimate = get_estimator('kalman', width=30.0, rest_speed=0.0).fit(
+            data.regression('coulomb_viscous', seed))
+        error = estimate.values - true
+        scores.append(error @ np.linalg.solve(estimate.covariance, error))
+    total, degrees = sum(scores), 12 * len(true)
+    low, high = stats.chi2.ppf([1e-3, 1 - 1e-3], degrees)
+    assert low < total < high, total / degrees
+    assert not low < total / 2 < high and not low < 2 * total < high
+
+
+@pytest.mark.parametrize(('name', 'friction'), [
+    *((name, friction) for name in LINEAR for friction in ('coulomb_viscous', 'cube_root')),
+    *((name, friction) for name in NONLINEAR
+      for friction in ('coulomb_viscous', 'atan', 'stribeck', 'bompos', 'sech_tanh'))])
+def test_known_friction_is_recovered(name, friction):
+    estimate = get_estimator(name).fit(data.regression(friction))
+    structure, base = estimate.base.structure, estimate.base
+    v = data.motion()[4]
+    place = [base.labels.index(f'{joint}.{parameter}') for joint in structure.arm.joint_names
+             for parameter in structure.friction.parameters]
+    parameters = estimate.values[place].reshape(structure.arm.n, -1)
+    curve = np.column_stack([structure.friction.torque(v[:, j], parameters[j], structure.shape[j])
+                             for j in range(structure.arm.n)])
+    true = data.friction_torque(friction, v)
+    error = np.sqrt(np.mean((curve - true) ** 2, axis=0)) / np.abs(true).max(axis=0)
+    assert np.all(error < 0.05), error
+    assert np.all(estimate.residual_rms < 1.15 * data.NOISE)
+
+
+@pytest.mark.parametrize('name', LINEAR)
+def test_linear_filters_refuse_a_shape(name):
+    with pytest.raises(EstimationError, match='is linear and cannot find the shape'):
+        get_estimator(name).fit(data.regression('atan'))
+
+
+def online(memory, forgetting='directional', **options):
+    arm, base, _ = data.truth('coulomb_viscous')
+    return OnlineEstimator(arm, data.NOISE, period=0.01, memory=memory, forgetting=forgetting,
+                           base=base, **options)
+
+
+def test_stepping_gives_what_the_estimator_gives():
+    part = data.samples('coulomb_viscous')
+    running = online(None)
+    running.noise = 1 * get_noise(part)
+    for row in zip(part.q, part.v, part.a, part.tau):
+        update = running.update(*row)
+    estimate = get_estimator('kalman').fit(data.regression('coulomb_viscous'))
+    assert np.allclose(update.parameters, estimate.values, rtol=1e-6, atol=1e-6)
+    assert np.allclose(running.deviations, estimate.standard_deviations, rtol=1e-6)
+    assert update.innovation.shape == (3,) and not update.parameters.flags.writeable
+
+
+def get_noise(part):
+    from robot_identification.estimation.estimator import reweight
+    return reweight(data.regression('coulomb_viscous').normal).deviations
+
+
+@pytest.mark.parametrize('power', [1, 2], ids=['ramp', 'parabola'])
+@pytest.mark.parametrize(('forgetting', 'memory'), [('directional', 0.3), ('uniform', 2.0)])
+def test_forgetting_follows_changing_friction_closer_than_kalman(power, forgetting, memory):
+    part = data.samples('coulomb_viscous')
+    change = 20.0 * (part.t / part.t[-1]) ** power
+    tau = part.tau.copy()
+    tau[:, 2] += change * part.v[:, 2]
+    true = data.PARAMETERS['coulomb_viscous'][1] + change
+    errors = []
+    for running in (online(None), online(memory, forgetting)):
+        place = running.names.index('joint_3.viscous')
+        found = np.array([running.update(*row).parameters[place]
+                          for row in zip(part.q, part.v, part.a, tau)])
+        later = slice(len(found) // 3, None)
+        errors.append(np.sqrt(np.mean((found - true)[later] ** 2)))
+    assert errors[1] < 0.8 * errors[0], errors
+
+
+def test_rest_winds_nothing_up():
+    part = data.samples('coulomb_viscous')
+    rng = np.random.default_rng(0)
+    runs = {'directional': online(1.0), 'uniform': online(1.0, 'uniform', rest_speed=0.0)}
+    for row in zip(part.q[:1000], part.v[:1000], part.a[:1000], part.tau[:1000]):
+        for running in runs.values():
+            running.update(*row)
+    before = {name: running.deviations.copy() for name, running in runs.items()}
+    held = runs['directional'].parameters.copy()
+    for _ in range(1500):       # 15 s at rest, with the noise of a differentiated encoder
+        v = 1e-3 * rng.standard_normal(3)
+        for running in runs.values():
+            update = running.update(part.q[1000], v, 10 * v, part.tau[1000])
+            if running is runs['directional']:
+                assert not update.used.any()
+    assert np.array_equal(runs['directional'].deviations, before['directional'])
+    assert np.array_equal(runs['directional'].parameters, held)
+    assert np.max(runs['uniform'].deviations / before['uniform']) > 10
+
+
+def test_covariance_stays_positive_over_hours_of_a_small_motion():
+    rng = np.random.default_rng(3)
+    running = InformationFilter(np.zeros(12), np.ones(12), 'directional')
+    fixed = rng.normal(size=(3, 12))
+    for k in range(100_000):     # more than an hour at 25 Hz along the same few directions
+        rows = fixed * (1 + 0.1 * np.sin(0.01 * k))
+        running.update(rows, rng.normal(size=3), np.ones(3), 0.999)
+    deviations = running.deviations
+    assert np.all(np.isfinite(deviations)) and np.all(deviations <= 1.0 + 1e-9)
+    assert np.linalg.eigvalsh(running.covariance)[0] > 0
+
+
+def test_wrong_options_end_with_a_sentence():
+    arm, base, _ = data.truth('coulomb_viscous')
+    for options in ({'noise': 0.0}, {'noise': 1.0, 'memory': -1.0}, {'noise': 1.0, 'period': 0.0}):
+        with pytest.raises(ConfigurationError, match='must be positive'):
+            OnlineEstimator(arm, base=base, **options)
+    with pytest.raises(ConfigurationError, match='one of none, directional, uniform'):
+        OnlineEstimator(arm, 1.0, memory=1.0, forgetting='sudden', base=base)
+    with pytest.raises(ConfigurationError, match='transmitted torque'):
+        OnlineEstimator(arm, 1.0, 'load_dependent')
+    with pytest.raises(EstimationError, match='memory must be positive'):
+        get_estimator('exponential_forgetting', memory=0.0)

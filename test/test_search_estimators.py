@@ -1,0 +1,151 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+import numpy as np
+import online_data as data
+import pytest
+
+from robot_identification.errors import ConfigurationError, EstimationError, UnknownNameError
+from robot_identification.estimation import ESTIMATORS, fit_consistent, get_estimator
+from robot_identification.estimation.search import SEARCHES, Bounds
+from robot_identification.estimation.search.objective import OBJECTIVES, get_objective
+from robot_identification.estimation.search.problem import SearchProblem
+from robot_identification.estimation.search.ranges import search_bounds
+from robot_identification.regression import build_regression
+
+
+def population(problem, size=6):
+    bounds = search_bounds(problem)
+    return bounds.from_unit(np.random.default_rng(0).random((size, problem.dimension)))
+
+
+@pytest.mark.parametrize('friction', ['coulomb_viscous', 'atan', 'stribeck', 'bompos',
+                                      'sech_tanh', 'atan_asymmetric'])
+@pytest.mark.parametrize('cutoff', [np.inf, 12.0])
+def test_population_residuals_are_those_of_the_regression(friction, cutoff):
+    import dataclasses
+    plain = data.samples('coulomb_viscous')
+    part = dataclasses.replace(plain, decimation_cutoff=cutoff)
+    problem = SearchProblem(build_regression(data.motion()[0], [part], friction))
+    for values in population(problem, 2):
+        beta, shape = problem.split(values)
+        fixed = problem.regression if problem.linear else problem.regression.at(shape)
+        assert np.allclose(problem.residuals(values), fixed.residuals(beta), atol=1e-9)
+
+
+@pytest.mark.parametrize('friction', ['coulomb_viscous', 'stribeck'])
+def test_objectives_are_what_they_say(friction):
+    problem = SearchProblem(data.regression(friction))
+    members = population(problem)
+    for k, values in enumerate(members):
+        error = problem.residuals(values)
+        size = np.sqrt(np.mean(data.samples(friction).tau ** 2, axis=0))
+        expected = {
+            'mean_squared': np.mean(error ** 2, axis=0).sum(),
+            'squared': (np.mean(error ** 2, axis=0) / size ** 2).sum(),
+            'mean_absolute': np.mean(np.abs(error), axis=0).sum(),
+            'absolute': (np.mean(np.abs(error), axis=0) / size).sum(),
+            'mean_deviation': (np.abs(error.mean(axis=0)) + error.std(axis=0)).sum()}
+        assert set(expected) == set(OBJECTIVES)
+        for name, value in expected.items():
+            assert get_objective(name, problem)(members)[k] == pytest.approx(value, rel=1e-9)
+
+
+def test_weights_of_an_objective():
+    problem = SearchProblem(data.regression('coulomb_viscous'))
+    members = population(problem)
+    error = problem.residuals(members[0])
+    weights = [1.0, 0.5, 0.0]
+    assert get_objective('mean_absolute', problem, weights)(members)[0] == pytest.approx(
+        np.mean(np.abs(error), axis=0) @ weights)
+    with pytest.raises(EstimationError, match='3 weights'):
+        get_objective('mean_absolute', problem, [1.0])
+    with pytest.raises(UnknownNameError, match='objective'):
+        get_objective('hope', problem)
+
+
+@pytest.mark.parametrize('friction', ['coulomb_viscous', 'atan'])
+def test_ranges_contain_a_plausible_arm(friction):
+    _, _, true = data.truth(friction)
+    problem = SearchProblem(data.regression(friction))
+    bounds = search_bounds(problem)
+    low, high = bounds.lower[:problem.rank], bounds.upper[:problem.rank]
+    assert np.mean((true > low) & (true < high)) > 0.75
+    around = search_bounds(problem, 'estimate')
+    assert np.all(around.lower[:problem.rank] < around.upper[:problem.rank])
+    with pytest.raises(UnknownNameError, match='estimate, urdf'):
+        search_bounds(problem, 'guess')
+
+
+def test_every_search_is_an_estimator():
+    assert set(SEARCHES) <= set(ESTIMATORS)
+    for name in SEARCHES:
+        assert ESTIMATORS[name].name == name and ESTIMATORS[name].summary
+
+
+PAIRS = [*((name, 'coulomb_viscous') for name in SEARCHES if name not in ('pso', 'binary_ga')),
+         ('spso', 'atan'), ('cma_es', 'atan'), ('elpidso', 'stribeck'), ('cma_es', 'stribeck'),
+         ('cma_es', 'sech_tanh'), ('cma_es', 'bompos'), ('ics', 'cube_root')]
+# RMS error of the friction curve over its largest value; slow searches get further from it
+CURVE = {'abc': 0.3, 'cs': 0.1, 'ics': 0.1, 'particle_filter': 0.4, 'ga': 0.1,
+         'differential_evolution': 0.15}
+
+
+@pytest.mark.parametrize(('name', 'friction'), PAIRS)
+def test_known_friction_is_recovered(name, friction):
+    regression = data.regression(friction)
+    budget = 15_000 if friction in ('coulomb_viscous', 'cube_root') else 4_000
+    estimate = get_estimator(name, bounds='estimate', budget=budget, seed=1).fit(regression)
+    structure, base = estimate.base.structure, estimate.base
+    place = [base.labels.index(f'{joint}.{parameter}') for joint in structure.arm.joint_names
+             for parameter in structure.friction.parameters]
+    parameters = estimate.values[place].reshape(structure.arm.n, -1)
+    v = data.motion()[4]
+    curve = np.column_stack([structure.friction.torque(v[:, j], parameters[j], structure.shape[j])
+                             for j in range(structure.arm.n)])
+    true = data.friction_torque(friction, v)
+    error = np.sqrt(np.mean((curve - true) ** 2, axis=0)) / np.abs(true).max(axis=0)
+    largest = 0.1 if structure.friction.shape else CURVE.get(name, 0.05)
+    assert np.all(error < largest), error
+    assert estimate.own_values and estimate.search.evaluations <= budget
+    assert np.all(np.linalg.eigvalsh(estimate.covariance) > 0)
+
+
+def test_estimate_says_how_far_it_is_from_least_squares():
+    regression = data.regression('coulomb_viscous')
+    short = get_estimator('pso', budget=300).fit(regression)
+    assert short.status == 'not_converged' and 'larger budget' in short.message
+    near = get_estimator('cma_es', budget=12_000, bounds='estimate').fit(regression)
+    assert near.status == 'ok' and 'least squares' in near.message
+    least = get_estimator('ols').fit(regression)
+    assert np.allclose(near.residual_rms, least.residual_rms, rtol=0.02)
+
+
+def test_consistent_model_follows_the_search_not_the_rows():
+    regression = data.regression('coulomb_viscous')
+    estimate = get_estimator('spso', budget=1500, seed=2).fit(regression)
+    least = get_estimator('wls').fit(regression)
+    consistent = fit_consistent(regression, estimate)
+    found = estimate.base.of(consistent.values)
+    scale = np.sqrt(np.diag(estimate.covariance))
+    assert np.all(consistent.certificate > 0)
+    assert (np.linalg.norm((found - estimate.values) / scale)
+            < np.linalg.norm((least.values - estimate.values) / scale))
+
+
+def test_wrong_settings_end_with_a_sentence():
+    regression = data.regression('coulomb_viscous')
+    with pytest.raises(ConfigurationError, match="estimator 'ics' cannot be set up"):
+        get_estimator('ics', wings=2)
+    with pytest.raises(EstimationError, match='2 bounds were given'):
+        get_estimator('ics', bounds=Bounds(np.zeros(2), np.ones(2))).fit(regression)

@@ -1,0 +1,53 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from robot_identification.cli import app
+from robot_identification.errors import UnknownNameError
+from robot_identification.studies import STUDIES, run_study
+from robot_identification.studies.study import HERE, PAPER
+
+runner = CliRunner()
+
+
+@pytest.mark.parametrize('name', STUDIES)
+def test_quick_study_writes_what_it_found(name, tmp_path):
+    done = runner.invoke(app, ['study', name, '--quick', '--json', '-o', str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    printed = json.loads(done.stdout)
+    stored = json.loads((tmp_path / 'study.json').read_text())
+    page = (tmp_path / 'study.html').read_text()
+    assert printed['study'] == stored['study'] == name and stored['quick']
+    assert printed['seconds'] < 150        # 30 on two idle cores; the tests may run beside others
+    sources = [table['source'] for table in stored['tables']]
+    assert HERE in sources and set(sources) <= {HERE, PAPER}
+    for table in stored['tables']:
+        assert table['rows'] and all(len(row) == len(table['heads']) for row in table['rows'])
+        assert table['source'] in page
+    assert stored['claims'] and stored['assumptions'] and stored['plots']
+    for claim in stored['claims']:
+        assert isinstance(claim['holds'], bool) and claim['evidence']
+        assert ('holds' if claim['holds'] else 'does not hold') in page
+    for plot in stored['plots']:
+        assert all(len(line['x']) == len(line['y']) > 1 for line in plot['lines'])
+
+
+def test_unknown_study_lists_what_there_is():
+    with pytest.raises(UnknownNameError, match="no study 'oracle'; there is: abc_er16"):
+        run_study('oracle')
+    listed = json.loads(runner.invoke(app, ['studies', '--json']).stdout)
+    assert {row['name'] for row in listed['studies']} == set(STUDIES)
