@@ -19,8 +19,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from robot_identification.arrays import Array
-from robot_identification.errors import ConfigurationError
-from robot_identification.estimation.online.kernels import absorb, back_substitute, forget
+from robot_identification.errors import ConfigurationError, MissingDependencyError
 
 FORGETTING = ('none', 'directional', 'uniform')
 
@@ -60,6 +59,11 @@ class InformationFilter:
         if not np.all(np.isfinite(self._scale) & (self._scale > 0)):
             raise ConfigurationError('the deviations before any data must be finite and positive')
         self._factor = np.eye(len(self.values))
+        try:
+            from robot_identification.estimation.online import kernels
+        except ImportError as error:
+            raise MissingDependencyError('numba', 'a recursive estimator') from error
+        self._kernels = kernels
         self.forgetting = forgetting
 
     @property
@@ -102,8 +106,8 @@ class InformationFilter:
             self._factor *= np.sqrt(keep)
         elif self.forgetting == 'directional' and keep < 1.0:
             for row in whitened:
-                forget(self._factor, row, keep)
+                self._kernels.forget(self._factor, row, keep)
         rhs = np.zeros(len(self.values) + len(rows))
         rhs[len(self.values):] = innovation / noise
-        absorb(self._factor, whitened, rhs)
-        self.values = self.values + self._scale * back_substitute(self._factor, rhs)
+        self._kernels.absorb(self._factor, whitened, rhs)
+        self.values = self.values + self._scale * self._kernels.back_substitute(self._factor, rhs)
