@@ -30,8 +30,8 @@ ROOT = Path(robot_identification.__file__).resolve().parent
 MODULES = sorted(name for _, name, _
                  in pkgutil.walk_packages([str(ROOT)], 'robot_identification.'))
 ROOMS = ('errors', 'arrays', 'files', 'arm', 'dynamics', 'excitation', 'recording', 'simulation',
-         'signals', 'regression', 'estimation', 'validation', 'identification', 'studies', 'reporting',
-         'bringup', 'cli')
+         'signals', 'regression', 'estimation', 'validation', 'identification', 'studies',
+         'reporting', 'bringup', 'cli')
 LICENCE = 'Licensed under the Apache License, Version 2.0'
 
 
