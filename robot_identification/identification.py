@@ -109,6 +109,7 @@ def identify(
     thresholds: Thresholds | None = None,
     processing: Mapping[str, Any] | None = None,
     delay: bool | None = None,
+    consistency: Mapping[str, Any] | None = None,
     backend: str | None = None,
     progress: Progress | None = None,
 ) -> IdentificationResult:
@@ -139,6 +140,8 @@ def identify(
         Whether to estimate by how much each joint's positions lag its torque; None for no, or
         with 'auto' for whichever predicts better. A constant error of the torque is always
         estimated: the offset of the friction.
+    consistency
+        Options of `fit_consistent`: deviation, distance ('metric' or 'entropic'), limits.
     backend
         Regressor backend, None for what is installed.
     progress
@@ -164,7 +167,8 @@ def identify(
         tell('processing recordings', number / len(fitted))
         samples.append(process(recording, arm, **(processing or {})))
     effort = check_effort(arm, samples)
-    options, choice = _options(arm, samples, method, friction, delay, backend, tell)
+    options, choice = _options(arm, samples, method, friction, delay, consistency or {},
+                               backend, tell)
     fit = fit_samples(arm, samples, options, backend=backend,
                       progress=lambda part: tell('reducing the regressor', part))
     model = fit.model(_information(fitted, samples, fit.estimate, fit.consistent))
@@ -184,16 +188,16 @@ def identify(
 
 
 def _options(arm: Arm, samples: Sequence[Samples], method: Estimator | None, friction: str | None,
-             delay: bool | None, backend: str | None,
+             delay: bool | None, consistency: Mapping[str, Any], backend: str | None,
              tell: Progress) -> tuple[FitOptions, Choice | None]:
     """Return what to fit with, and how it was chosen where it was not given."""
     if method is not None:
-        return FitOptions(method, friction or 'coulomb_viscous', bool(delay)), None
+        return FitOptions(method, friction or 'coulomb_viscous', bool(delay), consistency), None
     frictions = [friction] if friction else list(AUTO_FRICTIONS)
     estimators = {name: get_estimator(name) for name in AUTO_ESTIMATORS
                   if name != 'mle' or all(part.noise is not None for part in samples)}
     choice = choose(arm, samples, frictions, estimators, delay=delay, directions=friction is None,
-                    backend=backend, progress=tell)
+                    consistency=consistency, backend=backend, progress=tell)
     return choice.options, choice
 
 

@@ -19,6 +19,7 @@ import json
 import numpy as np
 import pytest
 from reporting_results import chain, identified, record
+from rich.console import Console
 from scipy.interpolate import CubicSpline
 from simulation_arms import two_link
 from test_variable_projection import samples
@@ -27,7 +28,7 @@ from robot_identification import Recording, identify, load_model, validate
 from robot_identification.errors import EstimationError, SignalError
 from robot_identification.estimation import FitOptions, choose, fit_samples, get_estimator
 from robot_identification.estimation.auto import split
-from robot_identification.reporting import load_results, save_results
+from robot_identification.reporting import load_results, save_results, summary
 from robot_identification.signals import delayed
 
 WLS = {'wls': get_estimator('wls')}
@@ -133,4 +134,8 @@ def test_auto_runs_through_identify_and_says_what_it_tried(tmp_path):
     stored = json.loads((tmp_path / 'out' / 'results.json').read_text())
     assert len(stored['choice']['trials']) == len(result.choice.trials)
     assert 'What was tried' in (tmp_path / 'out' / 'report.html').read_text()
+    console = Console(width=160)
+    with console.capture() as shown:
+        console.print(summary(result))
+    assert 'what was tried' in shown.get() and 'chosen' in shown.get()
     assert identified(arm).choice is None

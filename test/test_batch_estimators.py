@@ -45,7 +45,8 @@ def test_every_pair_recovers_the_truth(friction):
     data, shape, standard, _, load = samples(arm, friction, seed=3, noise=0.05)
     speeds = np.concatenate([-np.linspace(0.03, 1.5, 30), np.linspace(0.03, 1.5, 30)])
     for name in BATCH:
-        regression = build_regression(arm, [data], friction, loads=None if load is None else [load])
+        regression = build_regression(arm, [data], friction,
+                                      loads=None if load is None else [load])
         estimate = get_estimator(name).fit(regression)
         assert estimate.status == 'ok', (name, estimate.message)
         truth = estimate.base.of(standard)
@@ -92,7 +93,7 @@ def test_ridge_keeps_the_urdf_where_the_motion_says_nothing():
     assert get_estimator('wls').fit(regression).status == 'rank_deficient'
     estimate = get_estimator('ridge').fit(regression)
     assert estimate.status == 'ok' and np.all(np.isfinite(estimate.standard_deviations))
-    with pytest.raises(EstimationError, match='excites every base parameter.*take ridge'):
+    with pytest.raises(EstimationError, match=r'excites every base parameter.*take ridge'):
         get_estimator('tls').fit(regression)
 
 
@@ -148,7 +149,7 @@ def test_instruments_take_care_of_noisy_positions(controlled):
 
 
 def test_the_closed_loop_needs_reference_and_law_and_says_when_they_are_wrong(controlled):
-    arm, plant, motion, run = controlled
+    arm, _, motion, run = controlled
     data = process(run.recording, arm)
     with pytest.raises(EstimationError, match='needs the reference'):
         fit_samples(arm, [data], FitOptions(get_estimator('idim_iv')))

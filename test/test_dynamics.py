@@ -79,7 +79,7 @@ def test_smooth_coulomb_has_reached_nine_tenths_where_it_says():
 
 
 def test_unknown_friction_lists_what_there_is():
-    with pytest.raises(UnknownNameError, match='there is: .*coulomb_viscous'):
+    with pytest.raises(UnknownNameError, match=r'there is: .*coulomb_viscous'):
         get_friction('sticky')
 
 

@@ -131,7 +131,7 @@ def test_mle_needs_measured_noise():
 
 
 def test_unknown_estimator_lists_what_there_is():
-    with pytest.raises(UnknownNameError, match='there is: .*mle, ols.*wls'):
+    with pytest.raises(UnknownNameError, match=r'there is: .*mle, ols.*wls'):
         get_estimator('magic')
 
 

@@ -19,15 +19,15 @@ import sys
 
 import typer
 
-from robot_identification.cli import demo, excite, identify, lists, study
+from robot_identification.cli import demo, excite, identify, lists, payload, study
 from robot_identification.cli.console import err
 from robot_identification.errors import RobotIdentificationError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
                   help='From a URDF to a validated dynamic model of a serial arm.')
 for command in (demo.demo, lists.init, excite.excite, excite.simulate, identify.identify,
-                identify.validate, identify.report, study.study, lists.estimators,
-                lists.frictions, lists.robots, study.studies):
+                identify.validate, identify.report, payload.payload, payload.gains, study.study,
+                lists.estimators, lists.frictions, lists.robots, study.studies):
     app.command()(command)
 
 def main() -> None:

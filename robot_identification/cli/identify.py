@@ -25,6 +25,8 @@ from robot_identification.arm import load_arm
 from robot_identification.cli.console import AsJson, Robot, emit, out, progress
 from robot_identification.dynamics import load_model
 from robot_identification.errors import ConfigurationError
+from robot_identification.estimation import load_limits
+from robot_identification.estimation.consistent import RELATIVE_DEVIATION
 from robot_identification.excitation import load_excitation
 from robot_identification.files import write_text
 from robot_identification.identification import identify as run_identification
@@ -71,6 +73,13 @@ def identify(
     setting: Annotated[list[str] | None, typer.Option(
         metavar='NAME=VALUE', help='Setting of the estimator, for instance objective=absolute, '
         'budget=50000, bounds=estimate or memory=30; may be repeated.')] = None,
+    prior: Annotated[str, typer.Option(
+        help="Distance from the URDF's inertias: metric or entropic.")] = 'metric',
+    prior_deviation: Annotated[float, typer.Option(
+        help="How far from the URDF's inertias links may be, relative.")] = RELATIVE_DEVIATION,
+    limits: Annotated[Path | None, typer.Option(
+        help='YAML of what is known of links: joint: {mass: [low, high], centre: [[x, y, z], [x, '
+             'y, z]], ellipsoid: [centre, semi-axes]}.')] = None,
     held_out: Annotated[list[Path] | None, typer.Option(
         help='A recording of another motion to validate on; may be repeated.')] = None,
     window: Window = None,
@@ -96,10 +105,14 @@ def identify(
     processing = _processing(cutoff, decimation_cutoff, method, period)
     if average:
         processing['average'] = True
+    consistency: dict[str, Any] = {'distance': prior, 'deviation': prior_deviation}
+    if limits is not None:
+        consistency['limits'] = load_limits(limits, arm)
     with progress(as_json) as tell:
         result = run_identification(
             arm, fitted, estimator, friction, others, settings=_settings(setting or []),
-            thresholds=thresholds, processing=processing, delay=delay, progress=tell)
+            thresholds=thresholds, processing=processing, delay=delay,
+            consistency=consistency, progress=tell)
         tell('writing the report', 0.9)
         save_results(result, output, excitation=executed)
     if as_json:

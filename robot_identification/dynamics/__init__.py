@@ -28,6 +28,6 @@ from robot_identification.dynamics.structure import ModelStructure, element_load
 
 __all__ = [
     'FRICTION_MODELS', 'INERTIAL_NAMES', 'INERTIAL_UNITS', 'BaseParameters', 'FrictionModel',
-    'IdentifiedModel', 'ModelStructure', 'base_parameters', 'element_loads', 'from_pseudo_inertia',
-    'get_friction', 'inverse_dynamics', 'joint_torque_regressor', 'load_model', 'pseudo_inertia',
-    'smallest_eigenvalues']
+    'IdentifiedModel', 'ModelStructure', 'base_parameters', 'element_loads',
+    'from_pseudo_inertia', 'get_friction', 'inverse_dynamics', 'joint_torque_regressor',
+    'load_model', 'pseudo_inertia', 'smallest_eigenvalues']

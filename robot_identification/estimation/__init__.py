@@ -26,6 +26,7 @@ from robot_identification.estimation.estimator import Estimator
 from robot_identification.estimation.fit import Fit, FitOptions, fit_samples
 from robot_identification.estimation.huber import Huber
 from robot_identification.estimation.idim import Didim, InstrumentalVariables
+from robot_identification.estimation.link_limits import LinkLimits, load_limits
 from robot_identification.estimation.mle import MaximumLikelihood
 from robot_identification.estimation.ols import OrdinaryLeastSquares
 from robot_identification.estimation.online import (
@@ -35,6 +36,12 @@ from robot_identification.estimation.online import (
     Kalman,
     OnlineEstimator,
     OnlineUpdate,
+)
+from robot_identification.estimation.payload import (
+    GainEstimate,
+    PayloadEstimate,
+    identify_gains,
+    identify_payload,
 )
 from robot_identification.estimation.ridge import Ridge
 from robot_identification.estimation.search import SEARCHES
@@ -83,7 +90,11 @@ def get_estimator(name: str, **settings: Any) -> Estimator:
 
 __all__ = [
     'AUTO', 'AUTO_ESTIMATORS', 'AUTO_FRICTIONS', 'ESTIMATORS', 'Choice', 'ConsistentEstimate',
-    'DelayEstimate', 'Didim', 'Estimate', 'Estimator', 'Fit', 'FitOptions', 'Huber', 'InstrumentalVariables', 'MaximumLikelihood',
-    'OnlineEstimator', 'OnlineUpdate', 'OrdinaryLeastSquares', 'Ridge', 'SearchEstimate', 'TotalLeastSquares', 'Trial',
+    'DelayEstimate', 'Didim', 'Estimate', 'Estimator', 'Fit', 'FitOptions', 'GainEstimate',
+    'Huber', 'InstrumentalVariables', 'LinkLimits',
+    'MaximumLikelihood',
+    'OnlineEstimator', 'OnlineUpdate', 'OrdinaryLeastSquares', 'PayloadEstimate', 'Ridge',
+    'SearchEstimate', 'TotalLeastSquares', 'Trial',
     'WeightedLeastSquares', 'choose', 'estimate_delay', 'fit_consistent', 'fit_samples',
-    'get_estimator']
+    'get_estimator', 'identify_gains', 'identify_payload',
+    'load_limits']

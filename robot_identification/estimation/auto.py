@@ -201,8 +201,8 @@ def choose(
     7.10 (cross-validation, one-standard-error rule).
     """
     splits = [split(part) for part in samples]
-    run = _Run(arm, samples, [pairs for pairs, _ in splits], backend, progress or (lambda text, part: None),
-               len(frictions) + len(estimators))
+    run = _Run(arm, samples, [pairs for pairs, _ in splits], backend,
+               progress or (lambda text, part: None), len(frictions) + len(estimators))
     first, = list(estimators.values())[:1]
     common: dict[str, Any] = {'consistency': dict(consistency or {})}
     best = run.stage([FitOptions(first, name, bool(delay), **common) for name in frictions])
@@ -235,7 +235,11 @@ class _Run:
             raise EstimationError('nothing could be fitted: '
                                   + '; '.join(t.note for t in self.trials.values() if t.note))
         best = min(usable, key=lambda o: float(np.mean(self.errors[_key(o)])))
-        good = [o for o in usable if self._excess(o, best)[0] <= self._excess(o, best)[1] or o is best]
+        good = [best]
+        for options in usable:
+            excess, standard_error = self._excess(options, best)
+            if excess <= standard_error:
+                good.append(options)
         return min(good, key=lambda o: (self.trials[_key(o)].parameters, usable.index(o)))
 
     def _excess(self, options: FitOptions, best: FitOptions) -> tuple[float, float]:

@@ -127,7 +127,8 @@ class _Plant:
                          for shape, free in zip(shapes, self._free)]
                         if friction.needs_load else None)
         for table in (*self._free, *(self._loaded or [])):
-            table[len(SPEEDS) // 2] = (table[len(SPEEDS) // 2 - 1] + table[len(SPEEDS) // 2 + 1]) / 2
+            rest_at = len(SPEEDS) // 2
+            table[rest_at] = (table[rest_at - 1] + table[rest_at + 1]) / 2
         self._arm = arm
 
     def friction(self, speed: Array, bias: Array) -> Array:

@@ -15,22 +15,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
 from robot_identification.arrays import Array, read_only
-from robot_identification.dynamics import ModelStructure, pseudo_inertia, smallest_eigenvalues
-from robot_identification.errors import EstimationError, MissingDependencyError
+from robot_identification.dynamics import (
+    ModelStructure,
+    from_pseudo_inertia,
+    pseudo_inertia,
+    smallest_eigenvalues,
+)
+from robot_identification.errors import (
+    ConfigurationError,
+    EstimationError,
+    MissingDependencyError,
+    UnknownNameError,
+)
 from robot_identification.estimation.estimate import Estimate
-from robot_identification.estimation.prior import SYMMETRIC_BASIS, Prior, matrix_root
+from robot_identification.estimation.link_limits import LinkLimits, limit_rows
+from robot_identification.estimation.prior import (
+    SYMMETRIC_BASIS,
+    Prior,
+    link_transform,
+    matrix_root,
+)
 from robot_identification.regression import NormalForm, Regression
 
 MARGIN = 1e-3
 """Part of the prior's scale by which every pseudo-inertia stays inside the feasible cone."""
 RELATIVE_DEVIATION = 0.3
 """Prior standard deviation of a link's parameters, relative to the URDF's."""
+DISTANCES = ('metric', 'entropic')
+ENTROPIC_ROUNDS = 40
+ENTROPIC_CONVERGED = 1e-5
 DRIVE_DEVIATION = 0.5
 """Prior standard deviation of rotor inertia and friction, in units of the arm's own torques."""
 
@@ -98,6 +118,8 @@ def fit_consistent(
     *,
     prior: Prior | None = None,
     deviation: float = RELATIVE_DEVIATION,
+    distance: str = 'metric',
+    limits: Mapping[str, LinkLimits] | None = None,
 ) -> ConsistentEstimate:
     """
     Fit standard parameters with positive definite pseudo-inertias.
@@ -117,6 +139,11 @@ def fit_consistent(
         The URDF's when None.
     deviation
         Prior standard deviation of the links' parameters relative to the prior.
+    distance
+        From the prior: 'metric', the constant metric at the prior, or 'entropic', the Bregman
+        divergence of log det, which grows without bound towards the edge of what is physical.
+    limits
+        Mass, centre of mass and extent of links, by joint.
 
     Raises
     ------
@@ -134,12 +161,23 @@ def fit_consistent(
     """
     regression = regression.of(estimate.base)
     structure = regression.base.structure
-    prior = prior or Prior.from_urdf(structure)
+    first = prior = prior or Prior.from_urdf(structure)
+    if distance not in DISTANCES:
+        raise UnknownNameError('distance from the prior', distance, DISTANCES)
+    if not deviation > 0:
+        raise ConfigurationError(f'the deviation of the prior must be positive, not {deviation}')
     spread = np.full(structure.count, DRIVE_DEVIATION, dtype=float)
     spread[structure.inertial] = deviation
-    transform = prior.transform * spread
-    matrix, target = _data(regression.normal, estimate, transform, prior.mean)
-    scaled, status = _solve(structure, prior, spread, matrix, target)
+    bounds = _bounds(structure, limits or {})
+    for _ in range(ENTROPIC_ROUNDS if distance == 'entropic' else 1):
+        transform = prior.transform * spread
+        matrix, target = _data(regression.normal, estimate, transform, prior.mean)
+        scaled, status = _solve(structure, prior, spread, matrix, target, bounds)
+        if distance == 'metric':
+            break
+        prior, far = _entropic(first, prior, prior.mean + transform @ scaled)
+        if far < ENTROPIC_CONVERGED:
+            break
     values = prior.mean + transform @ scaled
     information = matrix.T @ matrix + np.eye(len(scaled))
     half = np.linalg.solve(np.linalg.cholesky(information), transform.T)
@@ -150,7 +188,7 @@ def fit_consistent(
         residual_rms=np.sqrt(regression.normal.rss(regression.base.of(values))
                              / regression.normal.rows),
         free_residual_rms=estimate.residual_rms,
-        active=_active(structure, prior, values), status=status, deviation=deviation)
+        active=_active(structure, first, values, bounds), status=status, deviation=deviation)
 
 
 def _data(normal: NormalForm, estimate: Estimate, transform: Array,
@@ -179,7 +217,7 @@ def _near(estimate: Estimate) -> tuple[Array, Array]:
 
 
 def _solve(structure: ModelStructure, prior: Prior, spread: Array, matrix: Array,
-           target: Array) -> tuple[Array, str]:
+           target: Array, limits: tuple[Array, Array]) -> tuple[Array, str]:
     """Minimise |matrix s - target|^2 + |s|^2 over the feasible s."""
     try:
         import clarabel
@@ -195,12 +233,12 @@ def _solve(structure: ModelStructure, prior: Prior, spread: Array, matrix: Array
         blocks.append(sparse.csc_matrix(part))
         bounds.append(_centre(prior.mean[10 * i:10 * i + 10], scale))
         cones.append(clarabel.PSDTriangleConeT(4))
-    signs = _nonnegative(structure)
-    scaled = signs * (prior.transform.diagonal() * spread)
+    signs, lowest = limits
+    scaled = signs @ (prior.transform * spread)
     norms = np.linalg.norm(scaled, axis=1)
     part = np.hstack([-scaled / norms[:, None], np.zeros((len(signs), rows))])
     blocks.append(sparse.csc_matrix(part))
-    bounds.append(signs @ prior.mean / norms)
+    bounds.append((signs @ prior.mean - lowest) / norms)
     cones.append(clarabel.NonnegativeConeT(len(signs)))
 
     settings = clarabel.DefaultSettings()
@@ -238,7 +276,39 @@ def _nonnegative(structure: ModelStructure) -> Array:
     return np.vstack(rows)
 
 
-def _active(structure: ModelStructure, prior: Prior, values: Array) -> tuple[str, ...]:
+def _bounds(structure: ModelStructure, limits: Mapping[str, LinkLimits]) -> tuple[Array, Array]:
+    """Rows and bounds of everything linear: rows @ standard parameters >= bounds."""
+    signs = _nonnegative(structure)
+    rows, lowest = limit_rows(structure, limits)
+    return np.vstack([signs, rows]), np.concatenate([np.zeros(len(signs)), lowest])
+
+
+def _entropic(first: Prior, last: Prior, values: Array) -> tuple[Prior, float]:
+    """
+    Return the prior whose constant metric is the entropic one near the last solution.
+
+    The Bregman divergence of -log det from P0 has at P the Hessian of the affine-invariant metric
+    at P, and is to second order half the squared distance from 2 P - P inv(P0) P: Newton's method
+    with a step that is damped while it is long.
+    """
+    mean, transform = np.array(first.mean), np.array(first.transform)
+    scales, longest = [], 0.0
+    for i, (origin, old) in enumerate(zip(first.scales, last.scales)):
+        part = slice(10 * i, 10 * i + 10)
+        inverse = np.linalg.inv(matrix_root(old))
+        step = inverse @ (pseudo_inertia(values[part]) - old) @ inverse
+        length = float(np.linalg.norm(step))
+        longest = max(longest, length)
+        root = matrix_root(old)
+        new = old + root @ step @ root * (1.0 if length < 0.5 else 1 / (1 + length))
+        scales.append(new)
+        mean[part] = from_pseudo_inertia(2 * new - new @ np.linalg.inv(origin) @ new)
+        transform[part, part] = link_transform(new).T
+    return Prior(first.structure, mean, transform, np.array(scales)), longest
+
+
+def _active(structure: ModelStructure, prior: Prior, values: Array,
+            bounds: tuple[Array, Array]) -> tuple[str, ...]:
     """Names of what lies at the edge of the feasible set."""
     edge = []
     for i, (joint, scale) in enumerate(zip(structure.arm.joint_names, prior.scales)):
@@ -247,10 +317,12 @@ def _active(structure: ModelStructure, prior: Prior, values: Array) -> tuple[str
             inverse @ pseudo_inertia(values[10 * i:10 * i + 10]) @ inverse)[0]
         if inside < 2 * MARGIN:
             edge.append(f'{joint}: inertia')
-    signs, scales = _nonnegative(structure), prior.transform.diagonal()
-    for row in signs[signs @ values < 1e-6 * np.linalg.norm(signs * scales, axis=1)]:
+    signs, lowest = bounds
+    sizes = np.linalg.norm(signs @ prior.transform, axis=1)
+    for row in signs[signs @ values - lowest < 1e-6 * sizes]:
         place = int(np.argmax(np.abs(row)))
         single = np.count_nonzero(row) == 1
+        kind = 'limits' if place < structure.rotor.start else 'friction'
         edge.append(structure.names[place] if single else
-                    f'{structure.names[place].rsplit(".", 1)[0]}: friction')
+                    f'{structure.names[place].rsplit(".", 1)[0]}: {kind}')
     return tuple(dict.fromkeys(edge))

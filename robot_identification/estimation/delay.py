@@ -19,10 +19,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robot_identification.arrays import Array, read_only
+from robot_identification.arrays import Array, IndexArray, read_only
 from robot_identification.errors import EstimationError
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.regression import Regression
+from robot_identification.regression.normal_form import triangle
 from robot_identification.regression.reduce import joint_columns, packed_rows
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import LONGEST_DELAY, delayed
@@ -86,7 +87,7 @@ def estimate_delay(regression: Regression, estimate: Estimate,
                  for samples, load in regression.parts]
         rows, target = [], []
         for j, chosen in enumerate(columns):
-            packed = np.linalg.qr(np.vstack([part[j] for part in parts]), mode='r')
+            packed = triangle(np.vstack([part[j] for part in parts]))
             wide = np.zeros((len(packed), len(beta) + joints))
             wide[:, chosen] = packed[:, :-2]
             wide[:, len(beta) + j] = packed[:, -2]
@@ -113,7 +114,7 @@ def estimate_delay(regression: Regression, estimate: Estimate,
 
 
 def _augmented(regression: Regression, samples: Samples, load: Array | None,
-               columns: tuple[Array, ...], beta: Array, delay: Array) -> list[Array]:
+               columns: tuple[IndexArray, ...], beta: Array, delay: Array) -> list[Array]:
     """Rows [columns, derivative of the model's torque, torque] of each joint."""
     shifted = delayed(samples, delay)
     if load is not None:

@@ -34,8 +34,8 @@ RANK_TOLERANCE = 1e-8
 """Relative to the largest singular value of the regressor with columns of unit norm."""
 MOST_ITERATIONS = 50
 CONVERGED = 1e-6
-SHAPE_ROUNDS = 6
-SHAPE_CONVERGED = 1e-3
+SHAPE_ROUNDS = 4
+SHAPE_CONVERGED = 1e-2
 """Largest change of the logarithm of a shape number at which weights and shape agree."""
 
 

@@ -145,9 +145,9 @@ def fit_samples(
     friction = get_friction(options.friction)
     if 'literal' in friction.key:
         raise EstimationError(
-            "the friction 'load_dependent_literal' cannot be identified from a recording: with the "
-            "model's own load its last term only rescales a joint's torque, and with the measured "
-            "torque f1 = 1 explains everything; take 'load_dependent'")
+            "the friction 'load_dependent_literal' cannot be identified from a recording: with "
+            "the model's own load its last term only rescales a joint's torque, and with the "
+            "measured torque f1 = 1 explains everything; take 'load_dependent'")
     loads = [np.array(part.tau) for part in samples] if friction.needs_load else None
     fit = _fit_once(arm, samples, options, loads, backend, base, progress, start)
     for _ in range(LOAD_ROUNDS if friction.needs_load else 0):

@@ -42,8 +42,9 @@ NORMAL = 1.4826
 
 class Huber(Estimator):
     """
-    Rows count by their square while small and by their size beyond, so that a collision, a slip or
-    sticking at a reversal does not bend the model.
+    Rows count by their square while small and by their size beyond.
+
+    A collision, a slip or sticking at a reversal does not bend the model.
 
     The scale of each joint is the median absolute residual.
 
@@ -79,9 +80,9 @@ class Huber(Estimator):
         rows = [np.vstack([part[j] for part in parts]) for j in range(normal.joints)]
         reweighted = reweight(normal)
         _, colours = self.noise(regression, reweighted)
-        beta, deviations = reweighted.solution.beta, None
-        status = NOT_CONVERGED
-        for iteration in range(1, ROUNDS + 1):
+        beta, status, iteration = reweighted.solution.beta, NOT_CONVERGED, 0
+        while status != OK and iteration < ROUNDS:
+            iteration += 1
             errors = [r[:, -1] - r[:, :-1] @ beta[c] for r, c in zip(rows, columns)]
             scale = np.array([NORMAL * np.median(np.abs(e)) for e in errors])
             scale = np.maximum(scale, np.finfo(float).eps * np.sqrt(normal.energy() / normal.rows)
@@ -96,9 +97,8 @@ class Huber(Estimator):
             beta = solution.beta
             if change < CONVERGED:
                 status = OK
-                break
         noise = np.array([
-            s * np.sqrt(np.mean((c * e) ** 2)) / s / max(np.mean(np.abs(e) < self.threshold * s), 0.1)
+            np.sqrt(np.mean((c * e) ** 2)) / max(np.mean(np.abs(e) < self.threshold * s), 0.1)
             for e, c, s in zip(errors, counts, scale)])
         plain = assemble(self.name, normal, 1 / scale, solve(normal, 1 / scale), noise, colours,
                          status, iteration)

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_identification.arrays import Array
+from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation.closed_loop import ClosedLoop, ControlLaw, Motion, periodic
@@ -69,7 +69,7 @@ class ClosedLoopEstimator(Estimator):
                  rounds: int = 5) -> None:
         self.reference, self.control_law = reference, control_law
         self.bandwidth, self.damping, self.start, self.rounds = bandwidth, damping, start, rounds
-        self._drives: Array = np.zeros(0)
+        self._drives = np.zeros(0, dtype=bool)
 
     def weights(self, regression: Regression, reweighted: Reweighted) -> Array:
         """Return the weights of the re-weighted fit, (n,)."""
@@ -79,16 +79,17 @@ class ClosedLoopEstimator(Estimator):
         if self.reference is None or (self.control_law is None and self.bandwidth is None):
             raise EstimationError(
                 f'the estimator {self.name} simulates the closed loop, so it needs the reference '
-                f'(reference=EXCITATION.yaml) and the control law of the recording (bandwidth=HZ, or '
-                f'in Python control_law=...); without them take wls')
+                f'(reference=EXCITATION.yaml) and the control law of the recording (bandwidth=HZ, '
+                f'or in Python control_law=...); without them take wls')
         motion = self.reference
         if isinstance(motion, (str, Path)):
             from robot_identification.excitation import load_excitation
             motion = load_excitation(motion)
         if not callable(motion):
             if not hasattr(getattr(motion, 'trajectory', motion), 'evaluate'):
-                raise ConfigurationError(f'the reference of {self.name} must be an excitation, its '
-                                         f'file or a function of time, not {type(motion).__name__}')
+                raise ConfigurationError(
+                    f'the reference of {self.name} must be an excitation, its file or a '
+                    f'function of time, not {type(motion).__name__}')
             motion = periodic(motion, self.start)
         return motion, self._law
 
@@ -131,16 +132,16 @@ class ClosedLoopEstimator(Estimator):
             if np.max(change) < SMALL:
                 status = OK
                 break
-        message = (f'{iteration} simulations of the closed loop; the last one changed the parameters '
-                   f'by at most {np.max(change):.2g} standard deviations')
+        message = (f'{iteration} simulations of the closed loop; the last one changed the '
+                   f'parameters by at most {np.max(change):.2g} standard deviations')
         return replace(estimate, status=status, message=message)
 
     def _explained(self, measured: list[Array], simulated: list[Array]) -> list[Array]:
         """Return the rows whose residuals are the noise."""
         return measured
 
-    def _on_reference(self, regression: Regression, motion: Motion, columns: tuple[Array, ...],
-                      estimate: Estimate) -> Estimate:
+    def _on_reference(self, regression: Regression, motion: Motion,
+                      columns: tuple[IndexArray, ...], estimate: Estimate) -> Estimate:
         """Return what torques say if the arm is on its reference: no noise in the regressor."""
         parts = []
         for samples in regression.samples:
@@ -153,7 +154,7 @@ class ClosedLoopEstimator(Estimator):
         return replace(estimate, values=values, covariance=covariance, own_values=True,
                        noise=np.sqrt(residuals), colour=np.ones(len(residuals)))
 
-    def _step(self, columns: tuple[Array, ...], measured: list[Array], simulated: list[Array],
+    def _step(self, columns: tuple[IndexArray, ...], measured: list[Array], simulated: list[Array],
               estimate: Estimate) -> tuple[Array, Array]:
         """Return values (r,) and covariance (r, r) from measured and simulated rows."""
         raise NotImplementedError
@@ -174,9 +175,9 @@ class InstrumentalVariables(ClosedLoopEstimator):
     """
 
     name = 'idim_iv'
-    summary = 'instrumental variables from the simulated closed loop; for noisy, unfiltered positions'
+    summary = 'instrumental variables from the simulated closed loop; for noisy positions'
 
-    def _step(self, columns: tuple[Array, ...], measured: list[Array], simulated: list[Array],
+    def _step(self, columns: tuple[IndexArray, ...], measured: list[Array], simulated: list[Array],
               estimate: Estimate) -> tuple[Array, Array]:
         """Solve sum w^2 Z' W theta = sum w^2 Z' tau."""
         r = len(estimate.values)
@@ -210,13 +211,13 @@ class Didim(ClosedLoopEstimator):
         """Return the simulated rows."""
         return simulated
 
-    def _step(self, columns: tuple[Array, ...], measured: list[Array], simulated: list[Array],
+    def _step(self, columns: tuple[IndexArray, ...], measured: list[Array], simulated: list[Array],
               estimate: Estimate) -> tuple[Array, Array]:
         """Solve sum w^2 Z' Z theta = sum w^2 Z' tau."""
         return _least_squares(columns, simulated, estimate)
 
 
-def _least_squares(columns: tuple[Array, ...], rows: list[Array],
+def _least_squares(columns: tuple[IndexArray, ...], rows: list[Array],
                    estimate: Estimate) -> tuple[Array, Array]:
     r = len(estimate.values)
     square, right = np.zeros((r, r)), np.zeros(r)

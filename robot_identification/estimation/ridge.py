@@ -40,8 +40,8 @@ class Ridge(Estimator):
     Least squares with a quadratic penalty on the distance from the URDF.
 
     The distance is the constant pullback of the affine-invariant metric on pseudo-inertias. The
-    strength is the one under which the data are most likely: parameters that the motion excites stay
-    where the data put them, the others stay near the URDF.
+    strength is the one under which the data are most likely: parameters that the motion excites
+    stay where the data put them, the others stay near the URDF.
 
     Parameters
     ----------
@@ -51,8 +51,8 @@ class Ridge(Estimator):
 
     References
     ----------
-    T. Lee, P. M. Wensing, F. C. Park, "Geometric robot dynamic identification: a convex programming
-    approach", IEEE Trans. Robotics 36(2), 2020.
+    T. Lee, P. M. Wensing, F. C. Park, "Geometric robot dynamic identification: a convex
+    programming approach", IEEE Trans. Robotics 36(2), 2020.
     D. J. C. MacKay, "Bayesian interpolation", Neural Computation 4(3), 1992 (the strength).
     """
 
@@ -73,8 +73,9 @@ class Ridge(Estimator):
         normal = regression.normal
         reweighted = reweight(normal)
         noise, colours = self.noise(regression, reweighted)
-        plain = assemble(self.name, normal, reweighted.weights, reweighted.solution, noise, colours,
-                         OK if reweighted.converged else NOT_CONVERGED, reweighted.iterations)
+        plain = assemble(self.name, normal, reweighted.weights, reweighted.solution, noise,
+                         colours, OK if reweighted.converged else NOT_CONVERGED,
+                         reweighted.iterations)
         base = normal.base
         prior = Prior.from_urdf(base.structure)
         transform = base.matrix @ prior.transform
@@ -95,5 +96,5 @@ class Ridge(Estimator):
         covariance = scale ** 2 * ((half / (1 + size)) @ half.T + silent)
         found = revalued(plain, normal, values, covariance)
         return replace(found, status=OK, rank=base.rank, unexcited=(), message=(
-            f'the prior has {scale:.3g} of the URDF\'s scale, '
+            f"the prior has {scale:.3g} of the URDF's scale, "
             f'{"found from" if self.deviation is None else "given, not found from"} the data'))

@@ -72,8 +72,9 @@ class TotalLeastSquares(Estimator):
         normal = regression.normal
         reweighted = reweight(normal)
         noise, colours = self.noise(regression, reweighted)
-        plain = assemble(self.name, normal, reweighted.weights, reweighted.solution, noise, colours,
-                         OK if reweighted.converged else NOT_CONVERGED, reweighted.iterations)
+        plain = assemble(self.name, normal, reweighted.weights, reweighted.solution, noise,
+                         colours, OK if reweighted.converged else NOT_CONVERGED,
+                         reweighted.iterations)
         if plain.unexcited:
             raise EstimationError(f'total least squares needs a motion that excites every base '
                                   f'parameter; this one does not determine '
@@ -86,8 +87,8 @@ class TotalLeastSquares(Estimator):
         if singular[-1] > CLOSEST * least:
             raise EstimationError(
                 f'total least squares has no clear solution: the smallest singular value of the '
-                f'regressor ({least:.3g}) is no larger than its errors ({singular[-1]:.3g}); lower '
-                f'the ratio (now {self.ratio:g}), excite better, or take wls or ridge')
+                f'regressor ({least:.3g}) is no larger than its errors ({singular[-1]:.3g}); '
+                f'lower the ratio (now {self.ratio:g}), excite better, or take wls or ridge')
         theta = -right[-1, :-1] / right[-1, -1]
         information = scaled.T @ scaled - singular[-1] ** 2 * np.eye(len(theta))
         covariance = (1 + theta @ theta) * np.linalg.inv(information)

@@ -16,15 +16,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import pairwise, product
+from typing import Any
 
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 from scipy.optimize import least_squares
 
-from robot_identification.arrays import Array, read_only
+from robot_identification.arrays import Array, IndexArray, read_only
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.regression import SeparableRegression
+from robot_identification.regression.normal_form import triangle
 
 RANK_TOLERANCE = 1e-8
 GRID = {0: 1, 1: 7, 2: 5}
@@ -53,7 +55,7 @@ class ShapeFit:
 
     shape: Array
     cost: float
-    bounded: Array
+    bounded: Any
     evaluations: int
 
     def __post_init__(self) -> None:
@@ -116,17 +118,17 @@ def project(separable: SeparableRegression, shape: Array, weights: Array,
     target = np.concatenate([w * f.target for w, f in zip(weights, factors)])
     norms = np.linalg.norm(matrix, axis=0)
     norms[norms == 0] = 1.0
-    left, triangle, order = qr(matrix / norms, mode='economic', pivoting=True,
+    left, upper, order = qr(matrix / norms, mode='economic', pivoting=True,
                                check_finite=False)
-    diagonal = np.abs(np.diag(triangle))
+    diagonal = np.abs(np.diag(upper))
     rank = int(np.sum(diagonal > RANK_TOLERANCE * diagonal[0]))
     left = left[:, :rank]
     beta = np.zeros(matrix.shape[1])
-    beta[order[:rank]] = solve_triangular(triangle[:rank, :rank], left.T @ target)
+    beta[order[:rank]] = solve_triangular(upper[:rank, :rank], left.T @ target)
     beta /= norms
     residual = matrix @ beta - target
     sizes = np.cumsum([0] + [len(f.target) for f in factors])
-    joint_cost = np.array([np.sum(residual[a:b] ** 2) for a, b in zip(sizes[:-1], sizes[1:])])
+    joint_cost = np.array([np.sum(residual[a:b] ** 2) for a, b in pairwise(sizes)])
     if not gradient:
         return Projection(residual, np.zeros((len(residual), 0)), beta, joint_cost, matrix)
 
@@ -135,17 +137,18 @@ def project(separable: SeparableRegression, shape: Array, weights: Array,
         change, places = separable.shape_columns(j, shape, beta)
         change = w * change * shape.ravel()[places]
         first, second = f.basis.T @ change, f.friction_basis.T @ change
-        rest = np.linalg.qr(change - f.basis @ first - f.friction_basis @ second, mode='r')
+        rest = triangle(change - f.basis @ first - f.friction_basis @ second)
         inner.append(_spread(np.vstack([first, second]), places, shape.size))
         outer.append(_spread(rest, places, shape.size))
-    change, rest = np.vstack(inner), np.vstack(outer)
-    jacobian = np.vstack([change - left @ (left.T @ change), rest])
-    whole = np.vstack([np.hstack([matrix, change]),
-                       np.hstack([np.zeros((len(rest), matrix.shape[1])), rest])])
-    return Projection(np.append(residual, np.zeros(len(rest))), jacobian, beta, joint_cost, whole)
+    inside, outside = np.vstack(inner), np.vstack(outer)
+    jacobian = np.vstack([inside - left @ (left.T @ inside), outside])
+    whole = np.vstack([np.hstack([matrix, inside]),
+                       np.hstack([np.zeros((len(outside), matrix.shape[1])), outside])])
+    residual = np.append(residual, np.zeros(len(outside)))
+    return Projection(residual, jacobian, beta, joint_cost, whole)
 
 
-def _spread(columns: Array, places: Array, count: int) -> Array:
+def _spread(columns: Array, places: IndexArray, count: int) -> Array:
     out = np.zeros((len(columns), count))
     out[:, places] = columns
     return out
@@ -182,7 +185,7 @@ class _Search:
             lambda x: self.at(x).residual / scale, np.clip(start.ravel(), lower + margin,
                                                            upper - margin),
             jac=lambda x: self.at(x).jacobian / scale, bounds=(lower, upper), method='trf',
-            ftol=1e-10, xtol=1e-7, gtol=1e-12, max_nfev=60)
+            ftol=1e-9, xtol=1e-5, gtol=1e-11, max_nfev=60)
         return found.x.reshape(start.shape), float(2 * found.cost * scale ** 2)
 
 
@@ -283,6 +286,6 @@ def with_shape_uncertainty(estimate: Estimate, separable: SeparableRegression, w
 def _outer_counts(separable: SeparableRegression, shape: Array) -> list[int]:
     counts = []
     for j in range(separable.joints):
-        columns, places = separable.shape_columns(j, shape, np.zeros(separable.base.rank))
-        counts.append(min(len(columns), len(places)))
+        columns, _ = separable.shape_columns(j, shape, np.zeros(separable.base.rank))
+        counts.append(columns.shape[1])
     return counts

@@ -71,8 +71,8 @@ class Regression:
     def __post_init__(self) -> None:
         structure = self.base.structure
         if structure.friction.needs_load and self.loads is None:
-            raise EstimationError(f"the friction model '{structure.friction.key}' needs the torque "
-                                  f'that the joints transmit: give the loads of the samples')
+            raise EstimationError(f"the friction model '{structure.friction.key}' needs the "
+                                  f'torque that the joints transmit: give the loads')
 
     def at(self, shape: Array, reduced: NormalForm | None = None) -> Regression:
         """
@@ -89,7 +89,7 @@ class Regression:
         return replace(self, base=base, fixed=True, reduced=reduced)
 
     def of(self, estimate: BaseParameters) -> Regression:
-        """Return the problem with the shape of the friction fixed at that of an estimate's base."""
+        """Return the problem with the shape of the friction that an estimate's base has."""
         shape = estimate.structure.shape
         if self.fixed and np.array_equal(shape, self.base.structure.shape):
             return self

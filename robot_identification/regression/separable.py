@@ -19,9 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robot_identification.arrays import Array
+from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import BaseParameters, element_loads
-from robot_identification.regression.normal_form import NormalForm
+from robot_identification.regression.normal_form import NormalForm, triangle
 from robot_identification.regression.reduce import joint_columns, packed_rows
 from robot_identification.regression.regression import Regression
 from robot_identification.signals import Samples
@@ -33,10 +33,10 @@ class _Joint:
 
     basis: Array             # (rows, c + 1)
     triangle: Array          # (c + 1, c + 1), the torque last
-    linear: Array            # (c,) base parameters
-    friction: Array          # (f,) base parameters
-    element: Array           # (f,) element that each of these belongs to
-    place: Array             # (f,) its place among the element's parameters
+    linear: IndexArray       # (c,) base parameters
+    friction: IndexArray     # (f,) base parameters
+    element: IndexArray      # (f,) element that each of these belongs to
+    place: IndexArray        # (f,) its place among the element's parameters
     factor: Array            # (f,) how the element acts on the joint
 
 
@@ -63,10 +63,10 @@ class SeparableRegression:
     """
     A regression that is linear but for the shape of the friction.
 
-    For every joint the columns that do not depend on the shape are factored once, W = Q R. For a new
-    shape only the few friction columns of the joint have to be made, projected on Q and factored, so
-    an evaluation costs a small part of a new reduction. Q is kept: (rows, columns) numbers a joint,
-    after the decimation.
+    For every joint the columns that do not depend on the shape are factored once, W = Q R. For a
+    new shape only the few friction columns of the joint have to be made, projected on Q and
+    factored, so an evaluation costs a small part of a new reduction. Q is kept: (rows, columns)
+    numbers a joint, after the decimation.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ class SeparableRegression:
         for j, chosen in enumerate(normal_columns):
             found = self.factor(j, shape)
             matrix = np.column_stack([found.rows[:, chosen], found.target])
-            factors.append(np.linalg.qr(matrix, mode='r'))
+            factors.append(triangle(matrix))
         rows = [len(part.basis) for part in self._joints]
         return NormalForm(self.base.at(shape), normal_columns, tuple(factors), np.array(rows))
 
@@ -125,7 +125,8 @@ class SeparableRegression:
         """Return the problem at a shape (m, s), with its normal form."""
         return self.regression.at(shape, self.normal(shape))
 
-    def shape_columns(self, joint: int, shape: Array, beta: Array) -> tuple[Array, Array]:
+    def shape_columns(self, joint: int, shape: Array,
+                      beta: Array) -> tuple[Array, IndexArray]:
         """
         Return how the prediction of a joint changes with the shape numbers.
 
@@ -162,13 +163,13 @@ class SeparableRegression:
         inside = part.basis.T @ friction
         outside = friction - part.basis @ inside
         again = part.basis.T @ outside      # twice is enough
-        basis, triangle = np.linalg.qr(outside - part.basis @ again)
+        basis, corner = np.linalg.qr(outside - part.basis @ again)
         c = len(part.triangle)
-        rows = np.zeros((c + len(triangle), self.base.rank))
+        rows = np.zeros((c + len(corner), self.base.rank))
         rows[:c, part.linear] = part.triangle[:, :-1]
         rows[:c, part.friction] = inside + again
-        rows[c:, part.friction] = triangle
-        target = np.concatenate([part.triangle[:, -1], np.zeros(len(triangle))])
+        rows[c:, part.friction] = corner
+        target = np.concatenate([part.triangle[:, -1], np.zeros(len(corner))])
         return JointFactor(rows, target, part.basis, basis)
 
     def _element(self, e: int, shape: Array, gradient: bool = False) -> Array:
@@ -196,12 +197,12 @@ def _decimated(samples: Samples, columns: Array) -> Array:
                            if decimator.rows(segment.stop - segment.start) > 0])
 
 
-def _factored(base: BaseParameters, joint: int, chosen: Array, packed: Array) -> _Joint:
+def _factored(base: BaseParameters, joint: int, chosen: IndexArray, packed: Array) -> _Joint:
     structure = base.structure
     standard = base.columns[chosen]
     split = int(np.searchsorted(standard, structure.friction_part.start))
     k = len(structure.friction.parameters)
-    basis, triangle = np.linalg.qr(np.column_stack([packed[:, :split], packed[:, -1]]))
+    basis, corner = np.linalg.qr(np.column_stack([packed[:, :split], packed[:, -1]]))
     element, place = np.divmod(standard[split:] - structure.friction_part.start, k)
-    return _Joint(basis, triangle, chosen[:split], chosen[split:], element, place,
+    return _Joint(basis, corner, chosen[:split], chosen[split:], element, place,
                   structure.arm.transmission[element, joint])

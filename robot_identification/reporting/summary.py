@@ -53,6 +53,8 @@ def summary(result: IdentificationResult, directory: str | Path | None = None) -
         rich is not installed.
     """
     group = verdict_summary(result.arm, result.verdict, result.fitted)
+    if result.choice is not None:
+        group.renderables.append(_choice(result.choice))
     if directory is not None:
         from rich.text import Text
         group.renderables.append(Text.assemble(

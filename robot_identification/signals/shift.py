@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -45,7 +46,7 @@ def select(samples: Samples, rows: Sequence[slice]) -> Samples:
     return replace(
         samples, t=samples.t[index], q=samples.q[index], v=samples.v[index], a=samples.a[index],
         tau=samples.tau[index],
-        segments=tuple(slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:])))
+        segments=tuple(slice(int(a), int(b)) for a, b in pairwise(ends)))
 
 
 def delayed(samples: Samples, delay: Array) -> Samples:

@@ -97,8 +97,9 @@ def evaluate(
     """
     Predict the torques of processed samples and compare.
 
-    Torques are shifted by the model's delays. Both sides pass the same zero-phase fourth-order Butterworth low-pass, at a fixed frequency so
-    that errors of different recordings, models and programs compare.
+    Torques are shifted by the model's delays. Both sides pass the same zero-phase fourth-order
+    Butterworth low-pass, at a fixed frequency so that errors of different recordings, models and
+    programs compare.
 
     Parameters
     ----------

@@ -56,6 +56,7 @@ def get_friction(name: str) -> FrictionModel:
     return model if plain == name else Asymmetric(model)
 
 
-__all__ = ['FRICTION_MODELS', 'SUFFIX', 'Asymmetric', 'Atan', 'Bompos', 'CoulombViscous', 'CubeRoot',
+__all__ = ['FRICTION_MODELS', 'SUFFIX', 'Asymmetric', 'Atan', 'Bompos', 'CoulombViscous',
+           'CubeRoot',
            'FrictionModel', 'LoadDependent', 'LoadDependentLiteral', 'SechTanh', 'SmoothCoulomb',
            'Stribeck', 'get_friction']

@@ -80,4 +80,5 @@ class Asymmetric(FrictionModel):
         return np.hstack([rows, rows]) / 2
 
     def _split(self, v: Array, columns: Array) -> Array:
-        return np.concatenate([columns * (v > 0)[..., None], columns * (v < 0)[..., None]], axis=-1)
+        forward, backward = (v > 0)[..., None], (v < 0)[..., None]
+        return np.concatenate([columns * forward, columns * backward], axis=-1)

@@ -29,8 +29,8 @@ class LoadDependent(FrictionModel):
 
     References
     ----------
-    N. Kammerer, P. Garrec, "Dry friction modeling in dynamic identification for robot manipulators:
-    theory and experiments", IEEE Int. Conf. Mechatronics, 2013.
+    N. Kammerer, P. Garrec, "Dry friction modeling in dynamic identification for robot
+    manipulators: theory and experiments", IEEE Int. Conf. Mechatronics, 2013.
     """
 
     name = 'load_dependent'
@@ -61,8 +61,8 @@ class LoadDependent(FrictionModel):
     def _needed(self, load: Array | None) -> Array:
         if load is None:
             raise ConfigurationError(
-                f"the friction model '{self.name}' needs the torque that the joints transmit; give "
-                f'`load`, for instance the torques of a rigid-body model')
+                f"the friction model '{self.name}' needs the torque that the joints transmit; "
+                f'give `load`, for instance the torques of a rigid-body model')
         return load
 
 

@@ -47,9 +47,8 @@ def choice(results: StoredResults) -> Section | None:
         parts.append(table(['friction', 'estimator', 'delays', 'error on left-out blocks',
                             'above the best', 'numbers per joint', ''], rows, sortable=True))
     if delay is not None:
-        rows = [[joint, Cell(number(1e3 * delay['values'][joint], 3), delay['values'][joint], True),
-                 Cell(number(1e3 * delay['std'][joint], 3), delay['std'][joint], True)]
-                for joint in results.joints]
+        rows = [[joint, *(Cell(number(1e3 * delay[kind][joint], 3), delay[kind][joint], True)
+                          for kind in ('values', 'std'))] for joint in results.joints]
         parts += [tag('h3', 'Delays'),
                   tag('p', 'By how much the measured position of a joint lags its torque.',
                       class_='hint'),
@@ -57,7 +56,7 @@ def choice(results: StoredResults) -> Section | None:
     lead = ('Delays between torque and position were estimated together with the model.'
             if content is None else
             join('Cross-validation on ', content['blocks'], ': each combination is fitted without '
-                 'a block and predicts it. The one with the fewest numbers is taken whose error is '
-                 'within one standard error of the best, step by step: friction model, parameters '
-                 'by direction, delays, estimator.'))
+                 'a block and predicts it. The one with the fewest numbers is taken whose error '
+                 'is within one standard error of the best, step by step: friction model, '
+                 'parameters by direction, delays, estimator.'))
     return Section('choice', 'What was tried', lead, join(*parts), short='Choice')

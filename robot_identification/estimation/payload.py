@@ -16,10 +16,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from scipy.linalg import qr
+from scipy.optimize import least_squares
 
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only
@@ -34,8 +37,11 @@ from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation.body import fit_body
 from robot_identification.estimation.noise import colour
 from robot_identification.recording import Recording
+from robot_identification.regression.normal_form import triangle
 from robot_identification.signals import Samples, delayed, process
 
+WEIGHTINGS = 3
+"""Fits with weights of the joints by their residuals."""
 UNCERTAIN = 0.2
 """Relative deviation of a gain beyond which the recordings do not determine it."""
 
@@ -163,8 +169,9 @@ def identify_gains(
     Find the gain of every drive from recordings with and without a known mass.
 
     Without a load, currents determine a model only up to the gains. The known weight fixes the
-    scale: G i = W beta without, and G i = W beta + W_p payload with the load, linear in the gains,
-    the arm's base parameters and the payload's other parameters.
+    scale: G i = W beta without, and G i = W beta + W_p payload with the load. A drive that the
+    load moves little, as the last one, needs the payload's centre of mass too. Gains are positive:
+    give the sign of the effort in the robot YAML.
 
     Parameters
     ----------
@@ -200,14 +207,15 @@ def identify_gains(
         raise ConfigurationError(f"gains need friction that is linear in its parameters, not "
                                  f"'{friction}': take coulomb_viscous or cube_root")
     if len(arm.transmission) != arm.n:
-        raise ConfigurationError(f"the drives of '{arm.name}' are coupled; gains of coupled drives "
-                                 f'cannot be identified')
+        raise ConfigurationError(f"the drives of '{arm.name}' are coupled; gains of coupled "
+                                 f'drives cannot be identified')
     base = base_parameters(structure)
     known = np.array([mass]) if centre is None else mass * np.array([1.0, *centre])
     free = 10 - len(known)
     matrices, targets = [], []
     for recording, carries in [*((r, False) for r in unloaded), *((r, True) for r in loaded)]:
-        samples = process(_with_current(recording), arm, **dict(processing or {}))
+        samples = process(_with_current(recording, arm), replace(arm, effort=None),
+                          **dict(processing or {}))
         matrix, target = _gain_rows(samples, base.columns, structure, known, carries, free)
         matrices.append(matrix)
         targets.append(target)
@@ -216,30 +224,49 @@ def identify_gains(
 
 
 def _solve_gains(arm: Arm, matrix: Array, target: Array) -> GainEstimate:
-    weights = np.ones(arm.n)
-    flat = matrix.reshape(-1, matrix.shape[-1])
-    for _ in range(20):
-        spread = np.tile(weights, len(matrix))
-        weighted = flat * spread[:, None]
-        norms = np.linalg.norm(weighted, axis=0)
+    """
+    Minimise the squared errors of the currents: they carry the noise, not the regressor.
+
+    current = (W x + known) / gain is linear in x for given gains, so the search is over the n
+    logarithms of the gains only.
+    """
+    n, rows = arm.n, len(matrix)
+    current = np.stack([matrix[:, j, j] for j in range(n)], axis=1)
+    small = []
+    for j in range(n):    # rows [current, W, known] of the joint, as a triangle
+        whole = np.column_stack([current[:, j], -matrix[:, j, n:], target[:, j]])
+        small.append(triangle(whole))
+    noise = np.maximum(current.std(axis=0), 1e-12)
+
+    def residual(logarithms: Array) -> Array:
+        gains = np.exp(logarithms)
+        left = np.vstack([r[:, 1:-1] / (g * s) for r, g, s in zip(small, gains, noise)])
+        right = np.concatenate([(r[:, 0] - r[:, -1] / g) / s
+                                for r, g, s in zip(small, gains, noise)])
+        norms = np.linalg.norm(left, axis=0)
         norms[norms == 0] = 1.0
-        inverse = np.linalg.pinv(weighted / norms, rcond=1e-8) / norms[:, None]
-        solution = inverse @ (target.ravel() * spread)
-        residual = target - (flat @ solution).reshape(target.shape)
-        update = 1 / np.maximum(residual.std(axis=0), 1e-12)
-        done = np.max(np.abs(update / weights - 1)) < 1e-4
-        weights = update
-        if done:
-            break
-    gains = solution[:arm.n]
-    half = inverse[:arm.n] * np.tile(np.sqrt(colour(residual)), len(matrix))
-    deviations = np.linalg.norm(half, axis=1)
+        basis, upper, _ = qr(left / norms, mode='economic', pivoting=True)
+        diagonal = np.abs(np.diag(upper))
+        basis = basis[:, diagonal > 1e-8 * diagonal[0]]
+        left_over: Array = right - basis @ (basis.T @ right)
+        return left_over
+
+    start = np.log(np.abs(target).max() / np.maximum(np.abs(current).max(axis=0), 1e-12) + 1e-6)
+    for _ in range(WEIGHTINGS):
+        found = least_squares(residual, start, x_scale=0.1, max_nfev=200)
+        start = found.x
+        sizes = np.cumsum([0] + [len(r) for r in small])
+        parts = np.array([np.sum(found.fun[a:b] ** 2) for a, b in pairwise(sizes)])
+        noise = noise * np.sqrt(parts / rows)
+    found = least_squares(residual, start, x_scale=0.1, max_nfev=200)
+    gains = np.exp(found.x)
+    deviations = gains * np.sqrt(np.diag(np.linalg.pinv(found.jac.T @ found.jac)))
     for joint, gain, deviation in zip(arm.joint_names, gains, deviations):
-        if not deviation < UNCERTAIN * abs(gain):
+        if not deviation < UNCERTAIN * gain:
             raise EstimationError(
                 f'the recordings do not determine the gain of {joint} ({gain:.3g} +- '
                 f'{deviation:.2g}): the load has to move it against gravity or inertia; take '
-                f'another motion or a larger mass')
+                f'another motion, a larger mass, or give its centre')
     return GainEstimate(gains, deviations)
 
 
@@ -262,11 +289,12 @@ def _gain_rows(samples: Samples, columns: Array, structure: ModelStructure, know
     return np.concatenate(rows), np.concatenate(targets)
 
 
-def _with_current(recording: Recording) -> Recording:
+def _with_current(recording: Recording, arm: Arm) -> Recording:
     """Return the recording with its current in the place of the torque."""
     if recording.current is None:
         raise ConfigurationError(f"the recording '{recording.name}' has no motor current")
-    return Recording(recording.t, recording.q, recording.current, v=recording.v,
+    sign = 1 if arm.effort is None else arm.effort.sign
+    return Recording(recording.t, recording.q, sign * recording.current, v=recording.v,
                      joint_names=recording.joint_names, name=recording.name)
 
 
