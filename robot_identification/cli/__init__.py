@@ -24,6 +24,7 @@ from robot_identification.cli.console import err
 from robot_identification.errors import RobotIdentificationError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
+                  rich_markup_mode='markdown',    # so that units in brackets stay
                   help='From a URDF to a validated dynamic model of a serial arm.')
 for command in (demo.demo, lists.init, excite.excite, excite.simulate, identify.identify,
                 identify.validate, identify.report, payload.payload, payload.gains, study.study,
