@@ -98,7 +98,7 @@ def test_the_motion_is_exported(own_arm):
     (['identify', 'arm.yaml', 'nowhere.csv', '-o', 'x'], "no recording 'nowhere.csv'"),
     (['identify', 'arm.yaml', 'arm.urdf', '-o', 'x'], 'of no known kind'),
     (['identify', 'arm.yaml', 'recording.csv', '-o', 'x', '--estimator', 'wsl'],
-     "no estimator 'wsl'; there is: mle, ols, wls"),
+     r"no estimator 'wsl'; there is: .*ols, .*wls"),
     (['identify', 'arm.yaml', 'recording.csv', '-o', 'x', '--friction', 'glue'],
      "no friction model 'glue'"),
     (['identify', 'arm.yaml', 'recording.csv', '-o', 'x', '--window', 0, 99999],
