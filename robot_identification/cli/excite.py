@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -26,7 +27,10 @@ from robot_identification.arm import Arm, load_arm
 from robot_identification.cli.console import AsJson, Robot, emit, err, out, progress
 from robot_identification.errors import ConfigurationError
 from robot_identification.excitation import Excitation, Progress, design, load_excitation
+from robot_identification.recording import Recording, write_bag
 
+WRITERS: dict[str, Callable[[Recording, Path], None]] = {
+    '.csv': Recording.to_csv, '.npz': Recording.to_npz, '': write_bag}
 QUANTITIES = ('position', 'velocity', 'acceleration', 'jerk')
 
 
@@ -98,7 +102,8 @@ def usage_table(excitation: Excitation) -> Table:
 def simulate(
     robot: Robot,
     excitation: Annotated[Path, typer.Argument(help='Excitation file.')],
-    output: Annotated[Path, typer.Option('--output', '-o', help='Recording to write: .csv or .npz.')],
+    output: Annotated[Path, typer.Option('--output', '-o', help='Recording to write: .csv, .npz, or, without '
+                                         'suffix, the folder of a bag (MCAP).')],
     periods: Annotated[int, typer.Option(help='How often the motion is repeated.')] = 1,
     seed: Annotated[int, typer.Option(help='Draws the plant: one seed, one arm.')] = 0,
     noise_seed: Annotated[int, typer.Option(help='Draws the measurement noise.')] = 0,
@@ -110,8 +115,11 @@ def simulate(
     from robot_identification.simulation import Plant, PlantOptions
     from robot_identification.simulation import simulate as run_plant
 
-    if output.suffix not in ('.csv', '.npz'):
-        raise ConfigurationError(f"'{output}' must end in .csv or .npz")
+    if output.suffix not in WRITERS:
+        raise ConfigurationError(f"'{output}' must end in {', '.join(filter(None, WRITERS))}, or have no "
+                                 'suffix: a bag')
+    if output.is_dir():
+        raise ConfigurationError(f"the folder '{output}' exists; give the bag another name")
     arm, motion = load_arm(robot), load_excitation(excitation)
     motion.check_arm(arm)
     options = PlantOptions.matched(seed=seed) if matched else PlantOptions(seed=seed)
@@ -119,10 +127,7 @@ def simulate(
         err.print(f'moving {arm.name} for {periods * motion.period:g} s in MuJoCo', markup=False)
     run = run_plant(Plant(arm, options), motion, rng=np.random.default_rng(noise_seed),
                     periods=periods, name=output.name)
-    if output.suffix == '.csv':
-        run.recording.to_csv(output)
-    else:
-        run.recording.to_npz(output)
+    WRITERS[output.suffix](run.recording, output)
     saturated = {joint: float(part) for joint, part in zip(arm.joint_names, run.saturated) if part}
     if as_json:
         emit({'recording': str(output), 'samples': len(run.recording), 'saturated': saturated,
