@@ -102,8 +102,8 @@ def usage_table(excitation: Excitation) -> Table:
 def simulate(
     robot: Robot,
     excitation: Annotated[Path, typer.Argument(help='Excitation file.')],
-    output: Annotated[Path, typer.Option('--output', '-o', help='Recording to write: .csv, .npz, or, without '
-                                         'suffix, the folder of a bag (MCAP).')],
+    output: Annotated[Path, typer.Option(
+        '--output', '-o', help='Recording to write: .csv, .npz, or, without suffix, the folder of a bag (MCAP).')],
     periods: Annotated[int, typer.Option(help='How often the motion is repeated.')] = 1,
     seed: Annotated[int, typer.Option(help='Draws the plant: one seed, one arm.')] = 0,
     noise_seed: Annotated[int, typer.Option(help='Draws the measurement noise.')] = 0,
@@ -116,8 +116,8 @@ def simulate(
     from robot_identification.simulation import simulate as run_plant
 
     if output.suffix not in WRITERS:
-        raise ConfigurationError(f"'{output}' must end in {', '.join(filter(None, WRITERS))}, or have no "
-                                 'suffix: a bag')
+        raise ConfigurationError(f"'{output}' must end in .csv or .npz, or, for a bag, have no "
+                                 'suffix')
     if output.is_dir():
         raise ConfigurationError(f"the folder '{output}' exists; give the bag another name")
     arm, motion = load_arm(robot), load_excitation(excitation)

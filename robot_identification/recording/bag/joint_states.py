@@ -269,7 +269,7 @@ class JointStateDecoder:
         found: list[JointStates] = []
         for size in np.unique(sizes):
             rows = np.flatnonzero(sizes == size)
-            chosen = messages if len(rows) == len(messages) else [messages[k] for k in rows.tolist()]
+            chosen = [messages[k] for k in rows.tolist()]
             raw = np.frombuffer(b''.join(chosen), dtype=np.uint8).reshape(-1, int(size))
             left = np.ones(len(rows), dtype=bool)
             known = self.layouts.setdefault(int(size), [])
