@@ -221,17 +221,25 @@ def _load(arm: Arm, recording: Recording | str | Path) -> Recording:
 def _validate(model: IdentifiedModel, regression: Regression, estimate: Estimate,
               recording: Recording, processing: Mapping[str, Any]) -> HeldOut:
     samples = process(recording, model.arm, **processing)
-    normal = Regression(regression.base, (samples,)).normal
-    free = float(np.sqrt(normal.rss(estimate.values).sum() / normal.energy().sum()))
-    return evaluate(model, samples, name=recording.name, free_relative_error=free,
+    return evaluate(model, samples, name=recording.name, free=_free_model(model, estimate),
                     repeated=repeated_share(Trace.of(samples), [
                         trace for part in regression.samples for trace in Trace.of(part)]))
+
+
+def _free_model(model: IdentifiedModel, estimate: Estimate) -> IdentifiedModel:
+    """Return unphysical standard parameters that predict what the free base estimate does."""
+    structure = estimate.base.structure
+    standard = np.linalg.lstsq(estimate.base.matrix, estimate.values, rcond=None)[0]
+    return IdentifiedModel(
+        model.arm, standard[structure.inertial].reshape(-1, 10), standard[structure.rotor],
+        model.friction, standard[structure.friction_part].reshape(model.friction_parameters.shape))
 
 
 def _verdict(arm: Arm, estimate: Estimate, consistent: ConsistentEstimate,
              predictions: Sequence[HeldOut], thresholds: Thresholds) -> Verdict:
     notes = []
-    cost = np.linalg.norm(consistent.residual_rms) / np.linalg.norm(consistent.free_residual_rms) - 1
+    cost = (np.linalg.norm(consistent.residual_rms / estimate.noise)
+            / np.linalg.norm(consistent.free_residual_rms / estimate.noise) - 1)
     notes.append(f'physical consistency costs {cost:.1%} more residual than the free estimate')
     if estimate.status == 'not_converged':
         notes.append(estimate.message)

@@ -20,7 +20,7 @@ from robot_identification.arm import Arm
 
 def _link(name: str, mass: float = 1.0) -> str:
     return (f'<link name="{name}"><inertial><origin xyz="0.1 0.02 0.05"/><mass value="{mass}"/>'
-            f'<inertia ixx="0.02" iyy="0.03" izz="0.01" ixy="0.001" ixz="0.002" iyz="-0.001"/>'
+            f'<inertia ixx="0.02" iyy="0.025" izz="0.01" ixy="0.001" ixz="0.002" iyz="-0.001"/>'
             f'</inertial></link>')
 
 

@@ -204,9 +204,6 @@ def _build_model(folded: str, origin: str) -> pin.Model:
             limit.set('upper', 'inf')
             for name in ('effort', 'velocity'):
                 limit.set(name, limit.get(name, 'inf'))
-        elif joint.get('type') in ('revolute', 'prismatic') and joint.find('limit') is None:
-            raise ArmError(f"{origin}: the {joint.get('type')} joint '{joint.get('name')}' has no "
-                           f'<limit>; add it, or make the joint continuous')
     text = ElementTree.tostring(root, encoding='unicode')
     text = re.sub(r'"(-?)inf"', r'"\g<1>1e308"', text)
     try:

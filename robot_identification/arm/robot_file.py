@@ -28,7 +28,7 @@ from robot_identification.arm.drives import Drives
 from robot_identification.arm.effort import Effort, PositionSignal
 from robot_identification.arm.library import find_urdf
 from robot_identification.arm.limits import Limits
-from robot_identification.arm.urdf import _rotation_from_rpy
+from robot_identification.arm.urdf import rotation_from_rpy
 from robot_identification.arrays import read_only
 from robot_identification.errors import ArmError, ConfigurationError
 
@@ -190,7 +190,7 @@ def _gravity(content: Mapping[str, Any], origin: str) -> np.ndarray:
         return gravity
     _known_keys(content['mount'], ('rpy',), f'{origin}, mount')
     rpy = _numbers(content['mount'].get('rpy', []), 3, f'{origin}, mount.rpy')
-    return _rotation_from_rpy(rpy).T @ np.array(STANDARD_GRAVITY)
+    return rotation_from_rpy(rpy).T @ np.array(STANDARD_GRAVITY)
 
 
 def _numbers(value: Any, count: int, origin: str) -> np.ndarray:

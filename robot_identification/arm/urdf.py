@@ -21,6 +21,8 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial.transform import Rotation
 
 from robot_identification.errors import ArmError, MissingDependencyError
 
@@ -148,9 +150,27 @@ def fold_urdf(text: str, origin: str, locked: Mapping[str, float | None]) -> tup
         elif kind not in (*MOVING, 'fixed'):
             raise ArmError(f"{origin}: joint '{name}' is of type '{kind}'; only revolute, continuous, "
                            f'prismatic and fixed joints can be identified, or lock it')
+    for name, joint in joints.items():
+        _check_limit(joint, f"{origin}: joint '{name}'")
     if not any(joint.get('type') in MOVING for joint in joints.values()):
         raise ArmError(f'{origin} has no joint that moves')
     return ElementTree.tostring(root, encoding='unicode'), positions
+
+
+def _check_limit(joint: ElementTree.Element, place: str) -> None:
+    limit = joint.find('limit')
+    if limit is None:
+        if joint.get('type') in ('revolute', 'prismatic'):
+            raise ArmError(f'{place} has no <limit>; add it, or make the joint continuous')
+        return
+    for key in ('lower', 'upper', 'velocity', 'effort'):
+        try:
+            value = float(limit.get(key, '0'))
+        except ValueError as error:
+            raise ArmError(f"{place} has the {key} limit '{limit.get(key)}', which is not a number"
+                           ) from error
+        if key in ('velocity', 'effort') and value < 0:
+            raise ArmError(f'{place} has the {key} limit {value:g}, it must not be negative')
 
 
 def _fix(joint: ElementTree.Element, position: float | None) -> float:
@@ -166,13 +186,13 @@ def _fix(joint: ElementTree.Element, position: float | None) -> float:
     if origin is None:
         origin = ElementTree.SubElement(joint, 'origin')
     xyz, rpy = _vector(origin, 'xyz', (0, 0, 0)), _vector(origin, 'rpy', (0, 0, 0))
-    rotation = _rotation_from_rpy(rpy)
     if kind == 'prismatic':
-        xyz = xyz + rotation @ axis * value
+        xyz = xyz + rotation_from_rpy(rpy) @ axis * value
     else:
-        rotation = rotation @ _rotation_about(axis, value)
+        turned = Rotation.from_euler('xyz', rpy) * Rotation.from_rotvec(axis * value)
+        rpy = turned.as_euler('xyz')
     origin.set('xyz', ' '.join(repr(float(x)) for x in xyz))
-    origin.set('rpy', ' '.join(repr(float(x)) for x in _rpy_from_rotation(rotation)))
+    origin.set('rpy', ' '.join(repr(float(x)) for x in rpy))
     joint.set('type', 'fixed')
     for tag in ('mimic', 'limit', 'dynamics', 'safety_controller', 'calibration', 'axis'):
         for element in joint.findall(tag):
@@ -198,16 +218,7 @@ def _vector(element: ElementTree.Element | None, name: str, default: tuple[float
     return np.array(default if text is None else [float(x) for x in text.split()], dtype=float)
 
 
-def _rotation_about(axis: np.ndarray, angle: float) -> np.ndarray:
-    skew = np.cross(np.eye(3), -axis)
-    return np.eye(3) + np.sin(angle) * skew + (1 - np.cos(angle)) * skew @ skew
-
-
-def _rotation_from_rpy(rpy: np.ndarray) -> np.ndarray:
-    x, y, z = np.eye(3)
-    return _rotation_about(z, rpy[2]) @ _rotation_about(y, rpy[1]) @ _rotation_about(x, rpy[0])
-
-
-def _rpy_from_rotation(rotation: np.ndarray) -> np.ndarray:
-    from scipy.spatial.transform import Rotation
-    return Rotation.from_matrix(rotation).as_euler('xyz')
+def rotation_from_rpy(rpy: ArrayLike) -> np.ndarray:
+    """Return the rotation matrix of URDF's roll, pitch and yaw [rad], about fixed axes x, y, z."""
+    matrix: np.ndarray = Rotation.from_euler('xyz', rpy).as_matrix()
+    return matrix

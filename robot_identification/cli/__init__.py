@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import sys
 
-import click
 import typer
 
 from robot_identification.cli import demo, excite, identify, lists
@@ -30,26 +29,19 @@ for command in (demo.demo, lists.init, excite.excite, excite.simulate, identify.
                 identify.validate, identify.report, lists.estimators, lists.frictions, lists.robots):
     app.command()(command)
 
-USAGE = 2
-
-
 def main() -> None:
     """Run the command line: 0 is a pass, 1 a negative verdict, 2 a wrong input."""
     try:
-        code = app(standalone_mode=False)
+        app()
     except RobotIdentificationError as error:
-        err.print(f'error: {error}', style='red', markup=False, highlight=False, soft_wrap=True)
-        code = USAGE
-    except click.ClickException as error:
-        error.show()
-        code = error.exit_code
-    except click.exceptions.Abort:
-        code = 130
+        _refuse(str(error))
     except OSError as error:
-        err.print(f"error: '{error.filename}' cannot be used: {error.strerror}", style='red',
-                  markup=False, highlight=False, soft_wrap=True)
-        code = USAGE
-    sys.exit(code)
+        _refuse(f"'{error.filename}' cannot be used: {error.strerror}")
+
+
+def _refuse(sentence: str) -> None:
+    err.print(f'error: {sentence}', style='red', markup=False, highlight=False, soft_wrap=True)
+    sys.exit(2)
 
 
 __all__ = ['app', 'main']

@@ -20,10 +20,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from robot_identification.reporting import plain
 
 out = Console()
 err = Console(stderr=True)
@@ -45,18 +46,3 @@ def progress(as_json: bool) -> Iterator[Callable[[str, float], None]]:
 def emit(content: Mapping[str, Any]) -> None:
     """Write one JSON object to stdout."""
     typer.echo(json.dumps(plain(content), allow_nan=False))
-
-
-def plain(value: Any) -> Any:
-    """Return JSON-ready content: arrays as lists, infinite and undefined numbers as null."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist())
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    if isinstance(value, np.generic):
-        return plain(value.item())
-    if isinstance(value, float) and not np.isfinite(value):
-        return None
-    return value

@@ -29,10 +29,11 @@ from robot_identification.identification import identify as run_identification
 from robot_identification.identification import validate as run_validation
 from robot_identification.recording import load_recording
 from robot_identification.reporting import (
-    result_summary,
+    contents,
     save_results,
     summary,
-    validation_summary,
+    verdict_contents,
+    verdict_summary,
     write_report,
 )
 from robot_identification.validation import Thresholds, prediction_csv
@@ -90,7 +91,7 @@ def identify(
         tell('writing the report', 0.9)
         save_results(result, output, excitation=executed)
     if as_json:
-        emit({**result_summary(result), 'directory': str(output)})
+        emit({**contents(result, executed), 'directory': str(output)})
     else:
         out.print(summary(result, output))
     raise typer.Exit(0 if result.verdict.passed else 1)
@@ -120,9 +121,9 @@ def validate(
     if csv is not None:
         write_text(csv, prediction_csv(validation.t, validation.torque, identified.arm.joint_names))
     if as_json:
-        emit(result_summary(validation))
+        emit(verdict_contents(identified.arm, validation.verdict))
     else:
-        out.print(validation_summary(validation.verdict))
+        out.print(verdict_summary(identified.arm, validation.verdict))
         if csv is not None:
             out.print(f'wrote {csv}', markup=False)
     raise typer.Exit(0 if validation.verdict.passed else 1)

@@ -15,7 +15,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable
 
 import numpy as np
@@ -37,7 +36,11 @@ BACKENDS = ('numba', 'pinocchio')
 
 def default_backend() -> str:
     """Return 'numba' where it is installed and 'pinocchio' elsewhere."""
-    return 'numba' if importlib.util.find_spec('numba') else 'pinocchio'
+    try:
+        import numba  # noqa: F401
+    except ImportError:
+        return 'pinocchio'
+    return 'numba'
 
 
 def joint_torque_regressor(

@@ -238,6 +238,6 @@ def _within(trajectory: Trajectory, limits: Limits, margin: float) -> tuple[Traj
 def _status(minima: list[Minimum], starts: int, time_budget: float | None) -> str:
     finished = sum(minimum.finished for minimum in minima)
     if finished == starts:
-        return f'converged from {starts} starts'
+        return f'converged from {starts} start{"s" if starts > 1 else ""}'
     return (f'stopped by the time budget of {time_budget:g} s with {finished} of {starts} starts '
             f'finished; more time may give a better motion')

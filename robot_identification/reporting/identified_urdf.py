@@ -28,7 +28,7 @@ from robot_identification.dynamics import IdentifiedModel, from_pseudo_inertia, 
 from robot_identification.errors import ModelFileError
 from robot_identification.files import write_text
 
-KEPT = 0.9
+KEPT = 0.99
 """Largest part of a body, in any direction, that the links fixed to it may have."""
 
 
@@ -180,7 +180,7 @@ class _Edits:
     def _end(self, name: str) -> None:
         wanted = self._link in self._elements
         if wanted and self._path == ['robot', 'link', 'inertial']:
-            last = self._data.index(b'>', self._parser.CurrentByteIndex) + 1
+            last = self._data.index(b'>', self._closing('inertial', self._first)) + 1
             new = b'' if self._seen else self._elements[str(self._link)].encode()
             self.found.append((self._first, last, new))
             self._seen = True
@@ -190,9 +190,15 @@ class _Edits:
 
     def _insert(self, element: bytes) -> None:
         """Give an element to a link that has none."""
-        last = self._parser.CurrentByteIndex
-        if last == self._inside:    # <link name="..."/>
-            slash = self._data.index(b'/>', self._inside)
-            self.found.append((slash, slash + 2, b'>' + element + b'</link>'))
-        else:
+        last = self._closing('link', self._inside)
+        if self._data[last:last + 2] == b'</':
             self.found.append((last, last, element))
+        else:
+            self.found.append((last, last + 2, b'>' + element + b'</link>'))
+
+    def _closing(self, name: str, start: int) -> int:
+        """Return where the element that ends here and began at `start` has `</name>` or `/>`."""
+        last = self._parser.CurrentByteIndex
+        if self._data.startswith(f'</{name}'.encode(), last):
+            return last
+        return self._data.index(b'/>', start)

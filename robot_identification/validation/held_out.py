@@ -19,11 +19,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import signal
 
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import IdentifiedModel
+from robot_identification.errors import SignalError
 from robot_identification.signals import Samples
 from robot_identification.validation.metrics import Errors, JointErrors, errors
+
+CUTOFF = 7.5
+"""Of the low-pass through which errors are looked at [Hz]."""
+EDGE = 0.5
+"""Cut at both ends of a run after the low-pass [s]."""
+PLOT_RATE = 100.0
+"""Of the torques kept for plots [Hz]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,28 +85,67 @@ class HeldOut:
         return self.repeated > 0.5
 
 
-def evaluate(model: IdentifiedModel, samples: Samples, *, name: str = '', repeated: float = 0.0,
-             free_relative_error: float = float('nan')) -> HeldOut:
+def evaluate(
+    model: IdentifiedModel,
+    samples: Samples,
+    *,
+    name: str = '',
+    cutoff: float = CUTOFF,
+    repeated: float = 0.0,
+    free: IdentifiedModel | None = None,
+) -> HeldOut:
     """
     Predict the torques of processed samples and compare.
+
+    Both sides pass the same zero-phase fourth-order Butterworth low-pass, at a fixed frequency so
+    that errors of different recordings, models and programs compare.
 
     Parameters
     ----------
     model
         The identified model.
     samples
-        Processed recording; its decimation filter is applied to both sides.
-    name, repeated, free_relative_error
+        Processed recording.
+    name, repeated
         As in `HeldOut`.
+    cutoff
+        Of the low-pass [Hz]; none where the recording's rate is too low for it.
+    free
+        Model of the free base estimate, for the diagnostic.
+
+    Raises
+    ------
+    SignalError
+        No unbroken run is longer than the ends that the filter needs.
     """
-    decimator = samples.decimator()
-    predicted = model.torque(samples.q, samples.v, samples.a)
-    parts: list[list[Array]] = [[], [], []]
-    for segment in samples.segments:
-        parts[0].append(samples.t[segment][decimator.centres(segment.stop - segment.start)])
-        parts[1].append(decimator.apply(samples.tau[segment]))
-        parts[2].append(decimator.apply(predicted[segment]))
-    t, measured, smooth = (np.concatenate(part) for part in parts)
-    return HeldOut(name, errors(measured, smooth, samples.joint_names),
-                   decimator.effective_cutoff if decimator.factor > 1 else float('inf'),
-                   repeated, free_relative_error, t, measured, smooth)
+    filtered = cutoff < 0.45 * samples.rate
+    runs = [run for run in samples.segments
+            if not filtered or _length(run) > 3 * EDGE * samples.rate]
+    if not runs:
+        raise SignalError(f"'{name}' has no unbroken run longer than {3 * EDGE:g} s to validate on; "
+                          f'record for longer')
+
+    edge = int(EDGE * samples.rate) if filtered else 0
+
+    def low_pass(torque: Array) -> Array:
+        if not filtered:
+            return np.concatenate([torque[run] for run in runs])
+        sections = signal.butter(4, cutoff, fs=samples.rate, output='sos')
+        return np.concatenate([signal.sosfiltfilt(sections, torque[run], axis=0)[edge:-edge]
+                               for run in runs])
+
+    states = (samples.q, samples.v, samples.a)
+    t = np.concatenate([samples.t[run][edge:_length(run) - edge] for run in runs])
+    measured, predicted = low_pass(samples.tau), low_pass(model.torque(*states))
+    free_error = float('nan')
+    if free is not None:
+        free_error = errors(measured, low_pass(free.torque(*states)),
+                            samples.joint_names).relative_error
+    step = max(1, int(samples.rate / PLOT_RATE))
+    return HeldOut(name, errors(measured, predicted, samples.joint_names),
+                   cutoff if filtered else float('inf'), repeated, free_error,
+                   t[::step], measured[::step], predicted[::step])
+
+
+def _length(run: slice) -> int:
+    return int(run.stop - run.start)

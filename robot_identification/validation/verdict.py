@@ -23,6 +23,7 @@ import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError
 from robot_identification.validation.held_out import HeldOut
+from robot_identification.validation.metrics import JointErrors
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,21 @@ class Thresholds:
             if not 0 < getattr(self, name) <= 1:
                 raise ConfigurationError(f'the threshold {name} is {getattr(self, name):g}; it is a '
                                          f'relative error between 0 and 1')
+
+    def accepts(self, errors: JointErrors, rated: float) -> str:
+        """
+        Return why a joint passes: 'relative', 'rated', or 'no' when it does not.
+
+        Parameters
+        ----------
+        errors
+            Of the joint.
+        rated
+            Its rated torque [N m or N]; infinite where unknown.
+        """
+        if errors.relative_error <= self.joint:
+            return 'relative'
+        return 'rated' if np.isfinite(rated) and errors.rmse <= self.rated * rated else 'no'
 
 
 @dataclass(frozen=True)
@@ -116,8 +132,7 @@ def judge(
             reasons.append(f"'{h.name}': relative torque error {h.relative_error:.1%} exceeds "
                            f'{thresholds.overall:.1%}')
         for rated, (joint, e) in zip(rated_torque, h.joints.items()):
-            small = np.isfinite(rated) and e.rmse <= thresholds.rated * rated
-            if not (e.relative_error <= thresholds.joint or small):
+            if thresholds.accepts(e, rated) == 'no':
                 reasons.append(f"'{h.name}': joint {joint} has the relative torque error "
                                f'{e.relative_error:.1%}, more than {thresholds.joint:.1%}')
     if not held_out:

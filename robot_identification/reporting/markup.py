@@ -1,0 +1,195 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Building HTML in which every text is escaped unless it is markup already."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+
+DUST = 1e-12
+SMALLEST, LARGEST = 1.0, 1e6
+"""Between them numbers are written out."""
+VOID = ('br', 'hr', 'img', 'input', 'meta')
+
+
+class Html(str):
+    """Text that is markup."""
+
+    __slots__ = ()
+
+
+def text(value: object) -> Html:
+    """Return markup: `Html` as it is, everything else escaped."""
+    return value if isinstance(value, Html) else Html(html.escape(str(value), quote=True))
+
+
+def join(*parts: object, separator: str = '') -> Html:
+    """Return parts after each other, each escaped unless it is markup."""
+    return Html(separator.join(text(part) for part in parts))
+
+
+def tag(name: str, *children: object, **attributes: object) -> Html:
+    """
+    Return an element.
+
+    Parameters
+    ----------
+    name
+        Its name.
+    children
+        Texts and markup.
+    attributes
+        `class_` for class, `data_sort` for data-sort; None and False leave one out.
+    """
+    given = ''.join(
+        f' {key.rstrip("_").replace("_", "-")}' + ('' if value is True else f'="{text(value)}"')
+        for key, value in attributes.items() if value is not None and value is not False)
+    if name in VOID:
+        return Html(f'<{name}{given}>')
+    return Html(f'<{name}{given}>{join(*children)}</{name}>')
+
+
+def number(value: float | None, digits: int = 4) -> Html:
+    """
+    Return a number for reading: so many significant digits, powers of ten as such.
+
+    Parameters
+    ----------
+    value
+        None for what is not known or not determined.
+    digits
+        Significant digits.
+    """
+    if value is None or not math.isfinite(value):
+        return Html('&ndash;')
+    short = f'{value:.{digits}g}'
+    mantissa, _, power = short.partition('e')
+    if power and SMALLEST <= abs(value) < LARGEST:
+        mantissa, power = f'{float(short):.0f}', ''
+    scale = f'\u00b710<sup>{int(power)}</sup>' if power else ''
+    return Html((mantissa + scale).replace('-', '\u2212'))
+
+
+def percent(value: float | None, digits: int = 3) -> Html:
+    """Return a part as a percentage."""
+    if value is None or not math.isfinite(value):
+        return Html('&ndash;')
+    share = 100 * value
+    if abs(share) >= 100:
+        shown = f'{share:.0f}'
+    else:
+        shown = f'{share:.2f}' if abs(share) < 0.1 else number(share, digits)
+    return Html(f'{shown}\u2009%'.replace('-', '\u2212'))
+
+
+def unit(name: str) -> str:
+    """Return a unit as it is printed: 'kg m^2' becomes 'kg m²'."""
+    return name.replace('^2', '\u00b2').replace('^3', '\u00b3').replace(' ', '\u00a0')
+
+
+def file_name(name: str) -> Html:
+    """Return the name of a recording; of a path the last part, and the rest as a hint."""
+    short = PurePath(name).name or 'without a name'
+    return tag('span', short, title=name if name != short else None)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """
+    A cell of a table.
+
+    Parameters
+    ----------
+    shown
+        Text or markup.
+    sort
+        What to sort by; None sorts last.
+    numeric
+        Whether to align right.
+    """
+
+    shown: object
+    sort: float | str | None = None
+    numeric: bool = False
+
+
+def numeric(value: float | None, digits: int = 4) -> Cell:
+    """Return the cell of a number."""
+    return Cell(number(value, digits), value, True)
+
+
+def table(
+    heads: Sequence[object], rows: Iterable[Sequence[Cell | object]], *,
+    sortable: bool = False, class_: str = '',
+) -> Html:
+    """
+    Return a table in a box that scrolls sideways when it must.
+
+    Parameters
+    ----------
+    heads
+        Column heads.
+    rows
+        Cells; what is not a `Cell` is a text or markup.
+    sortable
+        Whether a click on a head sorts.
+    class_
+        Of the table.
+    """
+    body = []
+    columns: list[bool] = [False] * len(heads)
+    for row in rows:
+        cells = [cell if isinstance(cell, Cell) else Cell(cell, str(cell)) for cell in row]
+        columns = [known or cell.numeric for known, cell in zip(columns, cells)]
+        body.append(tag('tr', *(
+            tag('td', cell.shown, class_='num' if cell.numeric else None,
+                data_sort='' if cell.sort is None else cell.sort) for cell in cells)))
+    head = tag('tr', *(tag('th', label, scope='col', class_='num' if right else None)
+                       for label, right in zip(heads, columns)))
+    names = ' '.join(filter(None, (class_, 'sortable' if sortable else '')))
+    return tag('div', tag('table', tag('thead', head), tag('tbody', *body), class_=names or None),
+               class_='scroll')
+
+
+def free_of_dust(value: float | None, scale: float) -> float | None:
+    """Return zero for what is rounding noise beside a scale."""
+    return 0.0 if value is not None and abs(value) < DUST * scale else value
+
+
+def details(summary: object, *children: object, open_: bool = False) -> Html:
+    """Return a part that opens with a click."""
+    return tag('details', tag('summary', summary), *children, open=open_)
+
+
+def bar(part: float | None, mark: float | None = None, *, tone: str = 'plain') -> Html:
+    """
+    Return a bar.
+
+    Parameters
+    ----------
+    part
+        Its length, 0 to 1; None for an empty one.
+    mark
+        Where a threshold is drawn, 0 to 1.
+    tone
+        'plain', 'good' or 'bad'.
+    """
+    length = 0.0 if part is None else min(max(part, 0.0), 1.0)
+    fill = tag('i', style=f'width:{100 * length:.1f}%', class_=tone)
+    line = '' if mark is None else tag('b', style=f'left:{100 * min(mark, 1.0):.1f}%')
+    return tag('span', fill, line, class_='bar', aria_hidden='true')

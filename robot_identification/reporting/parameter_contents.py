@@ -1,0 +1,153 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What results.json says about parameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from robot_identification.arrays import Array
+from robot_identification.dynamics import ModelStructure, smallest_eigenvalues
+from robot_identification.dynamics.friction import get_friction
+from robot_identification.dynamics.inertial import INERTIAL_NAMES
+from robot_identification.identification import IdentificationResult
+
+
+def urdf_values(structure: ModelStructure) -> Array:
+    """Return what URDF and robot YAML say of standard parameters, (count,); NaN for nothing."""
+    values = np.full(structure.count, np.nan)
+    values[structure.inertial] = structure.arm.inertial_parameters.ravel()
+    values[structure.rotor][:structure.arm.n] = structure.arm.drives.rotor_inertia
+    return values
+
+
+def base_parameter_contents(result: IdentificationResult, level: float) -> list[dict[str, Any]]:
+    """
+    Return a mapping for each base parameter of the free estimate.
+
+    `urdf` is the combination of the URDF's values, where a rotor inertia that nobody gave counts
+    as zero, and None when nothing in it is known; `model` is that of the consistent parameters.
+
+    Parameters
+    ----------
+    result
+        The identification.
+    level
+        Of the confidence intervals.
+    """
+    estimate = result.estimate
+    base = estimate.base
+    known = urdf_values(base.structure)
+    urdf = base.of(np.nan_to_num(known))
+    unknown = ~np.any((np.abs(base.matrix) > 1e-9) & np.isfinite(known), axis=1)
+    urdf = np.where(unknown, np.nan, urdf)
+    intervals = estimate.confidence_interval(level)
+    return [
+        {'label': label, 'combination': name, 'unit': unit, 'value': value, 'std': deviation,
+         'lower': interval[0], 'upper': interval[1], 'urdf': nominal, 'model': model}
+        for label, name, unit, value, deviation, interval, nominal, model in zip(
+            base.labels, base.names, base.units, estimate.values, estimate.standard_deviations,
+            intervals, urdf, base.of(result.consistent.values))]
+
+
+def standard_parameter_contents(result: IdentificationResult) -> list[dict[str, Any]]:
+    """
+    Return a mapping for each standard parameter of the consistent model.
+
+    Parameters
+    ----------
+    result
+        The identification.
+    """
+    consistent = result.consistent
+    structure = consistent.structure
+    deviations = np.sqrt(np.diag(consistent.covariance))
+    rows = []
+    for name, unit, value, deviation, nominal, word in zip(
+            structure.names, structure.units, consistent.values, deviations,
+            urdf_values(structure), result.estimate.base.identifiability):
+        element, parameter = name.rsplit('.', 1)
+        rows.append({'name': name, 'element': element, 'parameter': parameter, 'unit': unit,
+                     'value': value, 'std': deviation, 'urdf': nominal, 'identifiability': word})
+    return rows
+
+
+def link_contents(result: IdentificationResult) -> list[dict[str, Any]]:
+    """
+    Return mass, centre of mass and inertia of each link, identified and of the URDF.
+
+    Parameters
+    ----------
+    result
+        The identification.
+    """
+    arm = result.arm
+    nominal = arm.inertial_parameters
+    return [
+        {'joint': joint, 'identified': body(values), 'urdf': body(before),
+         'certificate': certificate, 'urdf_certificate': urdf_certificate}
+        for joint, values, before, certificate, urdf_certificate in zip(
+            arm.joint_names, result.model.inertial, nominal, result.consistent.certificate,
+            smallest_eigenvalues(nominal))]
+
+
+def body(parameters: Array) -> dict[str, Any]:
+    """
+    Return mass, centre of mass and the inertia about it.
+
+    Parameters
+    ----------
+    parameters
+        (10,), Pinocchio's order; the axes are those of the joint frame.
+    """
+    values = dict(zip(INERTIAL_NAMES, map(float, parameters)))
+    mass = values['m']
+    if mass == 0:
+        return {'mass': 0.0, 'com': None, 'inertia': None}
+    centre = np.array([values[name] for name in ('mcx', 'mcy', 'mcz')]) / mass
+    about = np.array([[values[f'I{min(i, j)}{max(i, j)}'] for j in 'xyz'] for i in 'xyz'])
+    central = about - mass * (centre @ centre * np.eye(3) - np.outer(centre, centre))
+    return {'mass': mass, 'com': centre,
+            'inertia': {f'I{a}{b}': central['xyz'.index(a), 'xyz'.index(b)]
+                        for a, b in ('xx', 'xy', 'xz', 'yy', 'yz', 'zz')}}
+
+
+def friction_contents(result: IdentificationResult) -> dict[str, Any]:
+    """
+    Return friction parameters and rotor inertia of each joint and coupled drive.
+
+    Parameters
+    ----------
+    result
+        The identification.
+    """
+    structure = result.consistent.structure
+    friction = get_friction(result.model.friction)
+    deviations = np.sqrt(np.diag(result.consistent.covariance))
+    k = len(friction.parameters)
+    units = structure.units
+    known = urdf_values(structure)
+    elements = {}
+    for e, element in enumerate(result.arm.element_names):
+        rotor, first = structure.rotor.start + e, structure.friction_part.start + e * k
+        elements[element] = {
+            'rotor_inertia': {'value': result.model.rotor_inertia[e], 'std': deviations[rotor],
+                              'unit': units[rotor], 'nominal': known[rotor]},
+            'parameters': {
+                name: {'value': result.model.friction_parameters[e, i],
+                       'std': deviations[first + i], 'unit': units[first + i]}
+                for i, name in enumerate(friction.parameters)}}
+    return {'model': friction.name, 'formula': friction.formula, 'elements': elements}

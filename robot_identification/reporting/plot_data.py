@@ -1,0 +1,175 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The arrays behind the plots of a report, thinned so that nothing visible is lost."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.signal import welch
+
+from robot_identification.arrays import Array
+from robot_identification.dynamics.friction import get_friction
+from robot_identification.excitation import Excitation
+from robot_identification.identification import IdentificationResult
+from robot_identification.validation import HeldOut
+
+MOST_POINTS, FEWEST_POINTS = 3000, 600
+"""That a long trace is thinned to, depending on how many there are."""
+ALL_POINTS = 60_000
+"""Of all panels together, so that a page stays small."""
+MOST_ROWS = 20000
+"""Rows of training that the friction plots look at."""
+SCATTER = 700
+"""Points of the scatter of a friction plot."""
+BINS = 24
+SMALLEST_BIN = 8
+"""Fewest rows in a bin of velocity."""
+
+
+def plot_data(result: IdentificationResult,
+              excitation: Excitation | None = None) -> dict[str, Array]:
+    """
+    Return the arrays of all plots by name.
+
+    `held_out_<k>_joint_<j>` and `fit_<k>_joint_<j>` are (3, points): time, measured, predicted;
+    `..._spectrum` is (1 + 2 n, frequencies): frequency, then measured and residual amplitude
+    density of each joint; `friction_<e>_curve` and `_data` are (2, points): velocity, torque;
+    `friction_<e>_bins` is (4, bins): velocity, median and quartiles of the torque; `motion_<j>` is
+    (4, points): time, position, velocity, acceleration.
+
+    Parameters
+    ----------
+    result
+        What `identify` returned.
+    excitation
+        The designed motion, where there is one; else the first recording is shown.
+    """
+    arrays: dict[str, Array] = {}
+    panels = result.arm.n * (1 + len(result.verdict.held_out) + len(result.fitted))
+    most = max(FEWEST_POINTS, min(MOST_POINTS, ALL_POINTS // panels))
+    for kind, evaluations in (('held_out', result.verdict.held_out), ('fit', result.fitted)):
+        for k, evaluation in enumerate(evaluations):
+            arrays |= _evaluation(f'{kind}_{k}', evaluation, most)
+    arrays |= _friction(result)
+    arrays |= _motion(result, excitation, most)
+    return arrays
+
+
+def envelope(signals: Array, most: int = MOST_POINTS) -> NDArray[np.int64]:
+    """
+    Return the rows that keep the extremes of all signals, ascending (K,) int.
+
+    Parameters
+    ----------
+    signals
+        (N, s): signals that share their rows.
+    most
+        Number of rows up to which nothing is left out.
+    """
+    count = len(signals)
+    if count <= most:
+        return np.arange(count, dtype=np.int64)
+    buckets = max(1, most // (2 * signals.shape[1]))
+    edges = np.linspace(0, count, buckets + 1).astype(int)
+    kept = {0, count - 1}
+    for first, last in pairwise(edges):
+        part = signals[first:last]
+        kept.update((first + part.argmin(axis=0)).tolist())
+        kept.update((first + part.argmax(axis=0)).tolist())
+    return np.array(sorted(kept), dtype=np.int64)
+
+
+def _evaluation(name: str, held_out: HeldOut, most: int) -> dict[str, Array]:
+    arrays = {}
+    for j in range(held_out.measured.shape[1]):
+        measured, predicted = held_out.measured[:, j], held_out.predicted[:, j]
+        rows = envelope(np.column_stack([measured, predicted, measured - predicted]), most)
+        arrays[f'{name}_joint_{j}'] = np.stack([held_out.t[rows], measured[rows], predicted[rows]])
+    arrays[f'{name}_spectrum'] = _spectrum(held_out)
+    return arrays
+
+
+def _spectrum(held_out: HeldOut) -> Array:
+    """Return frequency, and amplitude densities of torque and residual of each joint."""
+    steps = np.diff(held_out.t)
+    step = float(np.median(steps))
+    breaks = np.flatnonzero(steps > 1.5 * step) + 1
+    runs = np.split(np.arange(len(held_out.t)), breaks)
+    rows = max(runs, key=len)
+    length = min(512, len(rows), max(64, len(rows) // 3))
+    signals = np.stack([held_out.measured, held_out.measured - held_out.predicted], axis=2)
+    frequency, power = welch(signals[rows].reshape(len(rows), -1), 1 / step, nperseg=length,
+                             detrend='constant', axis=0)
+    keep = frequency <= min(frequency[-1], held_out.cutoff)
+    keep[0] = False
+    return np.vstack([frequency[keep], np.sqrt(power[keep].T)])
+
+
+def _friction(result: IdentificationResult) -> dict[str, Array]:
+    """Return the friction curve of each joint and drive, and what was measured of it."""
+    model, arm = result.model, result.arm
+    friction = get_friction(model.friction)
+    total = sum(len(s) for s in result.training)
+    step = max(1, total // MOST_ROWS)
+    q, v, a, tau = (np.concatenate([getattr(s, name)[::step] for s in result.training])
+                    for name in ('q', 'v', 'a', 'tau'))
+    residual = tau - model.torque(q, v, a)
+    rng = np.random.default_rng(0)
+    arrays = {}
+    for e, row in enumerate(arm.transmission):
+        speed = v @ row
+        curve = friction.torque(speed, model.friction_parameters[e])
+        measured = curve + residual @ row / (row @ row)
+        top = float(np.abs(speed).max())
+        half = np.linspace(1e-6 * top, top, 100)
+        grid = np.concatenate([-half[::-1], half])
+        arrays[f'friction_{e}_curve'] = np.stack(
+            [grid, friction.torque(grid, model.friction_parameters[e])])
+        picked = rng.permutation(len(speed))[:SCATTER]
+        arrays[f'friction_{e}_data'] = np.stack([speed[picked], measured[picked]])
+        arrays[f'friction_{e}_bins'] = _bins(speed, measured, top)
+    return arrays
+
+
+def _bins(speed: Array, torque: Array, top: float) -> Array:
+    """Return velocity, median and quartiles of the torque in bins of velocity, (4, bins)."""
+    edges = np.linspace(-top, top, BINS + 1)
+    place = np.clip(np.digitize(speed, edges) - 1, 0, BINS - 1)
+    bins = []
+    for b in range(BINS):
+        inside = place == b
+        if np.count_nonzero(inside) >= SMALLEST_BIN:
+            lower, middle, upper = np.percentile(torque[inside], (25, 50, 75))
+            bins.append((float(np.median(speed[inside])), middle, lower, upper))
+    return np.array(bins).reshape(-1, 4).T
+
+
+def _motion(result: IdentificationResult, excitation: Excitation | None,
+            most: int) -> dict[str, Array]:
+    if excitation is not None:
+        rate = max(200 / excitation.period, 40 * excitation.trajectory.series.harmonics
+                   / excitation.period)
+        t, q, v, a = excitation.sample(rate, endpoint=True)
+    else:
+        first = result.training[0]
+        t, q, v, a = first.t, first.q, first.v, first.a
+    arrays = {}
+    for j in range(q.shape[1]):
+        signals = np.column_stack([q[:, j], v[:, j], a[:, j]])
+        rows = envelope(signals, most)
+        arrays[f'motion_{j}'] = np.vstack([t[rows], signals[rows].T])
+    return arrays

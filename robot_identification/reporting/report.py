@@ -1,0 +1,101 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The HTML report: one file that opens offline."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+from string import Template
+
+from robot_identification.errors import MissingDependencyError, ModelFileError
+from robot_identification.files import write_text
+from robot_identification.reporting.figures import figures_json
+from robot_identification.reporting.markup import join, tag, text
+from robot_identification.reporting.sections import SECTIONS, hero
+from robot_identification.reporting.stored_results import RESULTS, StoredResults, load_results
+
+REPORT = 'report.html'
+
+
+def write_report(directory: str | Path) -> Path:
+    """
+    Write report.html from results.json and plots.npz beside it.
+
+    Parameters
+    ----------
+    directory
+        Where `save_results` wrote.
+
+    Returns
+    -------
+    Path
+        Of the report, which is written whole or not at all.
+
+    Raises
+    ------
+    ModelFileError
+        A file is missing, damaged or of another schema.
+    MissingDependencyError
+        plotly is not installed.
+    """
+    results = load_results(directory)
+    path = Path(directory) / REPORT
+    try:
+        page = render(results)
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        raise ModelFileError(
+            f"'{Path(directory) / RESULTS}' is damaged ({type(error).__name__}: {error}); "
+            f'identify again with -o {directory}') from error
+    write_text(path, page)
+    return path
+
+
+def render(results: StoredResults) -> str:
+    """
+    Return the report as the text of one HTML page.
+
+    Parameters
+    ----------
+    results
+        What was stored.
+
+    Raises
+    ------
+    MissingDependencyError
+        plotly is not installed.
+    """
+    sections = [section for build in SECTIONS if (section := build(results)) is not None]
+    navigation = [tag('a', section.short or section.title, href=f'#{section.anchor}')
+                  for section in sections]
+    name = results.content['arm']['name']
+    return Template(_template('report.html')).substitute(
+        title=text(f'{name}: identified dynamic model'), style=_template('report.css'),
+        navigation=join(tag('a', 'Verdict', href='#verdict'), *navigation),
+        body=join(hero(results), *(section.html for section in sections)),
+        figures=figures_json(figure for section in sections for figure in section.figures),
+        plotly=_plotly(), script=_template('report.js'))
+
+
+def _template(name: str) -> str:
+    return (resources.files('robot_identification.reporting') / 'templates' / name).read_text(
+        encoding='utf-8')
+
+
+def _plotly() -> str:
+    try:
+        from plotly.offline import get_plotlyjs
+    except ImportError as error:
+        raise MissingDependencyError('plotly', 'the HTML report') from error
+    return str(get_plotlyjs())

@@ -1,0 +1,123 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Reading the files of an identification back."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robot_identification.arrays import Array
+from robot_identification.errors import ModelFileError
+from robot_identification.reporting.contents import SCHEMA
+
+RESULTS = 'results.json'
+PLOTS = 'plots.npz'
+
+
+@dataclass(frozen=True, eq=False)
+class StoredResults:
+    """
+    What a report is made of.
+
+    Parameters
+    ----------
+    content
+        Of results.json, see `contents`.
+    arrays
+        Of plots.npz, see `plot_data`.
+    files
+        What else lies beside them, for the reader.
+    """
+
+    content: Mapping[str, Any]
+    arrays: Mapping[str, Array]
+    files: tuple[str, ...] = ()
+
+    @property
+    def joints(self) -> list[str]:
+        """Names of the joints."""
+        return list(self.content['arm']['joints'])
+
+    def units(self, quantity: str) -> list[str]:
+        """Return the joints' units of 'position', 'velocity', 'acceleration' or 'torque'."""
+        return list(self.content['arm']['units'][quantity])
+
+
+def load_results(directory: str | Path) -> StoredResults:
+    """
+    Read results.json and plots.npz.
+
+    Parameters
+    ----------
+    directory
+        Where `save_results` wrote them.
+
+    Raises
+    ------
+    ModelFileError
+        A file is missing, damaged, of another schema or of another identification.
+    """
+    folder = Path(directory)
+    if not folder.is_dir():
+        raise ModelFileError(f"there is no directory '{folder}'; name one that "
+                             f'`robot-identification identify ... -o DIR` wrote')
+    content = _content(folder / RESULTS)
+    arrays = _arrays(folder / PLOTS, content.get('plots_sha256'))
+    files = tuple(sorted(path.name for path in folder.iterdir()
+                         if path.suffix in ('.yaml', '.urdf', '.csv', '.json', '.npz')))
+    return StoredResults(content, arrays, files)
+
+
+def sha256(path: Path) -> str:
+    """Return the fingerprint of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _content(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding='utf-8'))
+    except FileNotFoundError as error:
+        raise ModelFileError(f"there is no '{path.name}' in '{path.parent}'; identify again "
+                             f'with -o {path.parent}') from error
+    except (OSError, ValueError) as error:
+        raise ModelFileError(f"'{path}' cannot be read: {error}") from error
+    schema = content.get('schema') if isinstance(content, dict) else None
+    if schema != SCHEMA:
+        raise ModelFileError(f"'{path}' is not of the schema {SCHEMA} (it says: {schema}); "
+                             f'identify again with this version')
+    return dict(content)
+
+
+def _arrays(path: Path, fingerprint: object) -> dict[str, Array]:
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {name: np.asarray(archive[name]) for name in archive.files}
+        found = sha256(path)
+    except FileNotFoundError as error:
+        raise ModelFileError(f"there is no '{path.name}' in '{path.parent}'; identify again "
+                             f'with -o {path.parent}') from error
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise ModelFileError(f"'{path}' cannot be read: {error}") from error
+    if found != fingerprint:
+        raise ModelFileError(f"'{path}' does not belong to the results.json beside it; "
+                             f'identify again with -o {path.parent}')
+    return arrays

@@ -1,0 +1,134 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The result in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robot_identification.arm import Arm
+from robot_identification.errors import MissingDependencyError
+from robot_identification.identification import IdentificationResult
+from robot_identification.validation import HeldOut, Thresholds, Verdict
+
+if TYPE_CHECKING:
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+BAR = 20
+"""Characters of the longest bar."""
+
+
+def summary(result: IdentificationResult, directory: str | Path | None = None) -> Group:
+    """
+    Return verdict, errors of each joint and where the files are, for a rich console.
+
+    Parameters
+    ----------
+    result
+        What `identify` returned.
+    directory
+        Where `save_results` wrote, when it did.
+
+    Raises
+    ------
+    MissingDependencyError
+        rich is not installed.
+    """
+    group = verdict_summary(result.arm, result.verdict, result.fitted)
+    if directory is not None:
+        from rich.text import Text
+        group.renderables.append(Text.assemble(
+            'Everything is in ', (str(directory), 'bold'), '; open ',
+            (str(Path(directory) / 'report.html'), 'bold')))
+    return group
+
+
+def verdict_summary(arm: Arm, verdict: Verdict, fitted: Sequence[HeldOut] = ()) -> Group:
+    """
+    Return a verdict and the errors of each joint, for a rich console.
+
+    Parameters
+    ----------
+    arm
+        The arm that was judged.
+    verdict
+        The verdict.
+    fitted
+        Predictions of training motions, shown where nothing was held out.
+
+    Raises
+    ------
+    MissingDependencyError
+        rich is not installed.
+    """
+    try:
+        from rich.console import Group
+        from rich.text import Text
+    except ImportError as error:
+        raise MissingDependencyError('rich', 'the summary in the terminal') from error
+    parts: list[Text | Table] = [_headline(arm, verdict)]
+    parts += [Text(f'  \u2717 {reason}', style='red') for reason in verdict.reasons]
+    parts += [Text(f'  \u00b7 {note}', style='dim') for note in verdict.notes]
+    parts += [_table(arm, evaluation, verdict.thresholds, bool(verdict.held_out))
+              for evaluation in verdict.held_out or fitted]
+    return Group(*parts)
+
+
+def _headline(arm: Arm, verdict: Verdict) -> Text:
+    from rich.text import Text
+    word, style = (('PASS', 'bold white on green') if verdict.passed else
+                   ('FAIL', 'bold white on red'))
+    line = Text.assemble((f' {word} ', style), ' ', (arm.name, 'bold'))
+    if not verdict.held_out:
+        line.append(': fitted, but not validated on any other motion')
+    for held_out in verdict.held_out[:1]:
+        line.append(': relative torque error ')
+        line.append(f'{held_out.relative_error:.1%}', style='bold')
+        line.append(f" on '{held_out.name}' "
+                    + ('(repeats the training motion)' if held_out.repeat else '(held out)'))
+        line.append(f', allowed {verdict.thresholds.overall:.1%}')
+    return line
+
+
+def _table(arm: Arm, evaluation: HeldOut, thresholds: Thresholds,
+           held_out: bool) -> Table:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+    kind = ('repeat of the training motion' if evaluation.repeat else 'held out') if held_out \
+        else 'the training motion'
+    low_pass = 'unfiltered' if evaluation.cutoff == float('inf') else \
+        f'low-pass {evaluation.cutoff:.3g} Hz'
+    table = Table(title=Text(f'{evaluation.name} ({kind}, {low_pass})'), box=box.SIMPLE_HEAD,
+                  title_justify='left', title_style='italic')
+    table.add_column('joint')
+    for head in ('relative', 'RMSE', 'correlation', 'NRMSE'):
+        table.add_column(head, justify='right')
+    table.add_column('')
+    found = np.array([e.relative_error for e in evaluation.joints.values()])
+    top = float(np.max(found[np.isfinite(found)], initial=thresholds.joint))
+    rows = zip(evaluation.joints.items(), arm.limits.torque, arm.units('N m', 'N'))
+    for (joint, e), rated, unit in rows:
+        good = thresholds.accepts(e, rated) != 'no'
+        table.add_row(Text(joint), f'{e.relative_error:.1%}', f'{e.rmse:.3g} {unit}',
+                      f'{e.correlation:.3f}', f'{e.nrmse:.1%}',
+                      Text('\u2588' * max(1, round(BAR * min(e.relative_error / top, 1))),
+                           style='green' if good else 'red'))
+    return table

@@ -1,0 +1,151 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The command line: what a user types, what comes out, and what wrong input is answered with."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from excitation_arms import chain
+
+COMMAND = [sys.executable, '-c', 'from robot_identification.cli import main; main()']
+
+
+def run(*words, cwd, code=0):
+    """Run a command as a user does; return what it printed."""
+    done = subprocess.run([*COMMAND, *map(str, words)], cwd=cwd, capture_output=True, text=True)
+    assert done.returncode == code, done.stderr + done.stdout
+    assert 'Traceback' not in done.stderr
+    return done.stdout if code < 2 else done.stderr
+
+
+@pytest.fixture(scope='module')
+def own_arm(tmp_path_factory):
+    """An own arm, taken through the whole walk of the README: init to recordings."""
+    folder = tmp_path_factory.mktemp('own')
+    (folder / 'arm.urdf').write_text(chain().urdf)
+    run('init', 'arm.urdf', cwd=folder)
+    text = (folder / 'arm.yaml').read_text()
+    assert text.count('FILL IN') == 8    # one in the heading
+    for value in ('8.0', '8.0', '8.0', 'torque', 'joint', '1', 'false'):
+        text = text.replace('null    # FILL IN', f'{value}    # filled in', 1)
+    (folder / 'arm.yaml').write_text(text)
+    for name, seed in (('excitation', 0), ('other', 7)):
+        run('excite', 'arm.yaml', '-o', f'{name}.yaml', '--starts', 1, '--seed', seed,
+            '--duration', 8, '--csv', f'{name}_motion.csv', cwd=folder)
+    run('simulate', 'arm.yaml', 'excitation.yaml', '-o', 'recording.csv', cwd=folder)
+    run('simulate', 'arm.yaml', 'other.yaml', '-o', 'other.npz', cwd=folder)
+    return folder
+
+
+def test_the_walk_ends_with_a_model_and_a_report(own_arm):
+    out = json.loads(run('identify', 'arm.yaml', 'recording.csv', '--held-out', 'other.npz',
+                         '--excitation', 'excitation.yaml', '-o', 'result', '--json', cwd=own_arm))
+    assert out['verdict']['passed']
+    assert set(out['verdict']['held_out'][0]['joints']) == {'shoulder', 'elbow', 'wrist'}
+    for name in ('model.yaml', 'identified.urdf', 'report.html', 'results.json'):
+        assert (own_arm / 'result' / name).stat().st_size > 0
+    checked = json.loads(run('validate', 'result/model.yaml', 'other.npz', '--csv', 'predicted.csv',
+                             '--json', cwd=own_arm))
+    assert checked['passed']
+    assert checked['held_out'][0]['relative_error'] == pytest.approx(
+        out['verdict']['held_out'][0]['relative_error'], rel=1e-9)
+    table = np.genfromtxt(own_arm / 'predicted.csv', delimiter=',', names=True)
+    assert table.dtype.names == ('t', 'tau_hat_shoulder', 'tau_hat_elbow', 'tau_hat_wrist')
+    assert len(table) == 8000
+    before = (own_arm / 'result' / 'report.html').read_bytes()
+    run('report', 'result', cwd=own_arm)
+    assert (own_arm / 'result' / 'report.html').read_bytes() == before
+
+
+def test_a_repeat_and_a_strict_threshold_end_with_one(own_arm):
+    out = run('identify', 'arm.yaml', 'recording.csv', '--held-out', 'recording.csv', '-o', 'repeat',
+              cwd=own_arm, code=1)
+    assert 'FAIL' in out
+    assert 'repeats' in out
+    assert (own_arm / 'repeat' / 'report.html').exists()
+    run('identify', 'arm.yaml', 'recording.csv', '--held-out', 'other.npz', '--overall', 1e-4,
+        '-o', 'strict', cwd=own_arm, code=1)
+
+
+def test_the_motion_is_exported(own_arm):
+    table = np.genfromtxt(own_arm / 'excitation_motion.csv', delimiter=',', names=True)
+    assert table.dtype.names == ('t', *(f'{x}_{joint}' for x in 'qva'
+                                        for joint in ('shoulder', 'elbow', 'wrist')))
+    assert np.abs(table['v_elbow']).max() <= 2.0
+
+
+@pytest.mark.parametrize(('words', 'sentence'), [
+    (['identify', 'pandda', 'recording.csv', '-o', 'x'], "there is no robot .*'pandda'; there is:"),
+    (['identify', 'arm.urdf', 'recording.csv', '-o', 'x'], 'robot-identification init'),
+    (['identify', 'arm.yaml', 'nowhere.csv', '-o', 'x'], "no recording 'nowhere.csv'"),
+    (['identify', 'arm.yaml', 'arm.urdf', '-o', 'x'], 'of no known kind'),
+    (['identify', 'arm.yaml', 'recording.csv', '-o', 'x', '--estimator', 'wsl'],
+     "no estimator 'wsl'; there is: mle, ols, wls"),
+    (['identify', 'arm.yaml', 'recording.csv', '-o', 'x', '--friction', 'glue'],
+     "no friction model 'glue'"),
+    (['identify', 'arm.yaml', 'recording.csv', '-o', 'x', '--window', 0, 99999], 'window 0 to 99999'),
+    (['identify', 'arm.yaml', 'recording.csv', '-o', 'x', '--window', 0, 300], 'record for longer'),
+    (['identify', 'arm.yaml', 'recording.csv', '-o', 'x', '--overall', 5], 'threshold overall is 5'),
+    (['identify', 'arm.yaml', 'recording.csv', '-o', 'x', '--cutoff', -1], 'cut-offs must be'),
+    (['identify', 'arm.yaml', 'recording.csv', '-o', 'x', '--method', 'magic'], "'magic'"),
+    (['identify', 'arm.yaml', 'recording.csv', '-o', 'x', '--estimator', 'mle'], 'two periods'),
+    (['identify', 'panda', 'recording.csv', '-o', 'x'], 'panda_joint1'),
+    (['identify', 'arm.yaml', 'recording.csv', '-o', 'arm.yaml'], 'arm.yaml'),
+    (['validate', 'arm.yaml', 'other.npz'], 'not a model file'),
+    (['validate', 'none.yaml', 'other.npz'], 'there is no model file'),
+    (['excite', 'arm.yaml', '-o', 'x.yaml', '--kind', 'spline'], "'spline'"),
+    (['excite', 'arm.yaml', '-o', 'x.yaml', '--harmonics', 0], 'harmonics'),
+    (['simulate', 'panda', 'excitation.yaml', '-o', 'x.csv'], 'the excitation moves'),
+    (['simulate', 'arm.yaml', 'excitation.yaml', '-o', 'x.mat'], 'must end in'),
+    (['simulate', 'arm.yaml', 'arm.yaml', '-o', 'x.csv'], 'arm.yaml'),
+    (['init', 'nowhere.urdf'], "no URDF 'nowhere.urdf'"),
+    (['init', 'arm.urdf'], "'arm.yaml' exists"),
+    (['report', 'nowhere'], 'nowhere'),
+    (['identfy'], 'identfy'),
+    (['excite', 'arm.yaml'], '--output'),
+])
+def test_wrong_input_is_one_sentence_and_code_two(own_arm, words, sentence):
+    before = sorted(own_arm.iterdir())
+    text = run(*words, cwd=own_arm, code=2)
+    assert re.search(sentence, text)
+    assert sorted(own_arm.iterdir()) == before    # nothing half-written
+
+
+def test_a_recording_with_damage_is_named(own_arm):
+    lines = (own_arm / 'recording.csv').read_text().splitlines()
+    header = lines[0].split(',')
+    for change, sentence in (
+            (lambda rows: [rows[0].replace('q_elbow', 'q_ellbow'), *rows[1:]], 'q_elbow'),
+            (lambda rows: [*rows[:50], re.sub(r'^([^,]*),[^,]*', r'\1,nan', rows[50]), *rows[51:]],
+             "q of joint 'shoulder' is nan"),
+            (lambda rows: rows[:5], 'has 4 samples')):
+        (own_arm / 'damaged.csv').write_text('\n'.join(change(lines)))
+        assert re.search(sentence, run('identify', 'arm.yaml', 'damaged.csv', '-o', 'x', cwd=own_arm,
+                                       code=2))
+    assert header[0] == 't'
+    (own_arm / 'damaged.csv').unlink()
+
+
+@pytest.mark.parametrize(('command', 'word'), [
+    ('robots', 'panda'), ('estimators', 'wls'), ('frictions', 'coulomb_viscous')])
+def test_lists(tmp_path, command, word):
+    assert word in run(command, cwd=tmp_path)
+    assert word in [row['name'] for rows in json.loads(run(command, '--json', cwd=tmp_path)).values()
+                    for row in rows]

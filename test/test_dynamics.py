@@ -1,0 +1,144 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Inertial parameters, friction models, and the identified model with its file."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+import pytest
+import yaml
+from excitation_arms import chain
+from simulation_arms import example
+
+from robot_identification import IdentifiedModel, load_model
+from robot_identification.arm import arm_from_mapping
+from robot_identification.dynamics import (
+    FRICTION_MODELS,
+    from_pseudo_inertia,
+    get_friction,
+    pseudo_inertia,
+    smallest_eigenvalues,
+)
+from robot_identification.errors import ConfigurationError, ModelFileError, UnknownNameError
+
+
+def model_of(arm, seed=0, friction='coulomb_viscous'):
+    rng = np.random.default_rng(seed)
+    elements = len(arm.transmission)
+    k = len(get_friction(friction).parameters)
+    return IdentifiedModel(arm, arm.inertial_parameters, rng.uniform(size=elements), friction,
+                           rng.uniform(size=(elements, k)), {'estimator': 'wls'})
+
+
+def test_pseudo_inertia_is_pinocchios():
+    for parameters in example('panda').inertial_parameters:
+        inertia = pin.Inertia.FromDynamicParameters(parameters)
+        theirs = pin.PseudoInertia.FromInertia(inertia).toMatrix()
+        assert np.allclose(pseudo_inertia(parameters), theirs, atol=1e-12)
+        assert np.allclose(from_pseudo_inertia(theirs), parameters, atol=1e-12)
+
+
+def test_the_certificate_tells_bodies_from_impossible_ones():
+    body = np.array([1.0, 0, 0, 0, 0.1, 0, 0.1, 0, 0, 0.1])
+    thin = body.copy()
+    thin[9] = 0.21    # Izz > Ixx + Iyy
+    assert smallest_eigenvalues(body) > 0
+    assert smallest_eigenvalues(thin) < 0
+    body[0] = -1.0
+    assert smallest_eigenvalues(body) < 0
+
+
+@pytest.mark.parametrize('name', sorted(FRICTION_MODELS))
+def test_friction_is_odd_but_for_its_offset_and_dissipates(name):
+    model = get_friction(name)
+    v = np.linspace(-3, 3, 61)
+    parameters = np.ones(len(model.parameters))
+    parameters[list(model.parameters).index('offset')] = 0.0
+    torque = model.torque(v, parameters)
+    assert np.allclose(torque, -torque[::-1])
+    assert np.all(torque * v >= 0)
+    assert len(model.parameters) == len(model.units) == len(model.passive)
+
+
+def test_smooth_coulomb_has_reached_nine_tenths_where_it_says():
+    model = get_friction('smooth_coulomb')
+    assert model.torque(np.array([6.314 / model.steepness]), np.array([1.0, 0, 0]))[0] == (
+        pytest.approx(0.9, abs=1e-4))
+
+
+def test_unknown_friction_lists_what_there_is():
+    with pytest.raises(UnknownNameError, match='there is: coulomb_viscous'):
+        get_friction('sticky')
+
+
+def test_torque_is_rigid_body_plus_rotor_plus_friction():
+    arm = example('panda')
+    model = model_of(arm)
+    q, v, a = np.random.default_rng(1).normal(size=(3, 20, 7))
+    data = arm.model.createData()
+    rigid = np.array([pin.rnea(arm.model, data, *state) for state in zip(q, v, a)])
+    fc, fv, offset = model.friction_parameters.T
+    expected = rigid + model.rotor_inertia * a + fc * np.sign(v) + fv * v + offset
+    assert np.allclose(model.torque(q, v, a), expected, rtol=1e-12, atol=1e-10)
+    mass = pin.crba(arm.model, data, q[0])
+    mass = np.triu(mass) + np.triu(mass, 1).T + np.diag(model.rotor_inertia)
+    assert np.allclose(model.mass_matrix(q[:1])[0], mass, atol=1e-10)
+
+
+def test_friction_of_a_coupled_drive_acts_on_both_joints(tmp_path):
+    arm = arm_from_mapping({'urdf': chain().urdf, 'coupling': {'wrist': {'elbow': 1.0}}},
+                           folder=tmp_path, origin='test')
+    friction = np.zeros((4, 3))
+    friction[3] = [2.0, 0.0, 0.0]
+    model = IdentifiedModel(arm, arm.inertial_parameters, np.zeros(4), 'coulomb_viscous', friction)
+    v = np.array([[0.3, -0.5, 0.2]])
+    assert np.allclose(model.drive_torque(v, np.zeros((1, 3))), [[0, -2.0, -2.0]])
+
+
+@pytest.mark.parametrize('friction', sorted(FRICTION_MODELS))
+def test_the_file_gives_back_every_digit(tmp_path, friction):
+    model = model_of(example('panda'), friction=friction)
+    model.save(tmp_path / 'model.yaml')
+    again = load_model(tmp_path / 'model.yaml')
+    states = np.random.default_rng(1).normal(size=(3, 20, 7))
+    assert np.array_equal(model.torque(*states), again.torque(*states))
+    assert again.arm.urdf == model.arm.urdf
+    assert again.information == {'estimator': 'wls'}
+
+
+def test_damaged_files_are_refused(tmp_path):
+    path = tmp_path / 'model.yaml'
+    with pytest.raises(ModelFileError, match='there is no model file'):
+        load_model(path)
+    model_of(chain()).save(path)
+    text = path.read_text()
+    for change, words in (
+            (('model/1', 'model/99'), 'not a model file of the schema'),
+            (('inertial:', 'inertia:'), 'damaged'),
+            (('coulomb_viscous', 'sticky'), "no friction model 'sticky'"),
+            (('elbow: [', 'elbow: [.nan, '), 'damaged'),
+            (('schema:', 'schema: ['), 'cannot be read')):
+        path.write_text(text.replace(*change, 1))
+        with pytest.raises(ModelFileError, match=words):
+            load_model(path)
+
+
+def test_wrong_shapes():
+    arm = chain()
+    with pytest.raises(ModelFileError, match=r'rotor_inertia must have the shape \(3,\)'):
+        IdentifiedModel(arm, arm.inertial_parameters, np.zeros(4), 'coulomb_viscous',
+                        np.zeros((3, 3)))
+    with pytest.raises(ConfigurationError, match='q must have the shape'):
+        model_of(arm).torque(np.zeros(3), np.zeros(3), np.zeros(3))

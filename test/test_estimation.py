@@ -1,0 +1,156 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Estimators: known truth within the covariance that they claim, and honest statuses."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from scipy import stats
+from simulation_arms import example, slow_motion
+from test_regression import samples_of
+
+from robot_identification import Recording
+from robot_identification.dynamics import ModelStructure, base_parameters
+from robot_identification.errors import EstimationError, UnknownNameError
+from robot_identification.estimation import ESTIMATORS, get_estimator
+from robot_identification.estimation.noise import colour
+from robot_identification.regression import build_regression
+from robot_identification.signals import process
+from robot_identification.simulation import Plant, PlantOptions, simulate
+
+SEEDS = 50
+
+
+def standard_truth(structure, truth):
+    standard = np.zeros(structure.count)
+    standard[structure.inertial] = truth.inertial.ravel()
+    standard[structure.rotor] = truth.rotor_inertia
+    friction = np.zeros((len(truth.rotor_inertia), 3))
+    friction[:, 0], friction[:, 1] = truth.friction.coulomb, truth.friction.viscous
+    standard[structure.friction_part] = friction.ravel()
+    return standard
+
+
+@pytest.fixture(scope='module')
+def matched():
+    """A matched plant on its reference, two periods: the structure is exact, noise is all."""
+    arm = example('ur5')
+    plant = Plant(arm, PlantOptions.matched(rate=200.0))
+    run = simulate(plant, slow_motion(arm, period=5.0), rng=np.random.default_rng(0), periods=2)
+    return arm, plant, run
+
+
+@pytest.mark.parametrize('name', sorted(ESTIMATORS))
+def test_errors_are_as_large_as_the_covariance_says(matched, name):
+    """Chi-square over 50 seeds, two-sided; it must fail for half and for twice the covariance."""
+    arm, plant, run = matched
+    sigma = plant.options.torque_noise * plant.truth.rated_torque
+    total, count = 0.0, 0
+    for seed in range(SEEDS):
+        noise = sigma * np.random.default_rng(seed).normal(size=run.torque.shape)
+        recording = Recording(run.recording.t, run.q, run.torque + noise,
+                              joint_names=arm.joint_names)
+        regression = build_regression(arm, [process(recording, arm, period=5.0)])
+        estimate = get_estimator(name).fit(regression)
+        base = regression.base
+        error = estimate.values - base.of(standard_truth(base.structure, plant.truth))
+        total += error @ np.linalg.solve(estimate.covariance, error)
+        count += len(error)
+    low, high = stats.chi2.ppf([0.0005, 0.9995], count)
+    assert low < total < high
+    assert not low < total / 2 < high
+    assert not low < total * 2 < high
+    assert estimate.status == 'ok'
+
+
+def test_wls_knows_the_quiet_joints(matched):
+    arm, plant, run = matched
+    regression = build_regression(arm, [process(run.recording, arm)])
+    ols, wls = (get_estimator(name).fit(regression) for name in ('ols', 'wls'))
+    expected = (plant.options.torque_noise * plant.truth.rated_torque
+                * np.sqrt(regression.samples[0].decimator().noise_gain))
+    assert np.allclose(wls.noise, expected, rtol=0.2)
+    assert np.sum(wls.standard_deviations < ols.standard_deviations) > 0.9 * wls.base.rank
+
+
+def test_ols_is_least_squares():
+    arm = example('ur5')
+    regression = build_regression(arm, [samples_of(arm)])
+    estimate = get_estimator('ols').fit(regression)
+    samples, base = regression.samples[0], regression.base
+    matrix = base.structure.columns(samples.q, samples.v, samples.a)[:, :, base.columns]
+    matrix = matrix.reshape(-1, base.rank)
+    expected = np.linalg.lstsq(matrix, samples.tau.ravel(), rcond=None)[0]
+    assert np.allclose(estimate.values, expected, rtol=1e-6, atol=1e-8)
+    assert estimate.condition_number == pytest.approx(np.linalg.cond(matrix), rel=1e-6)
+    interval = estimate.confidence_interval(0.95)
+    assert np.allclose(interval.mean(axis=1), estimate.values)
+    assert np.allclose(np.diff(interval, axis=1)[:, 0], 2 * 1.959964 * estimate.standard_deviations)
+
+
+def test_what_is_not_excited_is_named():
+    """With one joint hardly used, its parameters are not determined, and the text says so."""
+    arm = example('ur5')
+    samples = samples_of(arm)
+    still = [np.array(x) for x in (samples.q, samples.v, samples.a)]
+    still[0][:, 5], still[1][:, 5], still[2][:, 5] = 0.3, 0.0, 0.0
+    regression = build_regression(
+        arm, [dataclasses.replace(samples, q=still[0], v=still[1], a=still[2])])
+    for name in ('ols', 'wls'):
+        estimate = get_estimator(name).fit(regression)
+        assert estimate.status == 'rank_deficient'
+        assert estimate.rank < estimate.base.rank
+        assert {'wrist_3_joint.coulomb', 'wrist_3_joint.viscous'} <= set(estimate.unexcited)
+        assert 'wrist_3_joint.coulomb' in estimate.message
+        assert 'shoulder_lift_joint.coulomb' not in estimate.unexcited
+        place = estimate.labels.index('wrist_3_joint.viscous')
+        assert np.isinf(estimate.standard_deviations[place])
+        assert np.isfinite(estimate.standard_deviations).sum() == (
+            estimate.base.rank - len(estimate.unexcited))
+
+
+def test_mle_needs_measured_noise():
+    arm = example('ur5')
+    with pytest.raises(EstimationError, match='at least two periods'):
+        get_estimator('mle').fit(build_regression(arm, [samples_of(arm)]))
+
+
+def test_unknown_estimator_lists_what_there_is():
+    with pytest.raises(UnknownNameError, match='there is: mle, ols, wls'):
+        get_estimator('magic')
+
+
+def test_colour_is_one_for_white_noise_and_grows_with_correlation():
+    rng = np.random.default_rng(0)
+    white = rng.normal(size=(4000, 3))
+    assert np.array_equal(colour(white), np.ones(3))
+    slow = white.copy()
+    for k in range(1, len(slow)):
+        slow[k] += 0.8 * slow[k - 1]    # density at zero over variance: (1 + 0.8) / (1 - 0.8)
+    assert np.allclose(colour(slow), 9.0, rtol=0.25)
+
+
+def test_an_exact_fit_is_no_accident():
+    """Torques without noise: the truth to many digits, and no division by zero."""
+    arm = example('ur5')
+    regression = build_regression(arm, [samples_of(arm, noise=0.0)])
+    estimate = get_estimator('wls').fit(regression)
+    standard = np.zeros(regression.base.structure.count)
+    standard[regression.base.structure.inertial] = arm.inertial_parameters.ravel()
+    assert np.allclose(estimate.values, base_parameters(ModelStructure.of(arm)).of(standard),
+                       atol=1e-7)
+    assert np.all(np.isfinite(estimate.standard_deviations))

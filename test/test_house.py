@@ -1,0 +1,122 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The house: public names exist, rooms use only rooms above them, files carry their licence."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import robot_identification
+
+ROOT = Path(robot_identification.__file__).resolve().parent
+MODULES = sorted(name for _, name, _ in pkgutil.walk_packages([str(ROOT)], 'robot_identification.'))
+ROOMS = ('errors', 'arrays', 'files', 'arm', 'dynamics', 'excitation', 'recording', 'simulation',
+         'signals', 'regression', 'estimation', 'validation', 'identification', 'reporting', 'cli')
+LICENCE = 'Licensed under the Apache License, Version 2.0'
+
+
+@pytest.mark.parametrize('name', MODULES)
+def test_public_names_can_be_imported(name):
+    module = importlib.import_module(name)
+    for public in getattr(module, '__all__', ()):
+        assert hasattr(module, public), f'{name} promises {public}'
+
+
+def imports(path, top_level_only=False):
+    """Return the modules of the project that a file imports."""
+    tree = ast.parse(path.read_text())
+    nodes = tree.body if top_level_only else ast.walk(tree)
+    found = set()
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+        elif isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+    return found
+
+
+def test_rooms_use_only_rooms_above_them():
+    for path in ROOT.rglob('*.py'):
+        room = path.relative_to(ROOT).parts[0].removesuffix('.py')
+        if room in ('__init__', '__pycache__'):
+            continue
+        assert room in ROOMS, f'{room} is not a room: say in test_house.py where it stands'
+        for module in imports(path, top_level_only=True):
+            parts = module.split('.')
+            if parts[0] == 'robot_identification' and len(parts) > 1:
+                assert ROOMS.index(parts[1]) <= ROOMS.index(room), f'{path} uses {module}'
+
+
+def test_only_reporting_plots_and_nothing_knows_ros():
+    for path in ROOT.rglob('*.py'):
+        roots = {module.split('.')[0] for module in imports(path)}
+        assert not roots & {'rclpy', 'rosbag2_py', 'launch'}, path
+        if 'reporting' not in path.parts:
+            assert 'plotly' not in roots, path
+
+
+def test_importing_the_library_needs_only_what_ros_installs():
+    """With numpy, scipy, yaml and Pinocchio alone, ols and wls still fit."""
+    script = '''
+import sys
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.split('.')[0] in {'numba', 'clarabel', 'mujoco', 'plotly', 'rich', 'typer',
+                                  'threadpoolctl', 'example_robot_data'}:
+            raise ImportError(name + ' is not installed here')
+sys.meta_path.insert(0, Absent())
+sys.path.insert(0, sys.argv[1])
+from test_regression import chain, samples_of
+from robot_identification.estimation import fit_consistent, get_estimator
+from robot_identification.regression import build_regression
+from robot_identification.errors import MissingDependencyError
+regression = build_regression(chain(), [samples_of(chain(), count=400)], backend='pinocchio')
+for name in ('ols', 'wls'):
+    estimate = get_estimator(name).fit(regression)
+    assert estimate.status == 'ok', estimate.message
+try:
+    fit_consistent(regression, estimate)
+except MissingDependencyError as error:
+    print(error)
+'''
+    done = subprocess.run([sys.executable, '-c', script, str(Path(__file__).parent)],
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert 'pip install clarabel' in done.stdout
+
+
+def test_every_source_file_carries_the_licence():
+    files = [p for folder in ('robot_identification', 'test', 'benchmarks', 'launch')
+             for p in (ROOT.parent / folder).rglob('*.py')]
+    assert len(files) > 50
+    for path in files:
+        if path.stat().st_size:
+            assert LICENCE in path.read_text()[:400], path
+
+
+def test_the_library_neither_prints_nor_exits():
+    for path in ROOT.rglob('*.py'):
+        if 'cli' in path.relative_to(ROOT).parts:
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            assert not isinstance(node, ast.Assert), f'{path}:{node.lineno}'
+            if isinstance(node, ast.Call):
+                assert ast.unparse(node.func) not in ('print', 'sys.exit', 'exit'), path

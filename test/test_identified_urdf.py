@@ -1,0 +1,112 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The identified URDF: it carries the model, and differs in <inertial> elements only."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from excitation_arms import chain, tree
+from simulation_arms import MIXED, example
+
+from robot_identification import Arm, IdentifiedModel, inverse_dynamics
+from robot_identification.arm.library import example_folder
+from robot_identification.dynamics import from_pseudo_inertia, pseudo_inertia, smallest_eigenvalues
+from robot_identification.errors import ModelFileError
+from robot_identification.reporting import identified_urdf
+
+INERTIAL = re.compile(r'<inertial>.*?</inertial>|<inertial\s*/>', re.DOTALL)
+ARMS = {
+    'chain': chain, 'tree': tree, 'mixed': lambda: Arm.from_urdf(MIXED),
+    'panda': lambda: example('panda'), 'xarm7': lambda: example('xarm7'),
+    'z1': lambda: example('z1'),
+    'kinova': lambda: Arm.from_urdf(
+        example_folder() / 'kinova_description' / 'robots' / 'kinova.urdf'),
+    'tiago': lambda: Arm.from_urdf(
+        example_folder() / 'tiago_description' / 'robots' / 'tiago_no_hand.urdf')}
+
+
+def model_with_other_inertias(arm, size=0.2, seed=0):
+    rng = np.random.default_rng(seed)
+    stretch = np.eye(4) + size * rng.normal(size=(arm.n, 4, 4))
+    stretch[:, 3, :3] = 0
+    bodies = pseudo_inertia(arm.inertial_parameters) + np.diag([1e-4, 1e-4, 1e-4, 1e-3])
+    parameters = from_pseudo_inertia(stretch @ bodies @ stretch.transpose(0, 2, 1))
+    elements = len(arm.transmission)
+    return IdentifiedModel(arm, parameters, rng.uniform(size=elements), 'coulomb_viscous',
+                           rng.uniform(size=(elements, 3)))
+
+
+@pytest.mark.parametrize('name', sorted(ARMS))
+def test_reloaded_urdf_plus_drives_is_the_model(name):
+    model = model_with_other_inertias(ARMS[name]())
+    again = Arm.from_urdf(identified_urdf(model), locked=model.arm.locked)
+    q, v, a = np.random.default_rng(1).normal(size=(3, 50, again.n))
+    expected = model.torque(q, v, a)
+    found = inverse_dynamics(again, q, v, a) + model.drive_torque(v, a)
+    assert np.abs(found - expected).max() < 1e-9 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize('name', sorted(ARMS))
+def test_only_inertial_elements_differ(name):
+    model = model_with_other_inertias(ARMS[name]())
+    text = identified_urdf(model)
+    assert text != model.arm.urdf
+    assert INERTIAL.sub('', text) == INERTIAL.sub('', model.arm.urdf)
+
+
+def test_fixed_links_keep_their_inertia_or_shrink_alike():
+    """The panda's hand stays as it is, unless the identified body is lighter than the hand."""
+    arm = example('panda')
+    hand = re.search(r'<link name="panda_hand">.*?</link>', arm.urdf, re.DOTALL).group()
+    assert hand in identified_urdf(model_with_other_inertias(arm, size=0.0))
+    light = model_with_other_inertias(arm, size=0.0)
+    parameters = light.inertial.copy()
+    parameters[6] *= 0.3
+    text = identified_urdf(IdentifiedModel(arm, parameters, light.rotor_inertia, light.friction,
+                                           light.friction_parameters))
+    assert hand not in text
+    again = Arm.from_urdf(text, locked=arm.locked)
+    assert np.allclose(again.inertial_parameters, parameters, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize('link', ['<link name="one"></link>', '<link name="one"/>',
+                                  '<link name="one">\n  <!-- é: bare -->\n</link>',
+                                  '<link name="one"><inertial/></link>'])
+def test_a_link_without_inertia_is_given_one(link):
+    text = re.sub(r'<link name="one">.*?</link>', link, chain().urdf)
+    model = model_with_other_inertias(Arm.from_urdf(text))
+    new = identified_urdf(model)
+    again = Arm.from_urdf(new)
+    assert np.allclose(again.inertial_parameters, model.inertial, rtol=1e-9, atol=1e-12)
+    assert new.count('é') == text.count('é')
+
+
+def test_line_ends_and_ros2_control_stay(tmp_path):
+    extra = '\r\n<ros2_control name="x" type="system"><joint name="elbow"/></ros2_control>\r\n</robot>'
+    (tmp_path / 'arm.urdf').write_bytes(chain().urdf.replace('</robot>', extra).encode())
+    arm = Arm.from_urdf(tmp_path / 'arm.urdf')
+    assert extra in identified_urdf(model_with_other_inertias(arm))
+
+
+def test_a_body_that_cannot_exist_is_refused():
+    arm = chain()
+    parameters = arm.inertial_parameters.copy()
+    parameters[1, 9] = 10.0
+    assert smallest_eigenvalues(parameters)[1] < 0
+    model = IdentifiedModel(arm, parameters, np.zeros(3), 'coulomb_viscous', np.zeros((3, 3)))
+    with pytest.raises(ModelFileError, match="inertia of 'elbow' is not physical"):
+        identified_urdf(model)

@@ -1,0 +1,165 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The normal form: exact, mergeable in any order, backward stable, flat in memory."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from excitation_arms import chain, tree
+from simulation_arms import example
+
+from robot_identification import inverse_dynamics
+from robot_identification.dynamics import ModelStructure, base_parameters
+from robot_identification.errors import EstimationError
+from robot_identification.regression import (
+    NormalForm,
+    build_regression,
+    reduce_samples,
+    residuals,
+)
+from robot_identification.regression.normal_form import triangle
+from robot_identification.signals import Samples
+
+
+def samples_of(arm, count=3000, rate=200.0, seed=0, cutoff=np.inf, segments=None, noise=0.1):
+    rng = np.random.default_rng(seed)
+    t = np.arange(count) / rate
+    omega, phase = rng.uniform(1, 6, size=(2, arm.n)), rng.uniform(0, 6, size=(2, arm.n))
+    angle = omega[:, None] * t[:, None] + phase[:, None]
+    q = np.sum(np.sin(angle), axis=0) * 0.4
+    v = np.sum(omega[:, None] * np.cos(angle), axis=0) * 0.4
+    a = -np.sum(omega[:, None] ** 2 * np.sin(angle), axis=0) * 0.4
+    tau = inverse_dynamics(arm, q, v, a) + noise * rng.normal(size=q.shape)
+    return Samples(t, q, v, a, tau, rate, arm.joint_names,
+                   segments or (slice(0, count),), decimation_cutoff=cutoff)
+
+
+def dense(base, samples):
+    """Return the whole decimated regressor (rows, n, r) and torques: what is never stored."""
+    decimator = samples.decimator()
+    columns = base.structure.columns(samples.q, samples.v, samples.a)[:, :, base.columns]
+    return (np.concatenate([decimator.apply(columns[s]) for s in samples.segments]),
+            np.concatenate([decimator.apply(samples.tau[s]) for s in samples.segments]))
+
+
+@pytest.mark.parametrize('arm', [chain(), tree(), example('panda')], ids=['chain', 'tree', 'panda'])
+@pytest.mark.parametrize('cutoff', [np.inf, 10.0])
+def test_costs_are_those_of_the_whole_regressor(arm, cutoff):
+    base = base_parameters(ModelStructure.of(arm))
+    samples = samples_of(arm, cutoff=cutoff, segments=(slice(0, 1100), slice(1200, 3000)))
+    matrix, torque = dense(base, samples)
+    normal = reduce_samples(base, samples)
+    assert normal.rows.tolist() == [len(matrix)] * arm.n
+    rng = np.random.default_rng(1)
+    for beta in rng.normal(size=(3, base.rank)):
+        e = torque - matrix @ beta
+        assert np.allclose(normal.rss(beta), np.sum(e ** 2, axis=0), rtol=1e-9)
+        assert np.allclose(residuals(base, samples, beta), e, atol=1e-9)
+    assert np.allclose(normal.energy(), np.sum(torque ** 2, axis=0))
+    rows, target = normal.stacked(np.ones(arm.n))
+    found = np.linalg.lstsq(rows, target, rcond=None)[0]
+    expected = np.linalg.lstsq(matrix.reshape(-1, base.rank), torque.ravel(), rcond=None)[0]
+    assert np.allclose(found, expected, rtol=1e-6, atol=1e-8)
+
+
+def test_merging_in_any_order_is_the_same():
+    arm = chain()
+    base = base_parameters(ModelStructure.of(arm))
+    parts = [reduce_samples(base, samples_of(arm, count=400 + 50 * i, seed=i)) for i in range(4)]
+    beta = np.random.default_rng(0).normal(size=base.rank)
+    results = []
+    for order in itertools.permutations(parts):
+        results.append(NormalForm.merge(order))
+        results.append((order[0] + order[1]) + (order[2] + order[3]))
+    for normal in results:
+        assert np.allclose(normal.rss(beta), results[0].rss(beta), rtol=1e-12)
+        for ours, theirs in zip(normal.factors, results[0].factors):
+            assert np.allclose(ours.T @ ours, theirs.T @ theirs, rtol=1e-10,
+                               atol=1e-10 * np.abs(theirs).max() ** 2)
+        assert np.array_equal(normal.rows, results[0].rows)
+    one = reduce_samples(base, samples_of(arm, count=400, seed=0))
+    assert np.allclose(parts[0].rss(beta), one.rss(beta), rtol=0)
+
+
+def test_other_structures_do_not_add_up():
+    arm = chain()
+    normals = [reduce_samples(base_parameters(ModelStructure.of(arm, friction)), samples_of(arm))
+               for friction in ('coulomb_viscous', 'smooth_coulomb')]
+    with pytest.raises(EstimationError, match='different model structures'):
+        normals[0] + normals[1]
+
+
+def test_the_reduction_is_backward_stable():
+    """A condition of 1e10 survives blocks and merges; a Gram matrix loses it."""
+    rng = np.random.default_rng(0)
+    left = np.linalg.qr(rng.normal(size=(6000, 30)))[0]
+    right = np.linalg.qr(rng.normal(size=(30, 30)))[0]
+    singular = np.logspace(0, -10, 30)
+    matrix = (left * singular) @ right.T
+    factor = np.zeros((30, 30))
+    for block in np.array_split(matrix, 17):
+        factor = triangle(np.vstack([factor, block]))
+    found = np.linalg.svd(factor, compute_uv=False)
+    assert np.abs(found - singular).max() < 1e-14
+    assert found[-1] == pytest.approx(1e-10, rel=1e-4)
+    gram = np.sqrt(np.maximum(np.linalg.eigvalsh(matrix.T @ matrix)[::-1], 0))
+    assert abs(gram[-1] - 1e-10) > 0.5e-10
+
+
+def test_pinocchio_as_backend_gives_the_same():
+    arm = chain()
+    samples = samples_of(arm, count=300)
+    beta = np.ones(base_parameters(ModelStructure.of(arm)).rank)
+    first, second = (build_regression(arm, [samples], backend=backend).normal.rss(beta)
+                     for backend in ('numba', 'pinocchio'))
+    assert np.allclose(first, second, rtol=1e-9)
+
+
+def test_too_few_samples_and_other_arms():
+    arm = chain()
+    with pytest.raises(EstimationError, match='too few to make one row'):
+        build_regression(arm, [samples_of(arm, count=20, cutoff=2.0)]).normal  # noqa: B018
+    with pytest.raises(EstimationError, match='samples are of the joints'):
+        build_regression(arm, [dataclasses.replace(samples_of(arm), joint_names=('a', 'b', 'c'))])
+    with pytest.raises(EstimationError, match='no recording'):
+        build_regression(arm, [])
+
+
+PEAK = """
+import resource, sys
+sys.path.insert(0, {folder!r})
+from test_regression import samples_of, base_parameters, ModelStructure, reduce_samples, example
+arm = example('panda')
+base = base_parameters(ModelStructure.of(arm))
+samples = samples_of(arm, count=2000)
+reduce_samples(base, samples)
+samples = samples_of(arm, count={count})
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+reduce_samples(base, samples)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+def test_memory_does_not_grow_with_the_samples():
+    """The regressor of 60 000 samples would be 236 MB; its reduction takes a tenth of that."""
+    script = PEAK.format(folder=str(__file__).rsplit('/', 1)[0], count=60_000)
+    done = subprocess.run([sys.executable, '-c', script], capture_output=True, text=True,
+                          check=True)
+    assert int(done.stdout) < 24_000    # [kB]

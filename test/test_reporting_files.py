@@ -1,0 +1,258 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Result files: complete, exact, whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import shutil
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from reporting_results import EVIL_XML, chain, identified, rank_deficient
+
+from robot_identification import load_model
+from robot_identification.errors import ConfigurationError, ExcitationError, ModelFileError
+from robot_identification.reporting import load_results, results_files, save_results, write_report
+from robot_identification.reporting.parameter_contents import body
+from robot_identification.reporting.plot_data import MOST_POINTS, envelope
+
+NAMES = {'model.yaml', 'identified.urdf', 'results.json', 'plots.npz', 'base_parameters.csv',
+         'report.html'}
+
+
+@pytest.fixture(scope='module')
+def result():
+    return identified(chain([EVIL_XML, 'slide', 'last'], prismatic=(1,)))
+
+
+@pytest.fixture(scope='module')
+def stored(result, tmp_path_factory):
+    return save_results(result, tmp_path_factory.mktemp('runs') / 'first').directory
+
+
+@pytest.fixture
+def folder(stored, tmp_path):
+    return shutil.copytree(stored, tmp_path / 'copy')
+
+
+def content_of(directory):
+    def refuse(word):
+        raise AssertionError(f'{word} is not JSON')
+    return json.loads((directory / 'results.json').read_text(encoding='utf-8'),
+                      parse_constant=refuse)
+
+
+def test_all_files_are_there_and_nothing_else(stored):
+    assert {path.name for path in stored.iterdir()} == NAMES
+    assert [path.name for path in stored.parent.iterdir()] == ['first']
+
+
+def test_model_file_predicts_like_the_result(result, stored):
+    model = load_model(stored / 'model.yaml')
+    q = np.random.default_rng(0).normal(size=(5, 3))
+    np.testing.assert_array_equal(model.torque(q, q, q), result.model.torque(q, q, q))
+
+
+def test_results_say_what_the_result_says(result, stored):
+    content = content_of(stored)
+    estimate, consistent = result.estimate, result.consistent
+    assert content['verdict']['passed'] == result.verdict.passed
+    held_out = content['verdict']['held_out'][0]
+    assert held_out['relative_error'] == result.verdict.held_out[0].relative_error
+    joints = result.verdict.held_out[0].joints
+    assert {j: e['rmse'] for j, e in held_out['joints'].items()} == {
+        j: e.rmse for j, e in joints.items()}
+    assert [e['unit'] for e in held_out['joints'].values()] == ['N m', 'N', 'N m']
+    base = content['base_parameters']
+    assert [p['value'] for p in base] == estimate.values.tolist()
+    assert [p['std'] for p in base] == estimate.standard_deviations.tolist()
+    assert [[p['lower'], p['upper']] for p in base] == estimate.confidence_interval().tolist()
+    np.testing.assert_array_equal([p['model'] for p in base],
+                                  estimate.base.of(consistent.values))
+    standard = content['standard_parameters']
+    assert [p['value'] for p in standard] == consistent.values.tolist()
+    assert [p['urdf'] for p in standard[:30]] == result.arm.inertial_parameters.ravel().tolist()
+    assert {p['identifiability'] for p in standard} == {'alone', 'combination', 'none'}
+    assert [link['certificate'] for link in content['links']] == consistent.certificate.tolist()
+    assert min(consistent.certificate) > 0
+    assert f'costs {content["consistent"]["cost"]:.1%} more' in content['verdict']['notes'][0]
+    assert list(content['friction']['elements']) == list(result.arm.element_names)
+    assert content['friction']['elements']['slide']['rotor_inertia']['unit'] == 'kg'
+
+
+def test_what_is_not_known_is_null(result, stored):
+    content = content_of(stored)
+    assert content['arm']['limits']['acceleration'] == [None] * 3
+    assert content['motion']['usage']['acceleration'] == [None] * 3
+    used = content['motion']['usage']['velocity']
+    np.testing.assert_allclose(used, np.abs(result.training[0].v).max(axis=0) / 5)
+    by_name = {p['name']: p for p in content['standard_parameters']}
+    assert by_name['last.coulomb']['urdf'] is None
+    friction = next(p for p in content['base_parameters'] if p['label'] == 'last.coulomb')
+    assert friction['urdf'] is None
+
+
+def test_urdf_values_of_base_parameters_leave_out_what_is_unknown(result, stored):
+    base = result.estimate.base
+    standard = np.zeros(base.matrix.shape[1])
+    standard[:30] = result.arm.inertial_parameters.ravel()
+    expected = base.of(standard)
+    for p, value in zip(content_of(stored)['base_parameters'], expected):
+        assert p['urdf'] is None or p['urdf'] == pytest.approx(value, abs=1e-15)
+
+
+def test_undetermined_parameter_has_no_interval(result, tmp_path):
+    directory = save_results(rank_deficient(result), tmp_path / 'out').directory
+    parameter = content_of(directory)['base_parameters'][1]
+    assert (parameter['std'], parameter['lower'], parameter['upper']) == (None, None, None)
+    row = list(csv.DictReader((directory / 'base_parameters.csv').open()))[1]
+    assert row['std'] == '' and float(row['value']) == parameter['value']
+
+
+def test_table_of_base_parameters_is_exact(result, stored):
+    rows = list(csv.DictReader((stored / 'base_parameters.csv').open(encoding='utf-8')))
+    assert [row['label'] for row in rows] == list(result.estimate.labels)
+    assert [float(row['value']) for row in rows] == result.estimate.values.tolist()
+    assert [row['combination'] for row in rows] == list(result.estimate.names)
+
+
+def test_body_agrees_with_pinocchio():
+    inertia = pin.Inertia.Random()
+    described = body(inertia.toDynamicParameters())
+    assert described['mass'] == pytest.approx(inertia.mass)
+    np.testing.assert_allclose(described['com'], inertia.lever, atol=1e-12)
+    for name, value in described['inertia'].items():
+        i, j = ('xyz'.index(x) for x in name[1:])
+        assert value == pytest.approx(inertia.inertia[i, j], abs=1e-12)
+
+
+@pytest.mark.parametrize('count', [10, MOST_POINTS, MOST_POINTS + 1, 50_000])
+def test_thinning_keeps_every_extreme(count):
+    rng = np.random.default_rng(count)
+    signals = rng.standard_cauchy(size=(count, 3))
+    rows = envelope(signals)
+    assert len(rows) <= max(MOST_POINTS + 2, 1) and np.all(np.diff(rows) > 0)
+    assert (rows[0], rows[-1]) == (0, count - 1)
+    np.testing.assert_array_equal(signals[rows].max(axis=0), signals.max(axis=0))
+    np.testing.assert_array_equal(signals[rows].min(axis=0), signals.min(axis=0))
+
+
+def test_friction_data_lie_on_the_curve_when_the_model_is_right(stored):
+    arrays = load_results(stored).arrays
+    for e in range(3):
+        curve, bins = arrays[f'friction_{e}_curve'], arrays[f'friction_{e}_bins']
+        away = np.abs(bins[0]) > 0.1 * curve[0].max()
+        difference = bins[1] - np.interp(bins[0], *curve)
+        assert np.abs(difference[away]).max() < 0.15
+
+
+def test_other_files_stay_and_own_files_are_replaced(result, folder):
+    (folder / 'notes.txt').write_text('mine')
+    (folder / 'model.yaml').write_text('old')
+    save_results(result, folder)
+    assert (folder / 'notes.txt').read_text() == 'mine'
+    assert load_model(folder / 'model.yaml').arm.name == result.arm.name
+    assert {path.name for path in folder.iterdir()} == NAMES | {'notes.txt'}
+    assert len(list(folder.parent.iterdir())) == 1
+
+
+def test_failure_while_writing_changes_nothing(result, folder, monkeypatch):
+    def fail(directory):
+        raise ModelFileError('no')
+    monkeypatch.setattr(results_files, 'write_report', fail)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    for target in (folder, folder.parent / 'new'):
+        with pytest.raises(ModelFileError):
+            save_results(result, target)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert [path.name for path in folder.parent.iterdir()] == ['copy']
+
+
+@pytest.mark.parametrize('successes', range(0, 12, 3))
+def test_failure_while_moving_brings_everything_back(result, folder, monkeypatch, successes):
+    (folder / 'report.html').unlink()
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    calls = []
+    replace = os.replace
+
+    def fail_later(source, target):
+        if os.path.dirname(target) == str(folder) or os.path.dirname(source) == str(folder):
+            calls.append(source)
+            if len(calls) == successes + 1:
+                raise OSError(28, 'no space left')
+        replace(source, target)
+
+    monkeypatch.setattr(results_files.os, 'replace', fail_later)
+    with pytest.raises(ConfigurationError, match='no space left'):
+        save_results(result, folder)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert len(list(folder.parent.iterdir())) == 1
+
+
+def test_a_file_is_not_a_directory(result, tmp_path):
+    (tmp_path / 'x').write_text('')
+    with pytest.raises(ConfigurationError, match='is a file'):
+        save_results(result, tmp_path / 'x')
+
+
+def test_excitation_of_another_arm_is_refused(result, tmp_path):
+    class Other:
+        def check_arm(self, arm):
+            raise ExcitationError('another arm')
+    with pytest.raises(ExcitationError):
+        save_results(result, tmp_path / 'out', excitation=Other())
+    assert not list(tmp_path.iterdir())
+
+
+def test_report_is_made_again_from_the_files_alone(folder):
+    before = (folder / 'report.html').read_bytes()
+    (folder / 'report.html').unlink()
+    assert write_report(folder) == folder / 'report.html'
+    assert (folder / 'report.html').read_bytes() == before
+
+
+def test_missing_directory_and_files_are_named(folder, tmp_path):
+    with pytest.raises(ModelFileError, match='no directory'):
+        write_report(tmp_path / 'nowhere')
+    for name in ('plots.npz', 'results.json'):
+        (folder / name).unlink()
+        with pytest.raises(ModelFileError, match=f"there is no '{name}'"):
+            write_report(folder)
+
+
+@pytest.mark.parametrize(('change', 'message'), [
+    (lambda c: c.update(schema='robot_identification/results/99'), 'not of the schema'),
+    (lambda c: c.pop('verdict'), "damaged .KeyError: 'verdict'"),
+    (lambda c: c['arm'].update(joints=None), 'damaged'),
+    (lambda c: c.update(plots_sha256='0'), 'does not belong'),
+])
+def test_damaged_results_are_named(folder, change, message):
+    content = content_of(folder)
+    change(content)
+    (folder / 'results.json').write_text(json.dumps(content))
+    before = (folder / 'report.html').read_bytes()
+    with pytest.raises(ModelFileError, match=message):
+        write_report(folder)
+    assert (folder / 'report.html').read_bytes() == before
+
+
+@pytest.mark.parametrize('name', ['results.json', 'plots.npz'])
+def test_broken_files_are_named(folder, name):
+    (folder / name).write_bytes(b'{"schema": \xff')
+    with pytest.raises(ModelFileError, match=f'{name}.*cannot be read'):
+        write_report(folder)

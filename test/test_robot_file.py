@@ -1,0 +1,116 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Robot YAMLs: drives, effort, limits, and the template that init writes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import yaml
+from excitation_arms import chain
+
+from robot_identification.arm import (
+    arm_from_mapping,
+    arm_to_mapping,
+    load_arm,
+    read_robot_file,
+    robot_template,
+)
+from robot_identification.errors import ConfigurationError
+
+EFFORT = {'quantity': 'torque', 'side': 'joint', 'sign': 1, 'gravity_compensated': False}
+
+
+def arm_of(tmp_path, **content):
+    return arm_from_mapping({'urdf': chain().urdf, **content}, folder=tmp_path, origin='the YAML')
+
+
+def test_everything_survives_the_way_through_a_mapping(tmp_path):
+    arm = arm_of(
+        tmp_path, name='mine', effort={**EFFORT, 'quantity': 'current', 'sign': -1},
+        joints={'elbow': {'acceleration': 5.0, 'jerk': 100.0, 'position': [-1, 1], 'torque': 7.0}},
+        drives={'elbow': {'gain': 2.0, 'reduction': -50.0, 'rotor_inertia': 0.3}},
+        coupling={'wrist': {'elbow': 1.0}}, locked={}, recording={'q': 'positions'},
+        position={'side': 'motor', 'offset': {'wrist': 0.5}}, mount={'rpy': [3.141592653589793, 0, 0]})
+    again = arm_from_mapping(yaml.safe_load(yaml.safe_dump(arm_to_mapping(arm))), folder=tmp_path,
+                             origin='again')
+    for name in ('lower', 'upper', 'velocity', 'acceleration', 'jerk', 'torque'):
+        assert np.array_equal(getattr(arm.limits, name), getattr(again.limits, name))
+    assert arm.limits.acceleration[1] == 5.0
+    assert arm.limits.upper[1] == 1.0
+    for name in ('gains', 'reduction', 'rotor_inertia', 'coupling'):
+        assert np.array_equal(getattr(arm.drives, name), getattr(again.drives, name), equal_nan=True)
+    assert (arm.effort, arm.position.side, arm.recording_keys) == (
+        again.effort, again.position.side, again.recording_keys)
+    assert np.array_equal(arm.position.offset, again.position.offset)
+    assert np.allclose(again.gravity, [0, 0, 9.81])
+    assert again.urdf == arm.urdf
+
+
+def test_a_coupled_drive_adds_an_element(tmp_path):
+    arm = arm_of(tmp_path, coupling={'wrist': {'elbow': 1.0}})
+    assert arm.transmission.tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 1, 1]]
+    assert arm.element_names == ('shoulder', 'elbow', 'wrist', 'elbow+wrist')
+
+
+@pytest.mark.parametrize(('content', 'words'), [
+    ({'effrot': EFFORT}, "unknown key 'effrot'"),
+    ({'joints': {'ellbow': {'acceleration': 1}}}, "unknown key 'ellbow'; known are: shoulder"),
+    ({'joints': {'elbow': {'acceleration': None}}}, 'fill in: joints.elbow.acceleration'),
+    ({'joints': {'elbow': {'acceleration': 'fast'}}}, "not .*'fast'"),
+    ({'joints': {'elbow': {'acceleration': True}}}, 'must be a number'),
+    ({'joints': {'elbow': {'acceleration': -1}}}, "joint 'elbow': the acceleration limit is -1"),
+    ({'joints': {'elbow': {'position': [1, -1]}}}, 'is not below the upper'),
+    ({'joints': {'elbow': {'position': 3}}}, 'must be 2 numbers'),
+    ({'joints': [1]}, 'must be a mapping'),
+    ({'effort': {'quantity': 'torque'}}, 'lacks: side, sign, gravity_compensated'),
+    ({'effort': {**EFFORT, 'sign': 2}}, 'effort.sign is 2'),
+    ({'effort': {**EFFORT, 'sign': True}}, 'effort.sign is True'),
+    ({'effort': {**EFFORT, 'gravity_compensated': 0}}, 'gravity_compensated is 0'),
+    ({'effort': {**EFFORT, 'quantity': 'volts'}}, "quantity is 'volts'"),
+    ({'position': {'side': 'gear'}}, "position.side is 'gear'"),
+    ({'drives': {'elbow': {'reduction': 0}}}, 'the reduction is 0'),
+    ({'drives': {'elbow': {'gain': 0}}}, 'the gain is zero'),
+    ({'coupling': {'wrist': {'wrist': 0.0}}}, 'singular'),
+    ({'gravity': [0, 0, -9.81], 'mount': {'rpy': [0, 0, 0]}}, 'both `gravity` and `mount`'),
+    ({'mount': {'rpy': [0, 0]}}, 'must be 3 numbers'),
+    ({'recording': {'p': 'x'}}, "unknown key 'p'"),
+])
+def test_what_cannot_be_is_refused_with_a_sentence(tmp_path, content, words):
+    with pytest.raises(ConfigurationError, match=words):
+        arm_of(tmp_path, **content)
+
+
+def test_files_that_are_no_robot(tmp_path):
+    with pytest.raises(ConfigurationError, match='there is no robot YAML'):
+        read_robot_file(tmp_path / 'none.yaml')
+    for text, words in (('a: [', 'cannot be read'), ('- 1', 'not a mapping'), ('name: x', 'urdf')):
+        (tmp_path / 'bad.yaml').write_text(text)
+        with pytest.raises(ConfigurationError, match=words):
+            read_robot_file(tmp_path / 'bad.yaml')
+
+
+def test_the_template_loads_once_it_is_filled_in(tmp_path):
+    (tmp_path / 'arm.urdf').write_text(chain().urdf)
+    text = robot_template(tmp_path / 'arm.urdf', base=tmp_path)
+    path = tmp_path / 'arm.yaml'
+    path.write_text(text)
+    with pytest.raises(ConfigurationError, match='joints.shoulder.acceleration.*effort.sign'):
+        load_arm(path)
+    for value in ('5.0', '5.0', '5.0', 'torque', 'joint', '1', 'false'):
+        text = text.replace('null    # FILL IN', value + '    #', 1)
+    path.write_text(text)
+    arm = load_arm(path)
+    assert arm.limits.acceleration.tolist() == [5.0] * 3
+    assert arm.effort.side == 'joint'

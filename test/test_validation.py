@@ -1,0 +1,181 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Metrics, repeats, predictions and the verdict."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+
+import numpy as np
+import pytest
+from excitation_arms import chain
+from test_regression import samples_of
+
+from robot_identification import IdentifiedModel, Recording, inverse_dynamics
+from robot_identification.errors import ConfigurationError, RecordingError
+from robot_identification.signals import check_effort, process
+from robot_identification.validation import (
+    Thresholds,
+    Trace,
+    errors,
+    evaluate,
+    judge,
+    predict,
+    prediction_csv,
+    repeated_share,
+)
+
+ARM = chain()
+RATED = np.full(3, np.inf)
+
+
+def model_of(scale=1.0):
+    return IdentifiedModel(ARM, scale * ARM.inertial_parameters, np.zeros(3), 'coulomb_viscous',
+                           np.zeros((3, 3)))
+
+
+def held_out(scale=1.0, noise=0.0, **options):
+    return evaluate(model_of(scale), samples_of(ARM, noise=noise), name='other', **options)
+
+
+def test_metrics_by_hand():
+    measured = np.array([[1.0, 0.0], [-1.0, 0.0], [2.0, 0.0], [-2.0, 0.0]])
+    predicted = measured + np.array([[0.5, 0.0]])
+    found = errors(measured, predicted, ('a', 'b'))
+    assert found.relative_error == pytest.approx(np.sqrt(4 * 0.25 / 10))
+    a, b = found.joints['a'], found.joints['b']
+    assert a.rmse == pytest.approx(0.5)
+    assert a.relative_error == pytest.approx(0.5 / np.sqrt(2.5))
+    assert a.correlation == pytest.approx(1.0)
+    assert a.nrmse == pytest.approx(0.125)
+    assert np.isinf(b.relative_error)
+    assert np.isnan(b.correlation)
+    with pytest.raises(ConfigurationError, match='cannot be compared'):
+        errors(measured, predicted[:3], ('a', 'b'))
+
+
+def test_evaluation_of_a_wrong_model():
+    assert held_out().relative_error < 1e-9
+    assert held_out(0.9).relative_error == pytest.approx(0.1, rel=1e-6)
+    assert held_out(0.9).joints['wrist'].relative_error == pytest.approx(0.1, rel=1e-6)
+
+
+def traces(seed=0, first=0, last=3000, noise=0.0):
+    q = samples_of(ARM, seed=seed).q[first:last]
+    return [Trace(200.0, q + noise * np.random.default_rng(9).normal(size=q.shape))]
+
+
+@pytest.mark.parametrize(('motion', 'low', 'high'), [
+    (traces(), 1.0, 1.0), (traces(first=700, last=1700), 1.0, 1.0),
+    (traces(noise=0.002), 0.99, 1.0), (traces(seed=1), 0.0, 0.02),
+    ([Trace(200.0, traces()[0].q[::2])], 0.0, 0.1),     # the same path at twice the pace
+    ([Trace(200.0, -traces()[0].q)], 0.0, 0.02)])
+def test_repeats_are_recognised_and_other_motions_are_not(motion, low, high):
+    assert low <= repeated_share(motion, traces()) <= high
+    remembered = [Trace.from_coarse(trace.coarse()) for trace in traces()]
+    assert low - 0.02 <= repeated_share(motion, remembered) <= high + 0.02
+
+
+def test_verdict_passes_on_another_motion_within_the_thresholds():
+    verdict = judge([held_out(0.95)], Thresholds(), rated_torque=RATED)
+    assert verdict.passed
+    assert verdict.reasons == ()
+
+
+@pytest.mark.parametrize(('predictions', 'options', 'words'), [
+    ([], {}, 'no held-out recording'),
+    ([held_out(0.8)], {}, 'relative torque error 20.0% exceeds 10.0%'),
+    ([held_out(0.5)], {}, 'joint shoulder has the relative torque error'),
+    ([held_out(0.95, repeated=0.9)], {}, 'repeats the training motion'),
+    ([held_out(0.95)], {'unexcited': ['wrist.viscous']}, 'does not determine wrist.viscous'),
+    ([held_out(0.95)], {'infeasible': ['wrist']}, "inertia of 'wrist' is not physical")])
+def test_verdict_fails_with_a_reason(predictions, options, words):
+    verdict = judge(predictions, Thresholds(), rated_torque=RATED, **options)
+    assert not verdict.passed
+    assert any(words in reason for reason in verdict.reasons)
+
+
+def test_a_repeat_beside_another_motion_is_only_noted():
+    verdict = judge([held_out(0.95, repeated=0.9), held_out(0.95)], Thresholds(), rated_torque=RATED)
+    assert verdict.passed
+    assert 'repeats 90% of the training motion' in verdict.notes[0]
+
+
+def test_a_joint_that_measures_only_noise_passes_by_its_rated_torque():
+    bad = held_out(0.5)
+    rmse = max(e.rmse for e in bad.joints.values())
+    thresholds = Thresholds(overall=0.9)
+    assert judge([bad], thresholds, rated_torque=np.full(3, 101 * rmse)).passed
+    assert not judge([bad], thresholds, rated_torque=np.full(3, 90 * rmse)).passed
+
+
+def test_thresholds_are_parts():
+    with pytest.raises(ConfigurationError, match='threshold overall is 10'):
+        Thresholds(overall=10)
+
+
+def recording_of(noise=0.05, seed=0, tau=None):
+    samples = samples_of(ARM, seed=seed, noise=noise, count=4000)
+    return Recording(samples.t, samples.q, samples.tau if tau is None else tau(samples),
+                     joint_names=ARM.joint_names)
+
+
+def test_predictions_cover_every_stamp():
+    recording = recording_of()
+    samples = process(recording, ARM, standstill='zero', edges='keep')
+    t, torque = predict(model_of(), recording, samples)
+    assert np.array_equal(t, recording.t)
+    inner = slice(200, -200)
+    truth = samples_of(ARM, noise=0.0, count=4000).tau
+    assert np.abs(torque - truth)[inner].max() < 0.02 * np.abs(truth).max()
+    text = prediction_csv(t, torque, ARM.joint_names)
+    table = np.genfromtxt(io.StringIO(text), delimiter=',', names=True)
+    assert table.dtype.names == ('t', *(f'tau_hat_{joint}' for joint in ARM.joint_names))
+    assert np.array_equal(table['tau_hat_elbow'], torque[:, 1])
+
+
+def test_gaps_are_left_out_of_predictions():
+    whole = recording_of()
+    rows = np.r_[0:1500, 1900:4000]
+    recording = Recording(whole.t[rows], whole.q[rows], whole.tau[rows],
+                          joint_names=ARM.joint_names)
+    samples = process(recording, ARM, standstill='zero', edges='keep')
+    t, torque = predict(model_of(), recording, samples)
+    assert np.all(np.isfinite(torque))
+    assert len(t) > 0.98 * len(recording.t)
+    assert not np.any((t > whole.t[1505]) & (t < whole.t[1895]))
+
+
+@pytest.mark.parametrize(('tau', 'words'), [
+    (lambda s: -s.tau, 'wrong sign'),
+    (lambda s: s.tau - inverse_dynamics(ARM, s.q, 0 * s.q, 0 * s.q), 'hardly any gravity'),
+    (lambda s: 0.03 * s.tau, 'hardly any gravity'),
+    (lambda s: 20.0 * s.tau, 'no error of a URDF explains')])
+def test_effort_that_cannot_be_is_refused(tau, words):
+    with pytest.raises(RecordingError, match=words):
+        check_effort(ARM, [process(recording_of(tau=tau), ARM)])
+
+
+def test_effort_that_can_be_is_measured():
+    check = check_effort(ARM, [process(recording_of(tau=lambda s: 1.7 * s.tau), ARM)])
+    assert check.scale == pytest.approx(1.7, rel=0.05)
+
+
+def test_effort_is_not_judged_without_gravity():
+    floating = dataclasses.replace(ARM, model=ARM.model.copy())
+    floating.model.gravity.linear = np.zeros(3)
+    check = check_effort(floating, [process(recording_of(tau=lambda s: -s.tau), floating)])
+    assert np.isnan(check.scale)
+    assert 'could not be checked' in check.message
