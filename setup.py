@@ -18,6 +18,7 @@ from glob import glob
 from setuptools import find_packages, setup
 
 PACKAGE = 'robot_identification'
+NODES = ('excitation', 'identification', 'recorder', 'simulated_robot', 'validation')
 SHARE = f'share/{PACKAGE}'
 
 setup(
@@ -49,5 +50,7 @@ setup(
                     'scipy-stubs; python_version >= "3.11"'],
         'xacro': ['xacro'],
     },
-    entry_points={'console_scripts': [f'robot-identification = {PACKAGE}.cli:main']},
+    entry_points={'console_scripts': [
+        f'robot-identification = {PACKAGE}.cli:main',
+        *(f'{node} = {PACKAGE}.nodes.{node}:main' for node in NODES)]},
 )

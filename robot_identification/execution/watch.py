@@ -25,10 +25,8 @@ from robot_identification.errors import RecordingError
 from robot_identification.execution.motion_plan import MotionPlan
 from robot_identification.recording.effort import (
     joint_position,
-    joint_torque,
+    joint_torque_of_states,
     joint_velocity,
-    raw_effort,
-    torque_of_current,
 )
 
 IDLE = 0.1  # part of the reference's motion below which an arm does not follow at all
@@ -71,7 +69,7 @@ class Tolerances:
     """
 
     tracking: float = 0.1
-    stale: float = 0.1
+    stale: float = 0.2
     position: float = 0.02
     velocity: float = 1.2
     effort: float = 1.1
@@ -170,7 +168,7 @@ class Watch:
     def _effort(self, q: Array, effort: Array | None) -> Fault | None:
         if effort is None or np.isnan(effort).any() or not self.watches_effort:
             return None
-        torque = _torque(self.arm, effort, q)
+        torque = joint_torque_of_states(self.arm, effort, q)
         for row in np.abs(torque) > self.tolerances.effort * self.arm.limits.torque:
             self._in_a_row = np.where(row, self._in_a_row + 1, 0)
             joint = int(np.argmax(self._in_a_row))
@@ -186,14 +184,7 @@ class Watch:
         """Whether efforts can be compared with torque limits: no gain is missing."""
         try:
             zero = np.zeros((1, self.arm.n))
-            _torque(self.arm, zero, zero)
+            joint_torque_of_states(self.arm, zero, zero)
         except RecordingError:
             return False
         return True
-
-
-def _torque(arm: Arm, effort: Array, q: Array) -> Array:
-    raw, is_current = raw_effort(arm, effort, None, 'the joint states')
-    if is_current:
-        raw = torque_of_current(arm, raw, 'the joint states')
-    return joint_torque(arm, raw, q)

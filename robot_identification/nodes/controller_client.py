@@ -28,7 +28,7 @@ from robot_identification.errors import ExecutionError
 from robot_identification.execution import Piece
 from robot_identification.nodes.trajectories import trajectory_message
 
-PATIENCE = 3.0  # [s]
+PATIENCE = 5.0  # [s]
 
 
 class ControllerClient:

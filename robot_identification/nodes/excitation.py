@@ -21,9 +21,11 @@ from typing import Any
 
 import numpy as np
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
 from rclpy.node import Node
 from rclpy.task import Future
+from robot_identification_interfaces.action import Excite
 from std_srvs.srv import Trigger
 
 from robot_identification.errors import RobotIdentificationError
@@ -34,7 +36,6 @@ from robot_identification.nodes.motion import Motion, Outcome
 from robot_identification.nodes.parameters import declare, declared_arm
 from robot_identification.nodes.process import main_of
 from robot_identification.nodes.recorder_client import RecorderClient
-from robot_identification_interfaces.action import Excite
 
 PHASES = {'approach': Excite.Goal.APPROACH, 'settle': Excite.Goal.APPROACH,
           'run_in': Excite.Goal.RUN_IN, 'excitation': Excite.Goal.EXCITATION,
@@ -63,10 +64,11 @@ class ExcitationProcess:
         autostart = declare(node, 'autostart', False, 'configure and activate at the start')
         self.health = Health(node)
         self.active, self._motion, self._lock = False, None, threading.Lock()
+        group = ReentrantCallbackGroup()  # stop and cancel are heard during a motion
         self._server = ActionServer(
             node, Excite, '~/execute', self._execute, goal_callback=self._goal,
-            cancel_callback=self._cancel)
-        node.create_service(Trigger, '~/stop', self._on_stop)
+            cancel_callback=self._cancel, callback_group=group)
+        node.create_service(Trigger, '~/stop', self._on_stop, callback_group=group)
         self._ending = False
         if autostart:
             node.trigger_configure()
@@ -234,7 +236,7 @@ def _tolerances(node: Any) -> Tolerances:
 def _sending(node: Any) -> Sending:
     default = Sending()
     return Sending(
-        declare(node, 'mode', default.mode, 'rolling (a dead man\'s switch) or whole'),
+        declare(node, 'mode', default.mode, "rolling (a dead man's switch) or whole"),
         *(declare(node, f'rolling.{name}', getattr(default, name), text, lower=0.01, upper=5.0)
           for name, text in (('horizon', 'for which a piece follows the motion [s]'),
                              ('refresh', 'after which a piece is replaced [s]'),

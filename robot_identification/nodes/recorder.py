@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 from rclpy.node import Node
+from robot_identification_interfaces.srv import StartRecording, StopRecording
 
 from robot_identification.arm import robot_files
 from robot_identification.errors import RecordingError, RobotIdentificationError
@@ -37,7 +38,6 @@ from robot_identification.nodes.process import main_of
 from robot_identification.recording.bag import BagWriter, JointStateDecoder, Topic
 from robot_identification.recording.bag.joint_states import TYPE
 from robot_identification.recording.stamps import GAP_STEPS
-from robot_identification_interfaces.srv import StartRecording, StopRecording
 
 TAKE = 0.01      # [s] between batches
 FLUSH = 0.25     # [s] of messages that a killed recorder loses

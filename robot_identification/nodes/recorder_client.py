@@ -18,8 +18,9 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from robot_identification.errors import ExecutionError
 from robot_identification_interfaces.srv import StartRecording, StopRecording
+
+from robot_identification.errors import ExecutionError
 
 PATIENCE = 8.0  # [s] for the bag to be closed
 
