@@ -19,7 +19,7 @@ import sys
 
 import typer
 
-from robot_identification.cli import demo, excite, identify, lists
+from robot_identification.cli import demo, excite, identify, lists, ros
 from robot_identification.cli.console import err
 from robot_identification.errors import RobotIdentificationError
 
@@ -28,6 +28,7 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_
 for command in (demo.demo, lists.init, excite.excite, excite.simulate, identify.identify,
                 identify.validate, identify.report, lists.estimators, lists.frictions, lists.robots):
     app.command()(command)
+app.add_typer(ros.ros, name='ros')
 
 def main() -> None:
     """Run the command line: 0 is a pass, 1 a negative verdict, 2 a wrong input."""

@@ -81,20 +81,20 @@ def cut(plan: MotionPlan, first: float, last: float, step: float = 0.01) -> Piec
     """
     low = max(0, int(np.floor(first / step)))
     high = max(low + 1, int(np.ceil(last / step)))
-    grid = np.arange(low, high + 1) * step
+    grid: Array = np.arange(low, high + 1, dtype=float) * step
     if grid[-1] >= plan.duration:
         t = np.append(grid[grid < plan.duration - 1e-9], plan.duration)
-        return Piece(t, *plan.evaluate(t), leaves=plan.duration, deceleration=0.0)
+        q, v, a = plan.evaluate(t)
+        return Piece(t, q, v, a, plan.duration, 0.0)
     leave = float(grid[-1])
     duration, usage = _brake(plan, leave)
     count = int(np.ceil(duration / step))
-    tail = np.arange(1, count + 1) * (duration / count)
+    tail: Array = np.arange(1, count + 1, dtype=float) * (duration / count)
     slowing = ramp_down(plan.evaluate, leave, duration)(tail)
     slowing[1][-1], slowing[2][-1] = 0, 0
     moving = plan.evaluate(grid)
-    return Piece(np.concatenate([grid, leave + tail]),
-                 *(np.concatenate(pair) for pair in zip(moving, slowing)),
-                 leaves=leave, deceleration=usage)
+    q, v, a = (np.concatenate(pair) for pair in zip(moving, slowing))
+    return Piece(np.concatenate([grid, leave + tail]), q, v, a, leave, usage)
 
 
 def _brake(plan: MotionPlan, leave: float) -> tuple[float, float]:

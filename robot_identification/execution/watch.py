@@ -136,16 +136,16 @@ class Watch:
         joint = int(np.argmax(excess))
         if excess[joint] > room:
             return Fault('position_limit',
-                         f"joint '{self.arm.joint_names[joint]}' is {excess[joint]:.4g} beyond its "
-                         f'position limit')
+                         f"joint '{self.arm.joint_names[joint]}' is {excess[joint]:.4g} beyond "
+                         f'its position limit')
         if v is None or np.isnan(v).any():
             return None
         usage = np.abs(joint_velocity(self.arm, v)).max(axis=0) / limits.velocity
         joint = int(np.argmax(usage))
         if usage[joint] > self.tolerances.velocity:
             return Fault('velocity_limit',
-                         f"joint '{self.arm.joint_names[joint]}' moves at {usage[joint]:.2f} times "
-                         f'its velocity limit')
+                         f"joint '{self.arm.joint_names[joint]}' moves at {usage[joint]:.2f} "
+                         f'times its velocity limit')
         return None
 
     def _tracking(self, q: Array, expected: Array, error: Array, t: Array) -> Fault | None:

@@ -75,7 +75,8 @@ class BatchSubscription:
 
     def take(self) -> tuple[list[Any], list[int]]:
         """Return all messages that have arrived, and when each was received [ns]."""
-        messages, times = [], []
+        messages: list[Any] = []
+        times: list[int] = []
         handle = self._subscription.handle
         with handle:
             while True:

@@ -76,9 +76,10 @@ class ControllerClient:
             time.sleep(0.01)
         if future is None or not future.done():
             raise ExecutionError('controller_missing',
-                                 f"the controller '{self.name}' does not answer when asked for its "
-                                 f'parameter `joints`')
-        joints = list(future.result().values[0].string_array_value) if future.result().values else []
+                                 f"the controller '{self.name}' does not answer when asked for "
+                                 f'its parameter `joints`')
+        values = future.result().values
+        joints = list(values[0].string_array_value) if values else []
         if sorted(joints) != sorted(joint_names):
             raise ExecutionError(
                 'controller_joints',

@@ -78,7 +78,8 @@ def _collect(package: str, name: str, texts: dict[str, str]) -> None:
     if key in texts:
         return
     prefixes = [*os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep), sys.prefix]
-    paths = [Path(prefix) / 'share' / package / 'msg' / f'{name}.msg' for prefix in prefixes if prefix]
+    paths = [Path(prefix) / 'share' / package / 'msg' / f'{name}.msg'
+             for prefix in prefixes if prefix]
     found = [path for path in paths if path.is_file()]
     if not found:
         raise RecordingError(f"the definition of '{key}' is not installed")

@@ -177,8 +177,11 @@ class ExcitationProcess:
         if outcome.reason not in ('busy', 'not_active'):
             level = OK if outcome.reason in CALM else ERROR
             self.health.report(level, outcome.text, reason=outcome.reason)
-        log = self.node.get_logger()
-        (log.info if outcome.reason in CALM else log.error)(f'{outcome.reason}: {outcome.text}')
+        text = f'{outcome.reason}: {outcome.text}'
+        if outcome.reason in CALM:
+            self.node.get_logger().info(text)
+        else:
+            self.node.get_logger().error(text)
         return Excite.Result(
             success=outcome.reason == 'finished', reason=outcome.reason, message=outcome.text,
             recording=outcome.recording, duration=outcome.duration,

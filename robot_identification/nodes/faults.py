@@ -114,7 +114,8 @@ class Faults:
     def _set(self, parameters: Sequence[Any]) -> SetParametersResult:
         for parameter in parameters:
             name = parameter.name.removeprefix(PREFIX)
-            if name in ('stuck_joint', 'effort_joint') and parameter.value not in ('', *self._names):
+            is_joint = name in ('stuck_joint', 'effort_joint')
+            if is_joint and parameter.value not in ('', *self._names):
                 return SetParametersResult(successful=False,
                                            reason=f"there is no joint '{parameter.value}'")
         for parameter in parameters:

@@ -55,7 +55,8 @@ class Health:
             Numbers and names beside it.
         """
         self._status.level, self._status.message = level, message
-        self._status.values = [KeyValue(key=key, value=str(value)) for key, value in values.items()]
+        self._status.values = [KeyValue(key=key, value=str(value))
+                               for key, value in values.items()]
         self._publish()
 
     def _publish(self) -> None:

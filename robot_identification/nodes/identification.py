@@ -36,7 +36,7 @@ from robot_identification.excitation import Progress, design
 from robot_identification.execution import DataDirectory
 from robot_identification.identification import IdentificationResult, identify
 from robot_identification.nodes.health import ERROR, OK, Health
-from robot_identification.nodes.long_work import Cancelled, LongWork
+from robot_identification.nodes.long_work import CancelledError, LongWork
 from robot_identification.nodes.parameters import declare, declared_arm
 from robot_identification.nodes.process import main_of
 from robot_identification.recording import load_recording
@@ -55,7 +55,8 @@ class IdentificationProcess:
         self.data = DataDirectory(declare(node, 'data_directory', '~/robot_identification',
                                           'folder of recordings, excitations and results'))
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-        self._description = node.create_publisher(String, '~/identified_robot_description', latched)
+        self._description = node.create_publisher(
+            String, '~/identified_robot_description', latched)
         self._progress = node.create_publisher(String, '~/progress', 10)
         self.health = Health(node)
         self._work = LongWork(node, self._tell)
@@ -95,7 +96,7 @@ class IdentificationProcess:
         outcome = await done
         if isinstance(outcome, RobotIdentificationError):
             response.message = str(outcome)
-            level = OK if isinstance(outcome, Cancelled) else ERROR
+            level = OK if isinstance(outcome, CancelledError) else ERROR
             self.health.report(level, response.message)
             return response
         result, saved = outcome
@@ -108,8 +109,8 @@ class IdentificationProcess:
         request, result = handle.request, Design.Result()
         try:
             arm, output = self._arm(request.robot), self.data.path(request.output, 'excitation')
-            done = self._work.start('a design', lambda step: _designed(request, arm, output, handle,
-                                                                       step))
+            done = self._work.start('a design', lambda step: _designed(
+                request, arm, output, handle, step))
         except RobotIdentificationError as error:
             handle.abort()
             result.message = str(error)

@@ -24,7 +24,7 @@ from rclpy.task import Future
 from robot_identification.errors import RobotIdentificationError
 
 
-class Cancelled(RobotIdentificationError):
+class CancelledError(RobotIdentificationError):
     """A job was cancelled."""
 
 
@@ -54,7 +54,7 @@ class LongWork:
         what
             How to call it.
         job
-            Takes a function of text and part done, which raises `Cancelled`.
+            Takes a function of text and part done, which raises `CancelledError`.
 
         Returns
         -------
@@ -67,14 +67,15 @@ class LongWork:
             Another one is not finished.
         """
         if self.busy:
-            raise RobotIdentificationError(f'busy: {self.busy} is not finished; wait, or cancel it')
+            raise RobotIdentificationError(
+                f'busy: {self.busy} is not finished; wait, or cancel it')
         self.busy = what
         self._cancelled.clear()
         done: Future = Future(executor=self._node.executor)
 
         def step(text: str, part: float) -> None:
             if self._cancelled.is_set():
-                raise Cancelled(f'{what} was cancelled')
+                raise CancelledError(f'{what} was cancelled')
             self._tell(text, part)
 
         def work() -> None:

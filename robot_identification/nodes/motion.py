@@ -163,8 +163,9 @@ class Motion:
             raise ExecutionError('stale_joint_states', f"'{listener.topic}' has fallen silent")
         if abs(age) > FRESH:
             raise ExecutionError(
-                'clock', f'the stamps of the joint states are {age:.2f} s behind the clock of this '
-                f'node; synchronise the clocks (chrony, NTP), or set use_sim_time on all nodes')
+                'clock',
+                f'the stamps of the joint states are {age:.2f} s behind the clock of this node; '
+                'synchronise the clocks (chrony, NTP), or set use_sim_time on all nodes')
         positions = np.vstack([first, taken[1]])
         moved = np.ptp(positions, axis=0)
         if np.any(moved > STILL):

@@ -51,7 +51,7 @@ class RecorderClient:
         ExecutionError
             'recorder_missing'.
         """
-        latest = time.monotonic() + 3.0
+        latest = time.monotonic() + 5.0
         while not self._start.service_is_ready():
             if time.monotonic() > latest:
                 raise ExecutionError('recorder_missing', f"there is no recorder '{self.name}'; "

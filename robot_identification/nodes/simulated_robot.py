@@ -52,13 +52,13 @@ class SimulatedRobotProcess:
         rate = declare(node, 'rate', 1000.0, 'of the joint states [Hz]', lower=1.0, upper=1000.0)
         seed = declare(node, 'seed', 0, 'draws the plant: one seed, one arm')
         noise_seed = declare(node, 'noise_seed', 0, 'draws the measurement noise')
-        self.speed = declare(node, 'speed', 1.0, 'of the simulation as a multiple of real time [-]',
-                             lower=0.01, upper=100.0)
+        self.speed = declare(node, 'speed', 1.0, 'of the simulation, in multiples of real time '
+                             '[-]', lower=0.01, upper=100.0)
         self.publishes_clock = declare(node, 'publish_clock', False,
                                        'publish /clock, for nodes with use_sim_time')
         if self.speed != 1 and not self.publishes_clock:
-            raise ConfigurationError("the parameter 'speed' other than 1 needs `publish_clock`, and "
-                                     '`use_sim_time` of the other nodes')
+            raise ConfigurationError("the parameter 'speed' other than 1 needs `publish_clock`, "
+                                     'and `use_sim_time` of the other nodes')
         home = self._home()
         self.faults = Faults(node, self.arm.joint_names)
         self.robot = SimulatedRobot(Plant(self.arm, PlantOptions(seed=seed, rate=rate)),
@@ -138,9 +138,9 @@ class SimulatedRobotProcess:
                 continue
             now = self.robot.plant.t
             t, q, v, a = points_of(message, self._stamp(now))
-            state = self.robot.plant
             try:
-                self.follower.accept(now, message.joint_names, t + now, q, v, a, (state.q, state.v))
+                self.follower.accept(now, message.joint_names, t + now, q, v, a,
+                                     (self.robot.plant.q, self.robot.plant.v))
             except SimulationError as error:
                 self.controller.get_logger().warning(f'trajectory rejected: {error}')
 

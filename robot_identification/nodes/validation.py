@@ -121,7 +121,8 @@ class ValidationProcess:
         arm = self.model.arm
         try:
             if self._live is None:
-                self._live, self._begin = LiveValidation(self.model, self.window, self.memory), None
+                self._live = LiveValidation(self.model, self.window, self.memory)
+                self._begin = None
                 if self._listener is not None:
                     self._listener.destroy()
                     self._listener = None
@@ -131,9 +132,11 @@ class ValidationProcess:
                     return
                 self._listener = JointStateListener(self.node, arm, self.topic)
             taken = self._listener.take()
-            if taken is None or taken[3] is None:
+            if taken is None:
                 return
             stamps, q, _, effort = taken
+            if effort is None:
+                return
             if self._begin is None:
                 self._begin = int(stamps[0])
             position = joint_position(arm, q)

@@ -55,8 +55,8 @@ class TrajectoryFollower:
         """When the trajectory is at its last point [s]."""
         return float(self._t[-1])
 
-    def accept(self, now: float, joint_names: Sequence[str], t: Array, q: Array, v: Array, a: Array,
-               measured: tuple[Array, Array]) -> None:
+    def accept(self, now: float, joint_names: Sequence[str], t: Array, q: Array, v: Array,
+               a: Array, measured: tuple[Array, Array]) -> None:
         """
         Take a trajectory.
 
@@ -79,8 +79,8 @@ class TrajectoryFollower:
             It is rejected; the text says why.
         """
         if sorted(joint_names) != sorted(self.joint_names):
-            raise SimulationError(f"the trajectory is for {', '.join(joint_names)}, the controller "
-                                  f"has {', '.join(self.joint_names)}")
+            raise SimulationError(f"the trajectory is for {', '.join(joint_names)}, the "
+                                  f"controller has {', '.join(self.joint_names)}")
         if not len(t) or np.any(np.diff(t) <= 0):
             raise SimulationError('the times of the trajectory do not increase')
         if t[-1] < now:

@@ -105,9 +105,9 @@ class LiveValidation:
             self._t, self._q, self._tau = (x[:0] for x in (self._t, self._q, self._tau))
         self._t = np.concatenate([self._t, t[rows]])
         self._q, self._tau = np.vstack([self._q, q[rows]]), np.vstack([self._tau, torque[rows]])
-        keep = slice(int(np.searchsorted(self._t, self._t[-1] - self.window)) if len(self._t) else 0,
-                     None)
-        self._t, self._q, self._tau = self._t[keep], self._q[keep], self._tau[keep]
+        if len(self._t):
+            keep = slice(int(np.searchsorted(self._t, self._t[-1] - self.window)), None)
+            self._t, self._q, self._tau = self._t[keep], self._q[keep], self._tau[keep]
         if len(self._t) < FEWEST or self._t[-1] - self._t[0] < 0.8 * self.window:
             return None
         return self._judge()

@@ -27,7 +27,7 @@ os.environ.setdefault('OMP_NUM_THREADS', '1')
 
 
 # A shared computer stalls for longer than a robot's may.
-PATIENT = {'watch__stale': 0.5, 'rolling__horizon': 1.0}
+PATIENT = {'watch__stale': 1.0, 'rolling__horizon': 1.5}
 
 
 def ros():
@@ -124,7 +124,6 @@ class Execution:
 
     def __init__(self, system, **goal):
         from rclpy.action import ActionClient
-
         from robot_identification_interfaces.action import Excite
         self.system, self.feedback = system, []
         if not hasattr(system, 'action'):

@@ -26,10 +26,9 @@ from robot_identification.dynamics import load_model
 def test_excite_record_identify_validate(tmp_path, excitations):
     ros()
     from rclpy.qos import DurabilityPolicy, QoSProfile
+    from robot_identification_interfaces.srv import Identify, Validate
     from sensor_msgs.msg import JointState
     from std_msgs.msg import String
-
-    from robot_identification_interfaces.srv import Identify, Validate
     for file in excitations.iterdir():
         shutil.copy(file, tmp_path)
     system = System(tmp_path)
@@ -69,7 +68,8 @@ def test_excite_record_identify_validate(tmp_path, excitations):
         for file in ('base_parameters.csv', 'identified.urdf'):
             assert (tmp_path / 'results' / file).read_text() == (
                 tmp_path / 'offline' / file).read_text()
-        models = [load_model(tmp_path / folder / 'model.yaml') for folder in ('results', 'offline')]
+        models = [load_model(tmp_path / folder / 'model.yaml')
+                  for folder in ('results', 'offline')]
         np.testing.assert_array_equal(models[0].inertial, models[1].inertial)
         np.testing.assert_array_equal(models[0].friction_parameters, models[1].friction_parameters)
         assert len(answer.parameter_names) == len(answer.parameter_values)

@@ -104,7 +104,7 @@ def test_fault_in_motion(system, speeds, reason):
 def test_delayed_joint_states(system, speeds):
     execution = Execution(system, excitation='a.yaml')
     execution.reach(EXCITATION)
-    system.fault(delay=0.8)
+    system.fault(delay=2.0)
     result = execution.result()
     system.fault(**CALM)
     assert result.reason == 'stale_joint_states'
@@ -166,6 +166,8 @@ def test_refused_before_motion(system, goal, reason, text):
 def test_killed_recorder(system, speeds):
     from robot_identification.recording import load_recording
     system.start('recorder', robot='panda')
+    system.wait(lambda: system.client.count_publishers('/diagnostics') > 1)
+    time.sleep(1.0)
     execution = Execution(system, excitation='b.yaml', recording='killed')
     execution.reach(EXCITATION)
     time.sleep(2.0)
@@ -178,6 +180,20 @@ def test_killed_recorder(system, speeds):
     assert not back.out_of_order
 
 
+def test_sigint_brakes_first(system, speeds):
+    execution = Execution(system, excitation='b.yaml')
+    execution.reach(EXCITATION)
+    assert system.kill('excitation', signal.SIGINT) == 0
+    speeds.wait_for_rest()
+    assert 'shutdown: the node was ended; the arm rests' in system.log('excitation')
+    start_excitation(system, mode='whole')
+    del system.action
+    assert Execution(system, excitation='b.yaml').result().reason == 'finished'
+    assert system.kill('excitation', signal.SIGINT) == 0
+    start_excitation(system)
+    del system.action
+
+
 def test_killed_excitation_leaves_an_arm_that_brakes(system, speeds):
     execution = Execution(system, excitation='a.yaml')
     execution.reach(EXCITATION)
@@ -186,15 +202,9 @@ def test_killed_excitation_leaves_an_arm_that_brakes(system, speeds):
     died = speeds.stamps[-1]
     speeds.wait_for_rest(8.0)
     moving = np.array(speeds.stamps)[np.array(speeds.speeds) > 0.02]
-    assert moving[-1] - died < 3.0  # a horizon of 1 s, the braking tail, and late messages
+    assert moving[-1] - died < 4.0  # a horizon of 1.5 s, the braking tail, late messages
     v = np.array(speeds.speeds)[np.array(speeds.stamps) > died]
     t = np.array(speeds.stamps)[np.array(speeds.stamps) > died]
     window = int(0.05 * RATE)
     deceleration = (v[:-window] - v[window:]) / (t[window:] - t[:-window])
     assert deceleration.max() < load_arm('panda').limits.acceleration.max()
-    del system.action
-    start_excitation(system, mode='whole')
-    execution = Execution(system, excitation='b.yaml')
-    execution.reach(EXCITATION)
-    assert system.kill('excitation', signal.SIGINT) == 0  # brakes first
-    speeds.wait_for_rest()
