@@ -5,10 +5,12 @@ VENV := .venv
 STAMP := $(VENV)/installed
 ROS_STAMP := $(VENV)/ros_installed
 
-.PHONY: demo ros-demo ros-test test lint benchmarks clean
+.PHONY: demo ros ros-demo ros-test test lint benchmarks clean
 
 demo: $(STAMP)
 	$(VENV)/bin/robot-identification demo -o results/demo
+
+ros: $(ROS_STAMP)
 
 ros-demo: $(ROS_STAMP)
 	$(VENV)/bin/robot-identification ros demo -o results/ros_demo

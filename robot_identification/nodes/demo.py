@@ -35,7 +35,6 @@ from robot_identification.errors import RobotIdentificationError
 NODES = ('simulated_robot', 'recorder', 'excitation', 'identification', 'validation')
 PATIENCE = 30.0   # [s] for a node to appear
 LONGEST = 600.0   # [s] for one step
-# a simulated arm may be patient with a busy computer
 SIMULATED = {'watch.stale': 1.0, 'rolling.horizon': 1.5, 'approach_speed': 0.5,
              'autostart': 'true'}
 
@@ -96,11 +95,14 @@ class Demo:
         for name in NODES:
             parameters: dict[str, object] = {'data_directory': self._folder, 'robot': self._robot}
             if name == 'simulated_robot':
-                parameters = {'robot': self._robot, 'seed': seed, 'rate': 500.0}
+                parameters = {'robot': self._robot, 'seed': seed, 'rate': 500.0,
+                              'publish_clock': 'true'}
             elif name == 'validation':
                 parameters.pop('robot')
             elif name == 'excitation':
                 parameters.update(SIMULATED)
+            if name != 'simulated_robot':
+                parameters['use_sim_time'] = 'true'  # a busy computer makes the robot slow, not late
             command = [sys.executable, '-c',
                        f'from robot_identification.nodes.{name} import main; main()', '--ros-args']
             for key, value in parameters.items():

@@ -41,8 +41,9 @@ def ros():
 class System:
     """Processes of nodes, and a client node to talk to them."""
 
-    def __init__(self, data):
+    def __init__(self, data, sim_time=True):
         self.rclpy, self.data = ros(), data
+        self.sim_time = sim_time  # a busy computer then makes the robot slow, not late
         self.processes, self.logs = {}, {}
         if not self.rclpy.ok():
             self.rclpy.init()
@@ -53,6 +54,9 @@ class System:
         parameters.setdefault('data_directory', str(self.data))
         if node == 'simulated_robot':
             parameters.pop('data_directory')
+            parameters['publish_clock'] = self.sim_time
+        else:
+            parameters['use_sim_time'] = self.sim_time
         program = f'from robot_identification.nodes.{node} import main; main()'
         command = [sys.executable, '-c', program, '--ros-args']
         for name, value in parameters.items():
@@ -95,16 +99,16 @@ class System:
             self.rclpy.spin_once(self.client, timeout_sec=0.02)
             assert time.monotonic() < latest, f'not within {seconds} s'
 
-    def call(self, kind, name, seconds=60.0, **fields):
-        future = self.call_async(kind, name, **fields)
-        self.wait(future.done, seconds)
+    def call(self, kind, service, /, **fields):
+        future = self.call_async(kind, service, **fields)
+        self.wait(future.done, 60)
         return future.result()
 
-    def call_async(self, kind, name, **fields):
-        key = (kind, name)
+    def call_async(self, kind, service, /, **fields):
+        key = (kind, service)
         if key not in self._clients:
-            self._clients[key] = self.client.create_client(kind, name)
-            assert self._clients[key].wait_for_service(20), f'no service {name}'
+            self._clients[key] = self.client.create_client(kind, service)
+            assert self._clients[key].wait_for_service(20), f'no service {service}'
         return self._clients[key].call_async(kind.Request(**fields))
 
     def fault(self, **values):
