@@ -102,7 +102,8 @@ class Demo:
             elif name == 'excitation':
                 parameters.update(SIMULATED)
             if name != 'simulated_robot':
-                parameters['use_sim_time'] = 'true'  # a busy computer makes the robot slow, not late
+                # a busy computer then makes the robot slow, not late
+                parameters['use_sim_time'] = 'true'
             command = [sys.executable, '-c',
                        f'from robot_identification.nodes.{name} import main; main()', '--ros-args']
             for key, value in parameters.items():

@@ -41,7 +41,6 @@ PHASES = {'approach': Excite.Goal.APPROACH, 'settle': Excite.Goal.APPROACH,
           'run_in': Excite.Goal.RUN_IN, 'excitation': Excite.Goal.EXCITATION,
           'run_out': Excite.Goal.RUN_OUT, 'brake': Excite.Goal.BRAKE}
 FEEDBACK = 0.1  # [s]
-BRAKING = 20.0  # [s] to wait for rest when the node is deactivated
 CALM = ('finished', 'cancelled', 'stopped', 'deactivated', 'shutdown')
 
 
@@ -99,11 +98,6 @@ class ExcitationProcess:
             self._motion.stop(fault)
             return True
 
-    def wait_for_rest(self) -> bool:
-        """Return whether the arm came to rest."""
-        motion = self._motion
-        return motion is None or motion.over.wait(BRAKING)
-
     def _goal(self, request: Any) -> GoalResponse:
         return GoalResponse.ACCEPT  # a refusal could not say why; `_execute` does
 
@@ -138,8 +132,6 @@ class ExcitationProcess:
             except Exception as error:  # the arm brakes by itself; say so and stay alive
                 self.node.get_logger().fatal(f'unexpected: {error!r}')
                 outcome = Outcome('internal_error', repr(error))
-            finally:
-                motion.over.set()
             done.set_result(outcome)
 
         last = 0.0
@@ -205,17 +197,15 @@ class _Lifecycle(LifecycleNode):
         return super().on_activate(state)
 
     def on_deactivate(self, state: Any) -> TransitionCallbackReturn:
+        # does not wait for rest: the executor also hears the clock by which the arm brakes
         self._process.active = False
-        self._process.end_motion(Fault('deactivated', 'the node was deactivated'))
-        rests = self._process.wait_for_rest()
-        self._process.health.report(WARN if rests else ERROR, 'not active')
-        super().on_deactivate(state)
-        return TransitionCallbackReturn.SUCCESS if rests else TransitionCallbackReturn.FAILURE
+        moved = self._process.end_motion(Fault('deactivated', 'the node was deactivated'))
+        self._process.health.report(WARN, 'braking' if moved else 'not active')
+        return super().on_deactivate(state)
 
     def on_shutdown(self, state: Any) -> TransitionCallbackReturn:
         self._process.active = False
         self._process.end_motion(Fault('shutdown', 'the node was shut down'))
-        self._process.wait_for_rest()
         return TransitionCallbackReturn.SUCCESS
 
 

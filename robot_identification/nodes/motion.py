@@ -15,7 +15,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -103,7 +102,6 @@ class Motion:
         self._tolerances, self._sending, self._speed = tolerances, sending, speed
         self._run: Run | None = None
         self._stop: Fault | None = None
-        self.over = threading.Event()  # the arm rests, as far as anybody knows
 
     def stop(self, fault: Fault) -> None:
         """Ask for an end, also before the motion began."""
@@ -200,7 +198,6 @@ class Motion:
                     run.stop(Fault('recorder_failed', answer.result().message))
             run.step(now, self._taken(listener, begin), listener.age(self._now()))
             feedback(run.phase(now), now, plan.duration, float(run.watch.largest_error.max()))
-        self.over.set()
         bag, trouble = self._recorder.stop() if answer is not None else ('', '')
         fault = run.fault or (Fault('recorder_failed', trouble) if trouble else None)
         rest = {True: '; the arm rests', False: '; the arm may still move',

@@ -17,6 +17,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -38,7 +39,7 @@ def system(tmp_path):
 
 
 def cpu(pid):
-    fields = open(f'/proc/{pid}/stat').read().rsplit(')', 1)[1].split()
+    fields = Path(f'/proc/{pid}/stat').read_text().rsplit(')', 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
 
 
