@@ -46,9 +46,8 @@ setup(
     extras_require={
         'bags': ['mcap>=1.1'],
         'test': ['pytest>=7', 'hypothesis>=6', 'mcap>=1.1', 'rosbags>=0.10'],
-        'develop': ['pytest>=7', 'hypothesis>=6', 'mcap>=1.1', 'rosbags>=0.10',
-                    'ruff>=0.6', 'mypy>=1.8', 'types-PyYAML',
-                    'scipy-stubs; python_version >= "3.11"'],
+        'develop': ['pytest>=7', 'hypothesis>=6', 'mcap>=1.1', 'rosbags>=0.10', 'ruff>=0.6',
+                    'mypy>=1.8', 'types-PyYAML'],
         'xacro': ['xacro'],
     },
     entry_points={'console_scripts': [

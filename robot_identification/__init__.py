@@ -26,12 +26,17 @@ from robot_identification.dynamics import (
     load_model,
 )
 from robot_identification.errors import RobotIdentificationError
-from robot_identification.identification import IdentificationResult, Validation, identify, validate
+from robot_identification.identification import (
+    IdentificationResult,
+    Validation,
+    identify,
+    validate,
+)
 from robot_identification.recording import Recording, load_recording
 
 __version__ = '0.1.0'
 
 __all__ = [
-    'Arm', 'IdentificationResult', 'IdentifiedModel', 'Recording', 'RobotIdentificationError', 'Validation',
-    'base_parameters', 'identify', 'inverse_dynamics', 'joint_torque_regressor', 'load_arm',
-    'load_model', 'load_recording', 'validate']
+    'Arm', 'IdentificationResult', 'IdentifiedModel', 'Recording', 'RobotIdentificationError',
+    'Validation', 'base_parameters', 'identify', 'inverse_dynamics', 'joint_torque_regressor',
+    'load_arm', 'load_model', 'load_recording', 'validate']

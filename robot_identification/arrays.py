@@ -21,11 +21,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
 
 
 def read_only(values: ArrayLike, dtype: Any = np.float64) -> Array:
     """
-    Return a C-contiguous, read-only copy.
+    Return a C-contiguous, read-only array: a copy, unless the values are one already.
 
     Parameters
     ----------
@@ -34,6 +35,9 @@ def read_only(values: ArrayLike, dtype: Any = np.float64) -> Array:
     dtype
         Element type of the copy.
     """
+    if (isinstance(values, np.ndarray) and values.dtype == dtype and values.flags.c_contiguous
+            and values.flags.owndata and not values.flags.writeable):
+        return values
     array: Array = np.array(values, dtype=dtype, order='C')
     array.flags.writeable = False
     return array

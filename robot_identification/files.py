@@ -90,4 +90,5 @@ def shared_folder(name: str) -> Path:
     for candidate in candidates:
         if candidate.is_dir() and (candidate.parent / 'package.xml').exists():
             return candidate
-    raise ConfigurationError(f"the installation lacks its folder '{name}'; install the package again")
+    raise ConfigurationError(
+        f"the installation lacks its folder '{name}'; install the package again")

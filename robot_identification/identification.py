@@ -229,7 +229,8 @@ def _validate(model: IdentifiedModel, regression: Regression, estimate: Estimate
 def _free_model(model: IdentifiedModel, estimate: Estimate) -> IdentifiedModel:
     """Return unphysical standard parameters that predict what the free base estimate does."""
     structure = estimate.base.structure
-    standard = np.linalg.lstsq(estimate.base.matrix, estimate.values, rcond=None)[0]
+    standard = np.asarray(
+        np.linalg.lstsq(estimate.base.matrix, estimate.values, rcond=None)[0], dtype=float)
     return IdentifiedModel(
         model.arm, standard[structure.inertial].reshape(-1, 10), standard[structure.rotor],
         model.friction, standard[structure.friction_part].reshape(model.friction_parameters.shape))

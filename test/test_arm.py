@@ -41,7 +41,8 @@ def test_panda_folds_hand_and_fingers():
     assert arm.limits.torque.tolist() == [87.0] * 4 + [12.0] * 3
 
 
-@pytest.mark.parametrize('position', [{'elbow': 0.7, 'slide': 0.11}, {'elbow': -1.1, 'slide': 0.0}])
+@pytest.mark.parametrize('position', [{'elbow': 0.7, 'slide': 0.11},
+                                      {'elbow': -1.1, 'slide': 0.0}])
 def test_locking_is_the_same_as_not_moving(position):
     """A locked joint and one that stands still carry the same torques elsewhere."""
     text = chain(kind='prismatic').urdf.replace('"wrist"', '"slide"').replace(
@@ -91,13 +92,16 @@ def test_gravity_turns_with_the_mount():
     (lambda text: text[:-10], 'not well-formed XML'),
     (lambda text: '<model/>', 'not <robot>'),
     (lambda text: text.replace('name="wrist"', 'name="elbow"'), "two joints named 'elbow'"),
-    (lambda text: text.replace('child link="three"', 'child link="four"'), "'four', which does not"),
+    (lambda text: text.replace('child link="three"', 'child link="four"'),
+     "'four', which does not"),
     (lambda text: text.replace('type="revolute"', 'type="floating"', 1), "of type 'floating'"),
     (lambda text: text.replace('type="revolute"', 'type="fixed"'), 'no joint that moves'),
     (lambda text: text.replace('upper="2.0"', 'upper="-2.0"', 1), 'is not below the upper'),
-    (lambda text: text.replace('<limit lower="-1.5" upper="2.0" velocity="2.0" effort="50"/>', '', 1),
+    (lambda text: text.replace(
+        '<limit lower="-1.5" upper="2.0" velocity="2.0" effort="50"/>', '', 1),
      'has no <limit>'),
-    (lambda text: text.replace('velocity="2.0"', 'velocity="-2.0"', 1), 'velocity limit -2, it must not be'),
+    (lambda text: text.replace('velocity="2.0"', 'velocity="-2.0"', 1),
+     'velocity limit -2, it must not be'),
     (lambda text: text.replace('</joint>', '<mimic joint="elbow"/></joint>', 1),
      "mimics 'elbow'"),
     (lambda text: text.replace('<robot', '<robot xmlns:xacro="http://www.ros.org/wiki/xacro"').replace(
@@ -109,19 +113,21 @@ def test_urdfs_that_cannot_be_used_are_refused_with_a_sentence(change, words):
 
 
 def test_mimic_joints_are_refused_unless_locked():
-    with pytest.raises(ArmError, match="'panda_finger_joint2' mimics 'panda_finger_joint1'.*lock it"):
+    with pytest.raises(
+            ArmError, match=r"'panda_finger_joint2' mimics 'panda_finger_joint1'.*lock it"):
         Arm.from_urdf(PANDA)
     assert Arm.from_urdf(PANDA, locked=FINGERS[1:]).n == 8
 
 
 def test_wrong_names_and_files():
-    with pytest.raises(ArmError, match="no joint 'ellbow' to lock; it has: shoulder, elbow, wrist"):
+    with pytest.raises(
+            ArmError, match="no joint 'ellbow' to lock; it has: shoulder, elbow, wrist"):
         Arm.from_urdf(chain().urdf, locked=['ellbow'])
     with pytest.raises(ArmError, match='its limits are'):
         Arm.from_urdf(chain().urdf, locked={'elbow': 3.0})
     with pytest.raises(ArmError, match=r"there is no URDF 'nowhere\.urdf'"):
         Arm.from_urdf('nowhere.urdf')
-    with pytest.raises(UnknownNameError, match='there is: .*panda'):
+    with pytest.raises(UnknownNameError, match=r'there is: .*panda'):
         load_arm('pandda')
     with pytest.raises(ConfigurationError, match='robot-identification init'):
         load_arm(PANDA)

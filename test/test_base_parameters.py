@@ -69,7 +69,8 @@ def test_planar_arm_by_hand():
              '<limit lower="-3" upper="3" velocity="1" effort="1"/></joint>')
     arm = Arm.from_urdf(
         '<robot name="planar"><link name="base"/>' + link.format('one') + link.format('two')
-        + joint.format('j1', 'base', 'one', 0) + joint.format('j2', 'one', 'two', 0.5) + '</robot>',
+        + joint.format('j1', 'base', 'one', 0) + joint.format('j2', 'one', 'two', 0.5)
+        + '</robot>',
         gravity=(0, -9.81, 0))
     base = base_parameters(structure_of(arm))
     words = dict(zip(base.structure.names, base.identifiability))

@@ -61,8 +61,8 @@ def test_the_walk_ends_with_a_model_and_a_report(own_arm):
     assert set(out['verdict']['held_out'][0]['joints']) == {'shoulder', 'elbow', 'wrist'}
     for name in ('model.yaml', 'identified.urdf', 'report.html', 'results.json'):
         assert (own_arm / 'result' / name).stat().st_size > 0
-    checked = json.loads(run('validate', 'result/model.yaml', 'other.npz', '--csv', 'predicted.csv',
-                             '--json', cwd=own_arm))
+    checked = json.loads(run('validate', 'result/model.yaml', 'other.npz', '--csv',
+                             'predicted.csv', '--json', cwd=own_arm))
     assert checked['passed']
     assert checked['held_out'][0]['relative_error'] == pytest.approx(
         out['verdict']['held_out'][0]['relative_error'], rel=1e-9)
@@ -75,8 +75,8 @@ def test_the_walk_ends_with_a_model_and_a_report(own_arm):
 
 
 def test_a_repeat_and_a_strict_threshold_end_with_one(own_arm):
-    out = run('identify', 'arm.yaml', 'recording.csv', '--held-out', 'recording.csv', '-o', 'repeat',
-              cwd=own_arm, code=1)
+    out = run('identify', 'arm.yaml', 'recording.csv', '--held-out', 'recording.csv', '-o',
+              'repeat', cwd=own_arm, code=1)
     assert 'FAIL' in out
     assert 'repeats' in out
     assert (own_arm / 'repeat' / 'report.html').exists()
@@ -92,7 +92,8 @@ def test_the_motion_is_exported(own_arm):
 
 
 @pytest.mark.parametrize(('words', 'sentence'), [
-    (['identify', 'pandda', 'recording.csv', '-o', 'x'], "there is no robot .*'pandda'; there is:"),
+    (['identify', 'pandda', 'recording.csv', '-o', 'x'],
+     "there is no robot .*'pandda'; there is:"),
     (['identify', 'arm.urdf', 'recording.csv', '-o', 'x'], 'robot-identification init'),
     (['identify', 'arm.yaml', 'nowhere.csv', '-o', 'x'], "no recording 'nowhere.csv'"),
     (['identify', 'arm.yaml', 'arm.urdf', '-o', 'x'], 'of no known kind'),
@@ -100,9 +101,12 @@ def test_the_motion_is_exported(own_arm):
      "no estimator 'wsl'; there is: mle, ols, wls"),
     (['identify', 'arm.yaml', 'recording.csv', '-o', 'x', '--friction', 'glue'],
      "no friction model 'glue'"),
-    (['identify', 'arm.yaml', 'recording.csv', '-o', 'x', '--window', 0, 99999], 'window 0 to 99999'),
-    (['identify', 'arm.yaml', 'recording.csv', '-o', 'x', '--window', 0, 300], 'record for longer'),
-    (['identify', 'arm.yaml', 'recording.csv', '-o', 'x', '--overall', 5], 'threshold overall is 5'),
+    (['identify', 'arm.yaml', 'recording.csv', '-o', 'x', '--window', 0, 99999],
+     'window 0 to 99999'),
+    (['identify', 'arm.yaml', 'recording.csv', '-o', 'x', '--window', 0, 300],
+     'record for longer'),
+    (['identify', 'arm.yaml', 'recording.csv', '-o', 'x', '--overall', 5],
+     'threshold overall is 5'),
     (['identify', 'arm.yaml', 'recording.csv', '-o', 'x', '--cutoff', -1], 'cut-offs must be'),
     (['identify', 'arm.yaml', 'recording.csv', '-o', 'x', '--method', 'magic'], "'magic'"),
     (['identify', 'arm.yaml', 'recording.csv', '-o', 'x', '--estimator', 'mle'], 'two periods'),
@@ -137,8 +141,8 @@ def test_a_recording_with_damage_is_named(own_arm):
              "q of joint 'shoulder' is nan"),
             (lambda rows: rows[:5], 'has 4 samples')):
         (own_arm / 'damaged.csv').write_text('\n'.join(change(lines)))
-        assert re.search(sentence, run('identify', 'arm.yaml', 'damaged.csv', '-o', 'x', cwd=own_arm,
-                                       code=2))
+        assert re.search(sentence, run('identify', 'arm.yaml', 'damaged.csv', '-o', 'x',
+                                       cwd=own_arm, code=2))
     assert header[0] == 't'
     (own_arm / 'damaged.csv').unlink()
 
@@ -147,5 +151,6 @@ def test_a_recording_with_damage_is_named(own_arm):
     ('robots', 'panda'), ('estimators', 'wls'), ('frictions', 'coulomb_viscous')])
 def test_lists(tmp_path, command, word):
     assert word in run(command, cwd=tmp_path)
-    assert word in [row['name'] for rows in json.loads(run(command, '--json', cwd=tmp_path)).values()
+    assert word in [row['name']
+                    for rows in json.loads(run(command, '--json', cwd=tmp_path)).values()
                     for row in rows]

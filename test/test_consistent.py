@@ -44,7 +44,7 @@ def cost(regression, estimate, prior, deviation, values):
 
 
 def test_little_data_and_much_noise_still_make_a_real_arm():
-    regression, estimate, consistent = fitted(example('panda'), count=300, noise=20.0)
+    _, _, consistent = fitted(example('panda'), count=300, noise=20.0)
     assert np.all(consistent.certificate > 0)
     assert np.allclose(consistent.certificate, smallest_eigenvalues(consistent.inertial))
     assert np.all(consistent.rotor_inertia >= -1e-9)
@@ -80,7 +80,8 @@ def test_where_the_data_say_nothing_the_urdf_does():
 
 def test_an_urdf_without_inertias_is_no_obstacle():
     """The TX40's last link has mass and no inertia; others lack both."""
-    text = chain().urdf.replace('ixx="0.02" iyy="0.025" izz="0.01" ixy="0.001" ixz="0.002" iyz="-0.001"',
+    text = chain().urdf.replace('ixx="0.02" iyy="0.025" izz="0.01" '
+                                'ixy="0.001" ixz="0.002" iyz="-0.001"',
                                 'ixx="0" iyy="0" izz="0" ixy="0" ixz="0" iyz="0"')
     arm = arm_from_mapping({'urdf': text}, folder=None, origin='test')
     _, _, consistent = fitted(arm, noise=0.1)

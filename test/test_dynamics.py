@@ -18,7 +18,6 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
-import yaml
 from excitation_arms import chain
 from simulation_arms import example
 

@@ -99,7 +99,8 @@ def test_ols_is_least_squares():
     assert estimate.condition_number == pytest.approx(np.linalg.cond(matrix), rel=1e-6)
     interval = estimate.confidence_interval(0.95)
     assert np.allclose(interval.mean(axis=1), estimate.values)
-    assert np.allclose(np.diff(interval, axis=1)[:, 0], 2 * 1.959964 * estimate.standard_deviations)
+    assert np.allclose(np.diff(interval, axis=1)[:, 0],
+                       2 * 1.959964 * estimate.standard_deviations)
 
 
 def test_what_is_not_excited_is_named():

@@ -27,9 +27,11 @@ import pytest
 import robot_identification
 
 ROOT = Path(robot_identification.__file__).resolve().parent
-MODULES = sorted(name for _, name, _ in pkgutil.walk_packages([str(ROOT)], 'robot_identification.'))
+MODULES = sorted(name for _, name, _
+                 in pkgutil.walk_packages([str(ROOT)], 'robot_identification.'))
 ROOMS = ('errors', 'arrays', 'files', 'arm', 'dynamics', 'excitation', 'recording', 'simulation',
-         'signals', 'regression', 'estimation', 'validation', 'identification', 'reporting', 'cli')
+         'signals', 'regression', 'estimation', 'validation', 'identification', 'reporting',
+         'bringup', 'cli')
 LICENCE = 'Licensed under the Apache License, Version 2.0'
 
 
@@ -75,7 +77,7 @@ def test_only_reporting_plots_and_nothing_knows_ros():
 
 def test_importing_the_library_needs_only_what_ros_installs():
     """With numpy, scipy, yaml and Pinocchio alone, ols and wls still fit."""
-    script = '''
+    script = """
 import sys
 class Absent:
     def find_spec(self, name, path=None, target=None):
@@ -96,7 +98,7 @@ try:
     fit_consistent(regression, estimate)
 except MissingDependencyError as error:
     print(error)
-'''
+"""
     done = subprocess.run([sys.executable, '-c', script, str(Path(__file__).parent)],
                           capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

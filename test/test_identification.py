@@ -44,9 +44,9 @@ def test_mismatched_plant(simulated, name):
     """
     From one excitation of 20 s: held-out torque and mass matrix against those of the plant.
 
-    The torque is predicted from the noisy held-out recording, and compared with the clean torque of
-    the plant after the low-pass of score.py: while a joint sticks, no model of this kind knows its
-    friction, and the unfiltered error is dominated by that.
+    The torque is predicted from the noisy held-out recording, and compared with the clean torque
+    of the plant after the low-pass of score.py: while a joint sticks, no model of this kind knows
+    its friction, and the unfiltered error is dominated by that.
     """
     runs = simulated(name)
     result = identify(runs.arm, [runs.run.recording], held_out=[runs.check.recording])
@@ -162,7 +162,8 @@ def test_lwr4_left_out_phases(datasets, real_robot):
     phase = (samples.t - samples.t[0]) % 12.575 / 12.575
     total = np.zeros(2)
     for block in range(5):
-        parts = [dataclasses.replace(samples, segments=runs((phase * 5).astype(int) == block, keep))
+        parts = [dataclasses.replace(samples,
+                                     segments=runs((phase * 5).astype(int) == block, keep))
                  for keep in (False, True)]
         fit, check = (build_regression(arm, [part]) for part in parts)
         consistent = fit_consistent(fit, get_estimator('wls').fit(fit))

@@ -96,7 +96,8 @@ def test_a_link_without_inertia_is_given_one(link):
 
 
 def test_line_ends_and_ros2_control_stay(tmp_path):
-    extra = '\r\n<ros2_control name="x" type="system"><joint name="elbow"/></ros2_control>\r\n</robot>'
+    extra = ('\r\n<ros2_control name="x" type="system"><joint name="elbow"/></ros2_control>'
+             '\r\n</robot>')
     (tmp_path / 'arm.urdf').write_bytes(chain().urdf.replace('</robot>', extra).encode())
     arm = Arm.from_urdf(tmp_path / 'arm.urdf')
     assert extra in identified_urdf(model_with_other_inertias(arm))

@@ -59,7 +59,8 @@ def dense(base, samples):
             np.concatenate([decimator.apply(samples.tau[s]) for s in samples.segments]))
 
 
-@pytest.mark.parametrize('arm', [chain(), tree(), example('panda')], ids=['chain', 'tree', 'panda'])
+@pytest.mark.parametrize('arm', [chain(), tree(), example('panda')],
+                         ids=['chain', 'tree', 'panda'])
 @pytest.mark.parametrize('cutoff', [np.inf, 10.0])
 def test_costs_are_those_of_the_whole_regressor(arm, cutoff):
     base = base_parameters(ModelStructure.of(arm))

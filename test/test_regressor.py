@@ -32,7 +32,8 @@ EXTRA = ('kinova_description/robots/kinova.urdf', 'so_arm_description/urdf/so101
          'tiago_description/robots/tiago_no_hand.urdf')
 ARMS = {
     'chain': chain, 'tree': tree, 'mixed': lambda: Arm.from_urdf(MIXED, gravity=(1.0, -5.0, 3.0)),
-    **{name: (lambda name=name: example(name)) for name in ('panda', 'ur5', 'ur10', 'xarm7', 'z1')},
+    **{name: (lambda name=name: example(name))
+       for name in ('panda', 'ur5', 'ur10', 'xarm7', 'z1')},
     **{path: (lambda path=path: Arm.from_urdf(example_folder() / path)) for path in EXTRA}}
 
 
@@ -52,7 +53,8 @@ def test_agrees_with_pinocchio(arm, seed, speed):
     assert np.abs(ours - theirs).max() <= 1e-9 * np.abs(theirs).max()
     parameters = rng.normal(size=(arm.n, 10))
     torque = inverse_dynamics(arm, q, v, a, parameters)
-    assert np.allclose(ours @ parameters.ravel(), torque, rtol=1e-9, atol=1e-9 * np.abs(torque).max())
+    assert np.allclose(ours @ parameters.ravel(), torque, rtol=1e-9,
+                       atol=1e-9 * np.abs(torque).max())
 
 
 def test_times_parameters_is_inverse_dynamics(arm):

@@ -42,7 +42,8 @@ def test_everything_survives_the_way_through_a_mapping(tmp_path):
         joints={'elbow': {'acceleration': 5.0, 'jerk': 100.0, 'position': [-1, 1], 'torque': 7.0}},
         drives={'elbow': {'gain': 2.0, 'reduction': -50.0, 'rotor_inertia': 0.3}},
         coupling={'wrist': {'elbow': 1.0}}, locked={}, recording={'q': 'positions'},
-        position={'side': 'motor', 'offset': {'wrist': 0.5}}, mount={'rpy': [3.141592653589793, 0, 0]})
+        position={'side': 'motor', 'offset': {'wrist': 0.5}},
+        mount={'rpy': [3.141592653589793, 0, 0]})
     again = arm_from_mapping(yaml.safe_load(yaml.safe_dump(arm_to_mapping(arm))), folder=tmp_path,
                              origin='again')
     for name in ('lower', 'upper', 'velocity', 'acceleration', 'jerk', 'torque'):
@@ -50,7 +51,8 @@ def test_everything_survives_the_way_through_a_mapping(tmp_path):
     assert arm.limits.acceleration[1] == 5.0
     assert arm.limits.upper[1] == 1.0
     for name in ('gains', 'reduction', 'rotor_inertia', 'coupling'):
-        assert np.array_equal(getattr(arm.drives, name), getattr(again.drives, name), equal_nan=True)
+        assert np.array_equal(getattr(arm.drives, name), getattr(again.drives, name),
+                              equal_nan=True)
     assert (arm.effort, arm.position.side, arm.recording_keys) == (
         again.effort, again.position.side, again.recording_keys)
     assert np.array_equal(arm.position.offset, again.position.offset)
@@ -106,7 +108,7 @@ def test_the_template_loads_once_it_is_filled_in(tmp_path):
     text = robot_template(tmp_path / 'arm.urdf', base=tmp_path)
     path = tmp_path / 'arm.yaml'
     path.write_text(text)
-    with pytest.raises(ConfigurationError, match='joints.shoulder.acceleration.*effort.sign'):
+    with pytest.raises(ConfigurationError, match=r'joints\.shoulder\.acceleration.*effort\.sign'):
         load_arm(path)
     for value in ('5.0', '5.0', '5.0', 'torque', 'joint', '1', 'false'):
         text = text.replace('null    # FILL IN', value + '    #', 1)

@@ -108,7 +108,8 @@ def test_verdict_fails_with_a_reason(predictions, options, words):
 
 
 def test_a_repeat_beside_another_motion_is_only_noted():
-    verdict = judge([held_out(0.95, repeated=0.9), held_out(0.95)], Thresholds(), rated_torque=RATED)
+    verdict = judge([held_out(0.95, repeated=0.9), held_out(0.95)], Thresholds(),
+                    rated_torque=RATED)
     assert verdict.passed
     assert 'repeats 90% of the training motion' in verdict.notes[0]
 

@@ -16,9 +16,9 @@
 from robot_identification.arm.arm import Arm
 from robot_identification.arm.drives import Drives
 from robot_identification.arm.effort import Effort, PositionSignal
+from robot_identification.arm.library import robot_files
 from robot_identification.arm.limits import Limits
 from robot_identification.arm.load import load_arm
-from robot_identification.arm.library import robot_files
 from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping, read_robot_file
 from robot_identification.arm.template import robot_template
 

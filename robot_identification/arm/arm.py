@@ -170,7 +170,8 @@ class Arm:
         """
         The URDF's inertial parameters, (n, 10), of each joint's folded body.
 
-        Pinocchio's order: m, m cx, m cy, m cz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz, about the joint frame.
+        Pinocchio's order: m, m cx, m cy, m cz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz, about the joint
+        frame.
         """
         return read_only([inertia.toDynamicParameters()
                           for inertia in list(self.model.inertias)[1:]])

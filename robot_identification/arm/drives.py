@@ -93,5 +93,6 @@ class Drives:
         with several joints (the TX40's wrist: friction and inertia of v5 + v6 act on both).
         """
         n = len(self.gains)
-        coupled = [row for k, row in enumerate(self.coupling) if not np.array_equal(row, np.eye(n)[k])]
+        coupled = [row for k, row in enumerate(self.coupling)
+                   if not np.array_equal(row, np.eye(n)[k])]
         return read_only(np.vstack([np.eye(n), *[row[None, :] for row in coupled]]))

@@ -72,5 +72,6 @@ class PositionSignal:
 
     def __post_init__(self) -> None:
         if self.side not in ('joint', 'motor'):
-            raise ConfigurationError(f"position.side is {self.side!r}; it must be 'joint' or 'motor'")
+            raise ConfigurationError(
+                f"position.side is {self.side!r}; it must be 'joint' or 'motor'")
         object.__setattr__(self, 'offset', read_only(self.offset))

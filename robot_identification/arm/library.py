@@ -58,11 +58,15 @@ def find_urdf(name: str, folder: Path) -> Path:
     if name.startswith(EXAMPLES):
         examples = example_folder()
         if examples is None:
-            raise ArmError(f"the URDF '{name}' comes with the Python package 'example-robot-data', "
-                           f'which is not installed: pip install example-robot-data')
+            raise ArmError(f"the URDF '{name}' comes with the Python package "
+                           f"'example-robot-data', which is not installed: "
+                           f'pip install example-robot-data')
         candidates = [examples / name[len(EXAMPLES):]]
     else:
-        candidates = [folder / Path(name).expanduser(), shared_folder('urdf') / name]
+        beside = folder / Path(name).expanduser()
+        if beside.is_file():
+            return beside
+        candidates = [beside, shared_folder('urdf') / name]
     for candidate in candidates:
         if candidate.is_file():
             return candidate

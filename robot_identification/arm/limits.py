@@ -61,9 +61,9 @@ class Limits:
         for i, joint in enumerate(joint_names):
             if not self.lower[i] < self.upper[i]:
                 raise ArmError(
-                    f"joint '{joint}': the lower position limit {self.lower[i]:g} is not below the "
-                    f'upper one {self.upper[i]:g}; correct the URDF or give `position: [lower, '
-                    'upper]` in the robot YAML')
+                    f"joint '{joint}': the lower position limit {self.lower[i]:g} is not below "
+                    f'the upper one {self.upper[i]:g}; correct the URDF or give `position: '
+                    '[lower, upper]` in the robot YAML')
             for name in ('velocity', 'acceleration', 'jerk', 'torque'):
                 value = getattr(self, name)[i]
                 if not value > 0:

@@ -51,7 +51,8 @@ def read_robot_file(path: str | Path) -> Arm:
     Raises
     ------
     ConfigurationError
-        The file is missing, is not YAML, has unknown keys or places that are still to be filled in.
+        The file is missing, is not YAML, has unknown keys or places that are still to be filled
+        in.
     ArmError
         The URDF cannot be used.
     """
@@ -207,7 +208,7 @@ def _per_joint(arm: Arm, content: Any, keys: tuple[str, ...], origin: str) -> Ma
     _known_keys(content, arm.joint_names, origin)
     for joint, values in content.items():
         _known_keys(values, keys, f'{origin}, {joint}')
-    return content  # type: ignore[no-any-return]
+    return content
 
 
 def _number(value: Any, origin: str) -> float:

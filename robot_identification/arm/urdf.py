@@ -95,7 +95,8 @@ def parse_urdf(text: str, origin: str) -> ElementTree.Element:
         raise ArmError(f'{origin} is not a URDF: its root element is <{root.tag}>, not <robot>')
     if '{http://www.ros.org/wiki/xacro}' in ElementTree.tostring(root, encoding='unicode') or any(
             'xacro' in element.tag for element in root.iter()):
-        raise ArmError(f'{origin} is an unexpanded xacro; save it with the ending .xacro or expand it')
+        raise ArmError(
+            f'{origin} is an unexpanded xacro; save it with the ending .xacro or expand it')
     names = [joint.get('name') for joint in root.findall('joint')]
     for name in names:
         if names.count(name) > 1:
@@ -111,7 +112,8 @@ def parse_urdf(text: str, origin: str) -> ElementTree.Element:
     return root
 
 
-def fold_urdf(text: str, origin: str, locked: Mapping[str, float | None]) -> tuple[str, dict[str, float]]:
+def fold_urdf(text: str, origin: str,
+              locked: Mapping[str, float | None]) -> tuple[str, dict[str, float]]:
     """
     Fix the locked joints at their positions and check that the rest can be identified.
 
@@ -145,11 +147,11 @@ def fold_urdf(text: str, origin: str, locked: Mapping[str, float | None]) -> tup
             positions[name] = _fix(joint, locked[name])
         elif joint.find('mimic') is not None:
             master = joint.find('mimic').get('joint')  # type: ignore[union-attr]
-            raise ArmError(f"{origin}: joint '{name}' mimics '{master}', which has no torque of its "
-                           f"own to identify; lock it: locked: {{{name}: 0.0}}")
+            raise ArmError(f"{origin}: joint '{name}' mimics '{master}', which has no torque of "
+                           f"its own to identify; lock it: locked: {{{name}: 0.0}}")
         elif kind not in (*MOVING, 'fixed'):
-            raise ArmError(f"{origin}: joint '{name}' is of type '{kind}'; only revolute, continuous, "
-                           f'prismatic and fixed joints can be identified, or lock it')
+            raise ArmError(f"{origin}: joint '{name}' is of type '{kind}'; only revolute, "
+                           f'continuous, prismatic and fixed joints can be identified, or lock it')
     for name, joint in joints.items():
         _check_limit(joint, f"{origin}: joint '{name}'")
     if not any(joint.get('type') in MOVING for joint in joints.values()):
@@ -213,12 +215,13 @@ def _locked_position(joint: ElementTree.Element, position: float | None) -> floa
     return float(position)
 
 
-def _vector(element: ElementTree.Element | None, name: str, default: tuple[float, ...]) -> np.ndarray:
+def _vector(element: ElementTree.Element | None, name: str,
+            default: tuple[float, ...]) -> np.ndarray:
     text = None if element is None else element.get(name)
     return np.array(default if text is None else [float(x) for x in text.split()], dtype=float)
 
 
 def rotation_from_rpy(rpy: ArrayLike) -> np.ndarray:
     """Return the rotation matrix of URDF's roll, pitch and yaw [rad], about fixed axes x, y, z."""
-    matrix: np.ndarray = Rotation.from_euler('xyz', rpy).as_matrix()
+    matrix: np.ndarray = Rotation.from_euler('xyz', np.asarray(rpy, dtype=float)).as_matrix()
     return matrix

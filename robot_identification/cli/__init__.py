@@ -26,7 +26,8 @@ from robot_identification.errors import RobotIdentificationError
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
                   help='From a URDF to a validated dynamic model of a serial arm.')
 for command in (demo.demo, lists.init, excite.excite, excite.simulate, identify.identify,
-                identify.validate, identify.report, lists.estimators, lists.frictions, lists.robots):
+                identify.validate, identify.report, lists.estimators, lists.frictions,
+                lists.robots):
     app.command()(command)
 app.add_typer(ros.ros, name='ros')
 

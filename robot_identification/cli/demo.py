@@ -32,7 +32,8 @@ def demo(
     output: Annotated[Path, typer.Option('--output', '-o', help='Folder for the results.')] = Path(
         'results/demo'),
     robot: Annotated[str, typer.Option(help='Shipped robot or robot YAML.')] = 'panda',
-    time_budget: Annotated[float, typer.Option(help='For the design of the excitation [s].')] = 20.0,
+    time_budget: Annotated[float, typer.Option(
+        help='For the design of the excitation [s].')] = 20.0,
     seed: Annotated[int, typer.Option(help='Of the design, the simulated arm and its noise.')] = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -44,7 +45,8 @@ def demo(
             out.print(text)
 
     arm = load_arm(robot)
-    say(f'[bold]1. Design[/bold] a motion that shows the parameters of {arm.name} ({arm.n} joints)')
+    say(f'[bold]1. Design[/bold] a motion that shows the parameters of {arm.name} '
+        f'({arm.n} joints)')
     excitation = design_with_progress(arm, as_json, period=10.0, harmonics=5, seed=seed, starts=4,
                                       time_budget=time_budget)
     if not as_json:
@@ -54,15 +56,17 @@ def demo(
     other = design_with_progress(
         arm, as_json, title='designing another motion to validate on', period=8.0, harmonics=4,
         seed=seed + 1, starts=1, time_budget=time_budget / 4)
-    say('[bold]2. Move and record[/bold] an arm in MuJoCo with other inertias than the URDF (20 %),')
-    say('   Stribeck friction, delay, encoder quantisation and torque noise: the model knows none.')
+    say('[bold]2. Move and record[/bold] an arm in MuJoCo with other inertias than the URDF '
+        '(20 %),')
+    say('   Stribeck friction, delay, encoder quantisation and torque noise: the model knows '
+        'none.')
     plant = Plant(arm, PlantOptions(seed=seed))
     rng = np.random.default_rng(seed)
     with progress(as_json) as tell:
         tell('excitation', 0.0)
-        training = simulate(plant, excitation, rng=rng, periods=2, name='excitation')
+        training = simulate(plant, excitation, rng=rng, periods=2, name='motion A')
         tell('motion to validate on', 0.6)
-        check = simulate(plant, other, rng=rng, periods=2, name='another motion')
+        check = simulate(plant, other, rng=rng, periods=2, name='motion B')
     output.mkdir(parents=True, exist_ok=True)
     excitation.save(output / 'excitation.yaml')
     training.recording.to_csv(output / 'recording.csv')
@@ -75,10 +79,11 @@ def demo(
     clean = result.model.torque(check.q, check.v, check.a)
     error = float(np.linalg.norm(clean - check.torque) / np.linalg.norm(check.torque))
     if as_json:
-        emit({**contents(result, excitation), 'directory': str(output), 'error_to_clean_torque': error,
+        emit({**contents(result, excitation), 'directory': str(output),
+              'error_to_clean_torque': error,
               'condition_number_of_excitation': excitation.condition_number})
     else:
         out.print(summary(result, output))
-        out.print(f"Against the simulated arm's own torque, free of noise and unfiltered: {error:.1%} "
-                  f'(what is left is mostly sticking at reversals).')
+        out.print(f"Against the simulated arm's own torque, free of noise and unfiltered: "
+                  f'{error:.1%} (what is left is mostly sticking at reversals).')
     raise typer.Exit(0 if result.verdict.passed else 1)

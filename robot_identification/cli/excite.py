@@ -103,12 +103,14 @@ def simulate(
     robot: Robot,
     excitation: Annotated[Path, typer.Argument(help='Excitation file.')],
     output: Annotated[Path, typer.Option(
-        '--output', '-o', help='Recording to write: .csv, .npz, or, without suffix, the folder of a bag (MCAP).')],
+        '--output', '-o', help='Recording to write: .csv, .npz, or, without suffix, the folder '
+                               'of a bag (MCAP).')],
     periods: Annotated[int, typer.Option(help='How often the motion is repeated.')] = 1,
     seed: Annotated[int, typer.Option(help='Draws the plant: one seed, one arm.')] = 0,
     noise_seed: Annotated[int, typer.Option(help='Draws the measurement noise.')] = 0,
     matched: Annotated[bool, typer.Option(
-        '--matched', help="A plant with the identified model's structure: only torque noise.")] = False,
+        '--matched',
+        help="A plant with the identified model's structure: only torque noise.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Move a simulated arm (MuJoCo) that differs from its URDF, and record it."""

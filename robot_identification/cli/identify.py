@@ -42,7 +42,8 @@ Window = Annotated[tuple[int, int] | None, typer.Option(
     metavar='FIRST LAST', help='Use only these samples of the recording.')]
 Overall = Annotated[float, typer.Option(
     help='Largest relative torque error of all joints together that passes.')]
-Joint = Annotated[float, typer.Option(help='Largest relative torque error of a joint that passes.')]
+Joint = Annotated[float, typer.Option(
+    help='Largest relative torque error of a joint that passes.')]
 Cutoff = Annotated[float | None, typer.Option(
     help='Of the position filter [Hz]; chosen from the data when not given.')]
 Decimation = Annotated[float | None, typer.Option(
@@ -72,7 +73,8 @@ def identify(
     decimation_cutoff: Decimation = None,
     method: Method = 'butterworth',
     period: Period = None,
-    average: Annotated[bool, typer.Option('--average', help='Fit the mean over all periods.')] = False,
+    average: Annotated[bool, typer.Option(
+        '--average', help='Fit the mean over all periods.')] = False,
     as_json: AsJson = False,
 ) -> None:
     """Identify a dynamic model from recordings; exit code 1 when the verdict is negative."""
@@ -119,7 +121,8 @@ def validate(
         identified, measured, thresholds=thresholds,
         processing=_processing(cutoff, decimation_cutoff, method, period))
     if csv is not None:
-        write_text(csv, prediction_csv(validation.t, validation.torque, identified.arm.joint_names))
+        write_text(csv, prediction_csv(validation.t, validation.torque,
+                                       identified.arm.joint_names))
     if as_json:
         emit(verdict_contents(identified.arm, validation.verdict))
     else:

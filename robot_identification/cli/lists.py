@@ -11,10 +11,11 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The commands that start a project and list what there is: init, robots, estimators, frictions."""
+"""Commands that start a project and list what there is: init, robots, estimators, frictions."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -32,7 +33,8 @@ from robot_identification.files import write_text
 def init(
     urdf: Annotated[Path, typer.Argument(metavar='URDF', help='URDF or xacro file of your arm.')],
     output: Annotated[Path | None, typer.Option(
-        '--output', '-o', help='Robot YAML to write; the name of the URDF when not given.')] = None,
+        '--output', '-o',
+        help='Robot YAML to write; the name of the URDF when not given.')] = None,
     force: Annotated[bool, typer.Option('--force', help='Overwrite an existing file.')] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -75,7 +77,8 @@ def frictions(as_json: AsJson = False) -> None:
            for name, model in FRICTION_MODELS.items()])
 
 
-def _show(as_json: bool, title: str, columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+def _show(as_json: bool, title: str, columns: tuple[str, ...],
+          rows: Sequence[tuple[str, ...]]) -> None:
     if as_json:
         emit({title: [dict(zip(columns, row)) for row in rows]})
         return

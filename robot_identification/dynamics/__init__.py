@@ -29,4 +29,5 @@ from robot_identification.dynamics.structure import ModelStructure
 __all__ = [
     'FRICTION_MODELS', 'INERTIAL_NAMES', 'INERTIAL_UNITS', 'BaseParameters', 'FrictionModel',
     'IdentifiedModel', 'ModelStructure', 'base_parameters', 'from_pseudo_inertia', 'get_friction',
-    'inverse_dynamics', 'joint_torque_regressor', 'load_model', 'pseudo_inertia', 'smallest_eigenvalues']
+    'inverse_dynamics', 'joint_torque_regressor', 'load_model', 'pseudo_inertia',
+    'smallest_eigenvalues']

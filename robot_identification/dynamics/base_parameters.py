@@ -106,7 +106,8 @@ class BaseParameters:
         text = ''
         for column in order:
             factor = row[column]
-            term = names[column] if abs(abs(factor) - 1) < VISIBLE else f'{abs(factor):.4g}*{names[column]}'
+            term = (names[column] if abs(abs(factor) - 1) < VISIBLE
+                    else f'{abs(factor):.4g}*{names[column]}')
             sign = '-' if factor < 0 else '+'
             text += f' {sign} {term}' if text else ('-' if factor < 0 else '') + term
         return text
@@ -170,8 +171,8 @@ def base_parameters(
     if smallest_kept < 1000 * largest_dropped:
         raise EstimationError(
             f'the base parameters of {arm.name} are not clear-cut: a kept column has the residual '
-            f'{smallest_kept:.1e} and a dropped one {largest_dropped:.1e}; check the URDF for nearly '
-            f'parallel axes or tiny lengths')
+            f'{smallest_kept:.1e} and a dropped one {largest_dropped:.1e}; check the URDF for '
+            f'nearly parallel axes or tiny lengths')
     matrix = np.zeros((len(kept), structure.count))
     matrix[range(len(kept)), kept] = 1
     dropped = [c for c in range(structure.count) if c not in kept and np.isfinite(scale[c])]

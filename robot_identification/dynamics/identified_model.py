@@ -203,7 +203,8 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
-    return dumper.represent_scalar('tag:yaml.org,2002:str', value, style='|' if '\n' in value else None)
+    return dumper.represent_scalar('tag:yaml.org,2002:str', value,
+                                   style='|' if '\n' in value else None)
 
 
 _Dumper.add_representer(str, _text)

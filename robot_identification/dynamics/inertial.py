@@ -29,7 +29,8 @@ def pseudo_inertia(parameters: ArrayLike) -> Array:
     Return the pseudo-inertia matrices (..., 4, 4) of parameters (..., 10).
 
     [[S, h], [h', m]] with the second moments S = trace(I)/2 - I and the first moments h = m c. A
-    link is physical (it has a positive density somewhere) if and only if this is positive definite.
+    link is physical (it has a positive density somewhere) if and only if this is positive
+    definite.
 
     References
     ----------
@@ -58,8 +59,8 @@ def smallest_eigenvalues(parameters: ArrayLike) -> Array:
     parameters
         Inertial parameters, (..., 10).
     """
-    smallest: Array = np.linalg.eigvalsh(pseudo_inertia(parameters))[..., 0]
-    return smallest
+    eigenvalues = np.linalg.eigvalsh(pseudo_inertia(parameters))
+    return np.asarray(eigenvalues[..., 0], dtype=float)
 
 
 def _basis() -> Array:

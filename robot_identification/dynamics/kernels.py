@@ -114,8 +114,8 @@ def regressor_rows(q, v, a, parents, rotations, translations, axes, prismatic, g
     offset, origin = np.empty((n, 3)), np.empty((n, 3))
     omega, alpha, linear = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))
     ahead = np.empty((n, 3))
-    out[:] = 0.0
     for k in range(len(q)):
+        out[k] = 0.0    # here and not before the loop: while it is in the cache
         forward(q[k], v[k], a[k], parents, rotations, translations, axes, prismatic, gravity,
                 relative, offset, omega, alpha, linear, world, origin)
         for i in range(n):
@@ -126,7 +126,8 @@ def regressor_rows(q, v, a, parents, rotations, translations, axes, prismatic, g
             w0, w1, w2 = omega[i, 0], omega[i, 1], omega[i, 2]
             e0, e1, e2 = alpha[i, 0], alpha[i, 1], alpha[i, 2]
             d0, d1, d2 = linear[i, 0], linear[i, 1], linear[i, 2]
-            # column c of the force that a first moment along axis c makes: alpha x + omega x omega x
+            # column c of the force that a first moment along axis c makes:
+            # alpha x + omega x omega x
             b00, b11, b22 = -w1 * w1 - w2 * w2, -w0 * w0 - w2 * w2, -w0 * w0 - w1 * w1
             b01, b10 = w0 * w1 - e2, w0 * w1 + e2
             b02, b20 = w0 * w2 + e1, w0 * w2 - e1

@@ -19,6 +19,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
+from itertools import pairwise
 
 SMALLEST = 512    # samples below which a second thread costs more than it saves
 
@@ -44,7 +45,7 @@ def over_blocks(kernel: Callable[[slice], None], count: int) -> None:
     """
     parts = min(core_count(), max(1, count // SMALLEST))
     edges = [count * i // parts for i in range(parts + 1)]
-    slices = [slice(first, last) for first, last in zip(edges[:-1], edges[1:])]
+    slices = [slice(first, last) for first, last in pairwise(edges)]
     if parts == 1:
         kernel(slices[0])
         return

@@ -137,8 +137,8 @@ def _states(arm: Arm, *arrays: ArrayLike) -> tuple[Array, ...]:
     for name, x in zip('qva', states):
         if x.ndim != 2 or x.shape[1] != arm.n or len(x) != len(states[0]):
             raise ConfigurationError(
-                f"{name} must have the shape (N, {arm.n}) for the arm '{arm.name}' and as many rows "
-                f'as q, not {x.shape}')
+                f"{name} must have the shape (N, {arm.n}) for the arm '{arm.name}' and as many "
+                f'rows as q, not {x.shape}')
     return states
 
 

@@ -82,7 +82,8 @@ class ModelStructure:
         elements = self.arm.element_names
         return (*(f'{joint}.{name}' for joint in self.arm.joint_names for name in INERTIAL_NAMES),
                 *(f'{element}.rotor_inertia' for element in elements),
-                *(f'{element}.{name}' for element in elements for name in self.friction.parameters))
+                *(f'{element}.{name}' for element in elements
+                  for name in self.friction.parameters))
 
     @property
     def units(self) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ MARGIN = 1e-3
 """Part of the prior's scale by which every pseudo-inertia stays inside the feasible cone."""
 RELATIVE_DEVIATION = 0.3
 """Prior standard deviation of a link's parameters, relative to the URDF's."""
-DRIVE_DEVIATION = 1.0
+DRIVE_DEVIATION = 0.5
 """Prior standard deviation of rotor inertia and friction, in units of the arm's own torques."""
 
 
@@ -129,8 +129,8 @@ def fit_consistent(
     ----------
     P. M. Wensing, S. Kim, J.-J. E. Slotine, "Linear matrix inequalities for physically consistent
     inertial parameter identification", IEEE Robotics and Automation Letters 3(1), 2018.
-    T. Lee, P. M. Wensing, F. C. Park, "Geometric robot dynamic identification: a convex programming
-    approach", IEEE Trans. Robotics 36(2), 2020.
+    T. Lee, P. M. Wensing, F. C. Park, "Geometric robot dynamic identification: a convex
+    programming approach", IEEE Trans. Robotics 36(2), 2020.
     """
     structure = regression.base.structure
     prior = prior or Prior.from_urdf(structure)

@@ -21,7 +21,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from robot_identification.arrays import Array
+from robot_identification.arrays import Array, IndexArray
 from robot_identification.estimation.estimate import NOT_CONVERGED, OK, RANK_DEFICIENT, Estimate
 from robot_identification.estimation.noise import colour
 from robot_identification.regression import NormalForm, Regression
@@ -39,7 +39,7 @@ class Solution:
     beta: Array
     inverse: Array
     rank: int
-    unexcited: Array
+    unexcited: IndexArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,10 +146,10 @@ def reweight(normal: NormalForm) -> Reweighted:
         solution = solve(normal, weights)
         deviations = residual_deviations(normal, weights, solution)
         converged = bool(np.max(np.abs(weights * deviations - 1)) < CONVERGED)
-        if converged:
+        if converged or iteration == MOST_ITERATIONS:
             break
-        weights, used = 1 / deviations, weights
-    return Reweighted(solution, weights if converged else used, deviations, iteration, converged)
+        weights = 1 / deviations
+    return Reweighted(solution, weights, deviations, iteration, converged)
 
 
 def solve(normal: NormalForm, weights: Array) -> Solution:
@@ -226,10 +226,10 @@ def _estimate(name: str, normal: NormalForm, weights: Array, solution: Solution,
 
 def _message(status: str, labels: tuple[str, ...], wanted: int, rank: int, iterations: int) -> str:
     if status == RANK_DEFICIENT:
-        return (f'the motion excites {rank} of {wanted} base parameters; not determined by the data: '
-                f'{", ".join(labels)}; move the joints concerned (robot-identification excite), or '
-                f'trust the prior of the consistent model there')
+        return (f'the motion excites {rank} of {wanted} base parameters; not determined by the '
+                f'data: {", ".join(labels)}; move the joints concerned (robot-identification '
+                f'excite), or trust the prior of the consistent model there')
     if status == NOT_CONVERGED:
-        return (f'the weights still change after {iterations} rounds; one joint is probably fitted '
-                f'exactly, use the estimator ols or record more data')
+        return (f'the weights still change after {iterations} rounds; one joint is probably '
+                f'fitted exactly, use the estimator ols or record more data')
     return f'all {wanted} base parameters are determined by the data'

@@ -41,17 +41,18 @@ def colour(residuals: Array) -> Array:
     W. K. Newey, K. D. West, "A simple, positive semi-definite, heteroskedasticity and
     autocorrelation consistent covariance matrix", Econometrica 55(3), 1987.
     """
-    rows = len(residuals)
-    lags = int(np.sqrt(rows))
-    if lags < 2:
-        return np.ones(residuals.shape[1])
-    size = 2 ** int(np.ceil(np.log2(2 * rows)))
-    power = np.abs(np.fft.rfft(residuals, size, axis=0)) ** 2
-    covariances = np.fft.irfft(power, size, axis=0)[:lags + 1]
-    taper = 1 - np.arange(1, lags + 1) / (lags + 1)
-    with np.errstate(invalid='ignore'):
-        correlations = np.nan_to_num(covariances[1:] / covariances[0])
-    factor = 1 + 2 * taper @ correlations
-    deviation = 2 * np.sqrt(np.sum(taper ** 2) / rows)
-    factors: Array = np.where(factor > 1 + SIGNIFICANT * deviation, factor, 1.0)
+    rows, n = residuals.shape
+    length = int(np.sqrt(rows)) + 1
+    factors = np.ones(n)
+    if length < 3:
+        return factors
+    # the mean square of sums over `length` rows holds the covariances with Bartlett's taper
+    deviation = 2 * np.sqrt(length / 3 / rows)
+    for j in range(n):
+        variance = np.mean(residuals[:, j] ** 2)
+        total = np.concatenate([[0.0], np.cumsum(residuals[:, j])])
+        sums = total[length:] - total[:-length]
+        if variance > 0:
+            factor = float(np.mean(sums ** 2) / (length * variance))
+            factors[j] = factor if factor > 1 + SIGNIFICANT * deviation else 1.0
     return factors

@@ -55,9 +55,9 @@ class Prior:
 
     References
     ----------
-    T. Lee, P. M. Wensing, F. C. Park, "Geometric robot dynamic identification: a convex programming
-    approach", IEEE Trans. Robotics 36(2), 2020 (the constant pullback of the affine-invariant
-    metric).
+    T. Lee, P. M. Wensing, F. C. Park, "Geometric robot dynamic identification: a convex
+    programming approach", IEEE Trans. Robotics 36(2), 2020 (the constant pullback of the
+    affine-invariant metric).
     """
 
     structure: ModelStructure

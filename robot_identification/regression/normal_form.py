@@ -22,7 +22,7 @@ from functools import reduce
 import numpy as np
 from scipy.linalg import lapack
 
-from robot_identification.arrays import Array, read_only
+from robot_identification.arrays import Array, IndexArray, read_only
 from robot_identification.dynamics import BaseParameters
 from robot_identification.errors import EstimationError
 
@@ -72,7 +72,7 @@ class NormalForm:
     """
 
     base: BaseParameters
-    columns: tuple[Array, ...]
+    columns: tuple[IndexArray, ...]
     factors: tuple[Array, ...]
     rows: Array
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robot_identification.arrays import Array
+from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import BaseParameters, joint_torque_regressor
 from robot_identification.dynamics.parallel import core_count, single_threaded_blas
 from robot_identification.errors import EstimationError
@@ -52,8 +52,8 @@ def reduce_samples(
     """
     Reduce samples to the normal form of the regression on the base parameters.
 
-    Torques and regressor columns go through the same decimation filter (`samples.decimator()`), then
-    every block is reduced to triangular factors, on all cores.
+    Torques and regressor columns go through the same decimation filter (`samples.decimator()`),
+    then every block is reduced to triangular factors, on all cores.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def row_count(samples: Samples) -> int:
     return sum(decimator.rows(s.stop - s.start) for s in samples.segments)
 
 
-def joint_columns(base: BaseParameters) -> tuple[Array, ...]:
+def joint_columns(base: BaseParameters) -> tuple[IndexArray, ...]:
     """Return for each joint the base parameters that can act on it, tuple of (c_j,) int."""
     support = base.structure.support[:, base.columns]
     return tuple(np.flatnonzero(row) for row in support)
@@ -141,7 +141,7 @@ def _blocks(samples: Samples) -> list[_Block]:
     return blocks
 
 
-def _packed(base: BaseParameters, columns: tuple[Array, ...], samples: Samples,
+def _packed(base: BaseParameters, columns: tuple[IndexArray, ...], samples: Samples,
             block: _Block) -> Iterator[Array]:
     """Yield for each joint its decimated columns and torque, (rows, c_j + 1)."""
     structure = base.structure

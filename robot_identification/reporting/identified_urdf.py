@@ -54,8 +54,8 @@ def identified_urdf(model: IdentifiedModel) -> str:
     for body, target in enumerate(pseudo_inertia(model.inertial)):
         moving, fixed = _links(model, body)
         if np.linalg.eigvalsh(target)[0] <= 0:
-            raise ModelFileError(f"the inertia of '{model.arm.joint_names[body]}' is not physical, "
-                                 f'so no URDF can carry it')
+            raise ModelFileError(f"the inertia of '{model.arm.joint_names[body]}' is not "
+                                 f'physical, so no URDF can carry it')
         total = sum(fixed.values(), np.zeros((4, 4)))
         inverse = np.linalg.inv(np.linalg.cholesky(target))
         share = float(np.linalg.eigvalsh(inverse @ total @ inverse.T)[-1])
@@ -137,7 +137,8 @@ def _element(parameters: Array) -> str:
     xx, xy, yy, xz, yz, zz = parameters[4:]
     about = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     central = about - mass * (centre @ centre * np.eye(3) - np.outer(centre, centre))
-    entries = {'ixx': (0, 0), 'ixy': (0, 1), 'ixz': (0, 2), 'iyy': (1, 1), 'iyz': (1, 2), 'izz': (2, 2)}
+    entries = {'ixx': (0, 0), 'ixy': (0, 1), 'ixz': (0, 2), 'iyy': (1, 1),
+               'iyz': (1, 2), 'izz': (2, 2)}
     moments = ' '.join(f'{name}="{float(central[place])!r}"' for name, place in entries.items())
     xyz = ' '.join(repr(float(x)) for x in centre)
     return (f'<inertial><origin xyz="{xyz}" rpy="0 0 0"/><mass value="{float(mass)!r}"/>'

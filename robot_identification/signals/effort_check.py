@@ -86,20 +86,21 @@ def check_effort(arm: Arm, samples: Sequence[Samples]) -> EffortCheck:
     scale, weight = np.full(arm.n, np.nan), np.zeros(arm.n)
     level = np.sqrt(np.mean(gravity ** 2, axis=0))
     for j in range(arm.n):
-        if level[j] < 0.05 * level.max() or np.std(gravity[:, j]) < 0.2 * level[j] or level[j] == 0:
+        if (level[j] < 0.05 * level.max() or np.std(gravity[:, j]) < 0.2 * level[j]
+                or level[j] == 0):
             continue
         columns = np.column_stack([gravity[:, j], inertia[:, j], np.sign(v[:, j]), v[:, j],
                                    np.ones(len(q))])
         scale[j], weight[j] = _share(columns, tau[:, j])
     if not np.any(weight > 0):
-        return EffortCheck(np.nan, scale, 'gravity hardly loads the joints in these recordings, so '
-                           'the effort could not be checked against it')
+        return EffortCheck(np.nan, scale, 'gravity hardly loads the joints in these recordings, '
+                           'so the effort could not be checked against it')
     overall = float(np.nansum(scale * weight) / np.sum(weight))
     certain = bool(1 / np.sqrt(np.sum(weight)) * VISIBLE < max(abs(overall), SMALLEST))
     if certain:
         _judge(arm, overall)
-    return EffortCheck(overall, scale, f"the effort carries {overall:.2f} times the URDF's gravity "
-                       f'torque')
+    return EffortCheck(overall, scale, f"the effort carries {overall:.2f} times the URDF's "
+                       f'gravity torque')
 
 
 def _share(columns: Array, target: Array) -> tuple[float, float]:
@@ -117,18 +118,18 @@ def _judge(arm: Arm, scale: float) -> None:
     where = 'in the robot YAML' if arm.effort is not None else 'of the recording'
     if scale < -SMALLEST:
         raise RecordingError(
-            f"the effort has the wrong sign: it carries {scale:.2f} times the URDF's gravity torque; "
-            f'set effort.sign to {-1 if arm.effort is None else -arm.effort.sign} {where}')
+            f"the effort has the wrong sign: it carries {scale:.2f} times the URDF's gravity "
+            f'torque; set effort.sign to {-1 if arm.effort is None else -arm.effort.sign} {where}')
     if abs(scale) < COMPENSATED:
         raise RecordingError(
-            f"the effort carries hardly any gravity ({scale:.2f} times the URDF's): either the driver "
-            f'compensates it (effort.gravity_compensated: true), or it is a current or a motor-side '
-            f'torque (effort.quantity, effort.side) {where}')
+            f"the effort carries hardly any gravity ({scale:.2f} times the URDF's): either the "
+            f'driver compensates it (effort.gravity_compensated: true), or it is a current or a '
+            f'motor-side torque (effort.quantity, effort.side) {where}')
     if arm.effort is not None and arm.effort.gravity_compensated and scale > 1.6:
         raise RecordingError(
-            f"with gravity added the effort carries {scale:.2f} times the URDF's gravity torque: it "
-            f'was there already, set effort.gravity_compensated to false {where}')
+            f"with gravity added the effort carries {scale:.2f} times the URDF's gravity torque: "
+            f'it was there already, set effort.gravity_compensated to false {where}')
     if not SMALLEST < scale < LARGEST:
         raise RecordingError(
-            f"the effort carries {scale:.2f} times the URDF's gravity torque, which no error of a URDF "
-            f'explains; check effort.quantity, effort.side, gains and reductions {where}')
+            f"the effort carries {scale:.2f} times the URDF's gravity torque, which no error of a "
+            f'URDF explains; check effort.quantity, effort.side, gains and reductions {where}')

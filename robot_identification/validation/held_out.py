@@ -122,8 +122,8 @@ def evaluate(
     runs = [run for run in samples.segments
             if not filtered or _length(run) > 3 * EDGE * samples.rate]
     if not runs:
-        raise SignalError(f"'{name}' has no unbroken run longer than {3 * EDGE:g} s to validate on; "
-                          f'record for longer')
+        raise SignalError(f"'{name}' has no unbroken run longer than {3 * EDGE:g} s to validate "
+                          f'on; record for longer')
 
     edge = int(EDGE * samples.rate) if filtered else 0
 

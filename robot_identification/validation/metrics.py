@@ -81,8 +81,8 @@ def errors(measured: Array, predicted: Array, joint_names: tuple[str, ...]) -> E
         Shapes that disagree.
     """
     if measured.shape != predicted.shape or measured.shape[1:] != (len(joint_names),):
-        raise ConfigurationError(f'torques of shapes {measured.shape} and {predicted.shape} cannot be '
-                                 f'compared for {len(joint_names)} joints')
+        raise ConfigurationError(f'torques of shapes {measured.shape} and {predicted.shape} '
+                                 f'cannot be compared for {len(joint_names)} joints')
     joints = {}
     for j, joint in enumerate(joint_names):
         tau, tau_hat = measured[:, j], predicted[:, j]

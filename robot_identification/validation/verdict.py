@@ -49,8 +49,8 @@ class Thresholds:
     def __post_init__(self) -> None:
         for name in ('overall', 'joint', 'rated'):
             if not 0 < getattr(self, name) <= 1:
-                raise ConfigurationError(f'the threshold {name} is {getattr(self, name):g}; it is a '
-                                         f'relative error between 0 and 1')
+                raise ConfigurationError(f'the threshold {name} is {getattr(self, name):g}; it is '
+                                         f'a relative error between 0 and 1')
 
     def accepts(self, errors: JointErrors, rated: float) -> str:
         """
@@ -138,7 +138,8 @@ def judge(
     if not held_out:
         reasons.append('no held-out recording: give one of another motion (--held-out)')
     elif not fresh:
-        reasons.append('every held-out recording repeats the training motion: record another motion')
+        reasons.append('every held-out recording repeats the training motion: '
+                       'record another motion')
     if unexcited:
         reasons.append(f'the motion does not determine {", ".join(unexcited)}')
     for link in infeasible:

@@ -1,0 +1,58 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Bring up and identify a UFACTORY xArm7; real by default."""
+
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution, PythonExpression
+from launch_ros.substitutions import FindPackageShare
+
+
+def generate_launch_description():
+    """Include identify.launch.py with what this arm and its driver need."""
+    return LaunchDescription([
+        DeclareLaunchArgument(
+            'sim', default_value='none', choices=['mujoco', 'gazebo', 'mock', 'none'],
+            description='none: the real arm; else where it is simulated, see identify.launch.py.'),
+        DeclareLaunchArgument(
+            'robot_ip', default_value='',
+            description='Address of the arm; empty when its driver runs already.'),
+        DeclareLaunchArgument(
+            'report_type', default_value='dev', choices=['normal', 'rich', 'dev'],
+            description="As xarm_controller's argument; dev reports at the highest rate."),
+        DeclareLaunchArgument(
+            'add_gripper', default_value='false', choices=['true', 'false'],
+            description="As xarm_controller's argument; the robot YAML describes the arm "
+            "without one."),
+        IncludeLaunchDescription(
+            PythonLaunchDescriptionSource(PathJoinSubstitution(
+                [FindPackageShare('robot_identification'), 'launch', 'identify.launch.py'])),
+            launch_arguments={
+                'robot': 'xarm7',
+                'sim': LaunchConfiguration('sim'),
+                'robot_ip': LaunchConfiguration('robot_ip'),
+                'driver': 'xarm_controller/xarm7_control_rviz_display.launch.py',
+                'driver_arguments': [
+                    'report_type:=', LaunchConfiguration('report_type'),
+                    ' add_gripper:=', LaunchConfiguration('add_gripper')],
+                'controller': _when_real(
+                    'xarm7_traj_controller', 'joint_trajectory_controller'),
+            }.items()),
+    ])
+
+
+def _when_real(value, otherwise):
+    return PythonExpression([
+        f"'{value}' if '", LaunchConfiguration('sim'), f"' == 'none' else '{otherwise}'"])

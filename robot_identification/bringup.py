@@ -1,0 +1,193 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What a robot needs beside its YAML to be started: description, ros2_control, controllers."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from xml.etree import ElementTree
+
+import yaml
+
+from robot_identification.arm import Arm
+from robot_identification.arm.urdf import parse_urdf, read_urdf
+from robot_identification.errors import ArmError, ConfigurationError, MissingDependencyError
+from robot_identification.files import shared_folder
+
+HARDWARE = ('mock', 'gazebo', 'none')
+COMMAND_INTERFACES = ('position', 'effort')
+
+
+def controllers_file(arm: Arm) -> Path:
+    """
+    Return the YAML of an arm's controllers, `<name>_controllers.yaml` beside its robot YAML.
+
+    Parameters
+    ----------
+    arm
+        Loaded by name or from a robot YAML.
+
+    Raises
+    ------
+    ConfigurationError
+        There is no such file.
+    """
+    path = _beside(arm) / f'{arm.name}_controllers.yaml'
+    if not path.is_file():
+        raise ConfigurationError(
+            f"the robot '{arm.name}' has no controllers: there is no '{path}'; copy "
+            f'template_controllers.yaml and put the names of its joints in')
+    return path
+
+
+def check_controller(arm: Arm, controller: str, command_interface: str) -> None:
+    """
+    Refuse a controller that the hardware would not load.
+
+    Parameters
+    ----------
+    arm
+        The arm; its controllers are in `controllers_file`.
+    controller
+        Name of the controller that is to move it.
+    command_interface
+        'position' or 'effort', of the ros2_control tags.
+
+    Raises
+    ------
+    ConfigurationError
+        The robot has no such controller, or it commands something else.
+    """
+    path = controllers_file(arm)
+    content = yaml.safe_load(path.read_text(encoding='utf-8'))
+    commands = {name: section['ros__parameters'].get('command_interfaces')
+                for name, section in content.items() if name != 'controller_manager'}
+    if controller not in commands:
+        raise ConfigurationError(f"'{path}' has no controller '{controller}'; it has: "
+                                 f"{', '.join(commands)}")
+    if commands[controller] != [command_interface]:
+        fitting = [name for name, given in commands.items() if given == [command_interface]]
+        raise ConfigurationError(
+            f"the controller '{controller}' commands {commands[controller]}, not "
+            f"{command_interface}; with command_interface:={command_interface} take "
+            f"controller:={' or '.join(fitting)}")
+
+
+def description_file(arm: Arm) -> Path:
+    """
+    Return the xacro that adds ros2_control to an arm, `<name>.urdf.xacro`.
+
+    Looked for beside the robot YAML, then in the shipped folder `urdf`.
+
+    Parameters
+    ----------
+    arm
+        Loaded by name or from a robot YAML.
+
+    Raises
+    ------
+    ConfigurationError
+        There is no such file.
+    """
+    places = [_beside(arm), shared_folder('urdf')]
+    for place in places:
+        path = place / f'{arm.name}.urdf.xacro'
+        if path.is_file():
+            return path
+    raise ConfigurationError(
+        f"the robot '{arm.name}' has no ros2_control: there is no '{arm.name}.urdf.xacro' in "
+        f"{' or '.join(map(repr, map(str, places)))}; copy template.urdf.xacro")
+
+
+def robot_description(
+    arm: Arm, hardware: str = 'none', command_interface: str = 'position',
+    controllers: Path | None = None,
+) -> str:
+    """
+    Return the URDF text of an arm for robot_state_publisher, ros2_control or Gazebo.
+
+    Parameters
+    ----------
+    arm
+        The arm.
+    hardware
+        'none': the URDF as it is; 'mock' or 'gazebo': with ros2_control tags.
+    command_interface
+        'position' or 'effort', of the ros2_control tags.
+    controllers
+        YAML of the controllers, for Gazebo; that of the arm when not given.
+
+    Raises
+    ------
+    ConfigurationError
+        A word is not known, or the arm has no ros2_control description.
+    ArmError
+        xacro cannot expand the description.
+    MissingDependencyError
+        The package `xacro` is not installed.
+    """
+    for name, value, known in (('hardware', hardware, HARDWARE),
+                               ('command_interface', command_interface, COMMAND_INTERFACES)):
+        if value not in known:
+            raise ConfigurationError(f'{name} is {value!r}; it must be one of {", ".join(known)}')
+    if hardware == 'none':
+        return arm.urdf
+    if hardware == 'gazebo' and controllers is None:
+        controllers = controllers_file(arm)
+    source = description_file(arm)
+    with tempfile.TemporaryDirectory() as folder:
+        bare = Path(folder) / f'{arm.name}.urdf'
+        bare.write_text(without_control(arm.urdf), encoding='utf-8')
+        return _expand(source, {
+            'description': str(bare), 'hardware': hardware,
+            'command_interface': command_interface, 'controllers': str(controllers or '')})
+
+
+def without_control(urdf: str) -> str:
+    """
+    Return a URDF without its own ros2_control, transmissions and Gazebo plugins.
+
+    Parameters
+    ----------
+    urdf
+        URDF text.
+
+    Raises
+    ------
+    ArmError
+        It is not a URDF.
+    """
+    root = parse_urdf(urdf, 'the URDF')
+    for element in list(root):
+        plugin = element.tag == 'gazebo' and element.find('plugin') is not None
+        if element.tag in ('ros2_control', 'transmission') or plugin:
+            root.remove(element)
+    return ElementTree.tostring(root, encoding='unicode')
+
+
+def _beside(arm: Arm) -> Path:
+    return arm.source.parent if arm.source is not None else shared_folder('config')
+
+
+def _expand(source: Path, arguments: dict[str, str]) -> str:
+    try:
+        import xacro
+    except ImportError as error:
+        raise MissingDependencyError('xacro', f"reading '{source}'") from error
+    try:
+        text = str(xacro.process_file(str(source), mappings=arguments).toxml())
+    except Exception as error:  # xacro raises many unrelated types for a user's mistake
+        raise ArmError(f"xacro cannot expand '{source}': {error}") from error
+    return read_urdf(text)[0]

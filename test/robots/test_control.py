@@ -1,0 +1,185 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Controllers and ros2_control descriptions of every shipped robot."""
+
+from __future__ import annotations
+
+import shutil
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import yaml
+from contracts import CONTRACTS, arm_of, needs_xacro
+
+from robot_identification.arm import Arm, load_arm
+from robot_identification.bringup import (
+    check_controller,
+    controllers_file,
+    description_file,
+    robot_description,
+    without_control,
+)
+from robot_identification.errors import ArmError, ConfigurationError
+from robot_identification.files import shared_folder
+
+robots = pytest.mark.parametrize('name', CONTRACTS)
+JOINT_TRAJECTORY = 'joint_trajectory_controller/JointTrajectoryController'
+
+
+@robots
+def test_controllers_move_the_joints_of_the_robot(name):
+    arm = arm_of(name)
+    content = yaml.safe_load(controllers_file(arm).read_text(encoding='utf-8'))
+    manager = content.pop('controller_manager')['ros__parameters']
+    assert manager.pop('update_rate') == 1000
+    types = {key: value['type'] for key, value in manager.items()}
+    assert types.pop('joint_state_broadcaster') == 'joint_state_broadcaster/JointStateBroadcaster'
+    assert set(types) == set(content)
+    interfaces = {}
+    for controller, kind in types.items():
+        parameters = content[controller]['ros__parameters']
+        assert kind == JOINT_TRAJECTORY
+        assert tuple(parameters['joints']) == arm.joint_names
+        assert parameters['state_interfaces'] == ['position', 'velocity']
+        constraints = parameters['constraints']
+        assert set(arm.joint_names) <= set(constraints)
+        (interfaces[controller],) = parameters['command_interfaces']
+        if interfaces[controller] == 'effort':
+            assert set(parameters['gains']) == set(arm.joint_names)
+            assert all(gain['p'] > 0 and gain['d'] > 0 for gain in parameters['gains'].values())
+    assert interfaces['joint_trajectory_controller'] == 'position'
+    assert sorted(interfaces.values()) == ['effort', 'position']
+
+
+def test_controllers_that_hardware_would_not_load_are_refused():
+    arm = arm_of('ur5e')
+    check_controller(arm, 'joint_trajectory_controller', 'position')
+    check_controller(arm, 'joint_trajectory_effort_controller', 'effort')
+    with pytest.raises(ConfigurationError, match='take controller:=joint_trajectory_effort_cont'):
+        check_controller(arm, 'joint_trajectory_controller', 'effort')
+    with pytest.raises(ConfigurationError, match="no controller 'arm_controller'; it has:"):
+        check_controller(arm, 'arm_controller', 'position')
+
+
+@needs_xacro
+@robots
+@pytest.mark.parametrize('interface', ['position', 'effort'])
+@pytest.mark.parametrize('hardware, plugin', [
+    ('mock', 'mock_components/GenericSystem'), ('gazebo', 'gz_ros2_control/GazeboSimSystem')])
+def test_ros2_control_of_every_joint(name, hardware, plugin, interface):
+    arm, contract = arm_of(name), CONTRACTS[name]
+    root = ElementTree.fromstring(robot_description(arm, hardware, interface))
+    (control,) = root.findall('ros2_control')
+    assert control.find('hardware/plugin').text == plugin
+    joints = control.findall('joint')
+    assert tuple(joint.get('name') for joint in joints) == (*contract.joints, *contract.wrist)
+    moving = {joint.get('name') for joint in root.findall('joint') if joint.get('type') != 'fixed'}
+    assert moving == {joint.get('name') for joint in joints}
+    for joint in joints:
+        commands = [c.get('name') for c in joint.findall('command_interface')]
+        held = joint.get('name') in contract.wrist
+        assert commands == ['position' if held else interface]
+        state = {s.get('name'): float(s.find('param').text)
+                 for s in joint.findall('state_interface')}
+        assert set(state) == {'position', 'velocity', 'effort'}
+        if not held:
+            i = arm.joint_names.index(joint.get('name'))
+            assert arm.limits.lower[i] < state['position'] < arm.limits.upper[i]
+
+
+@needs_xacro
+@robots
+def test_gazebo_reads_the_controllers_and_stands_on_the_world(name):
+    arm = arm_of(name)
+    root = ElementTree.fromstring(robot_description(arm, 'gazebo'))
+    (plugin,) = root.findall('gazebo/plugin')
+    assert plugin.get('filename') == 'gz_ros2_control-system'
+    assert plugin.get('name') == 'gz_ros2_control::GazeboSimROS2ControlPlugin'
+    assert plugin.find('parameters').text == str(controllers_file(arm))
+    children = {joint.find('child').get('link') for joint in root.findall('joint')}
+    assert [link.get('name') for link in root.findall('link')
+            if link.get('name') not in children] == ['world']
+
+
+@needs_xacro
+@robots
+@pytest.mark.parametrize('hardware', ['mock', 'gazebo'])
+def test_descriptions_are_the_same_arm(name, hardware):
+    arm = arm_of(name)
+    described = Arm.from_urdf(robot_description(arm, hardware), locked=arm.locked)
+    assert described.joint_names == arm.joint_names
+    np.testing.assert_array_equal(described.inertial_parameters, arm.inertial_parameters)
+
+
+@robots
+def test_without_hardware_the_description_is_the_urdf(name):
+    assert robot_description(arm_of(name)) == arm_of(name).urdf
+
+
+def test_control_of_others_is_removed():
+    urdf = arm_of('xarm7').urdf
+    assert '<ros2_control' in urdf
+    bare = without_control(urdf)
+    assert '<ros2_control' not in bare
+    assert '<transmission' not in bare
+    assert bare.count('<gazebo reference') == urdf.count('<gazebo reference')
+
+
+@needs_xacro
+def test_own_robot_from_the_templates(tmp_path):
+    shutil.copy(shared_folder('urdf') / 'two_link.urdf', tmp_path / 'my_arm.urdf')
+    robot = (shared_folder('config') / 'two_link.yaml').read_text(encoding='utf-8')
+    (tmp_path / 'my_arm.yaml').write_text(robot.replace('two_link', 'my_arm'), encoding='utf-8')
+    shutil.copy(shared_folder('config') / 'template_controllers.yaml',
+                tmp_path / 'my_arm_controllers.yaml')
+    template = (shared_folder('urdf') / 'template.urdf.xacro').read_text(encoding='utf-8')
+    # outside an ament workspace $(find robot_identification) has nothing to find
+    (tmp_path / 'my_arm.urdf.xacro').write_text(template.replace(
+        '$(find robot_identification)/urdf', str(shared_folder('urdf'))), encoding='utf-8')
+    arm = load_arm(tmp_path / 'my_arm.yaml')
+    assert controllers_file(arm) == tmp_path / 'my_arm_controllers.yaml'
+    assert description_file(arm) == tmp_path / 'my_arm.urdf.xacro'
+    controllers = yaml.safe_load(controllers_file(arm).read_text(encoding='utf-8'))
+    parameters = controllers['joint_trajectory_controller']['ros__parameters']
+    assert tuple(parameters['joints']) == arm.joint_names
+    root = ElementTree.fromstring(robot_description(arm, 'gazebo'))
+    assert [j.get('name') for j in root.findall('ros2_control/joint')] == list(arm.joint_names)
+
+
+def test_words_that_are_not_known_are_refused():
+    with pytest.raises(ConfigurationError, match="hardware is 'real'; it must be one of mock"):
+        robot_description(arm_of('ur5e'), 'real')
+    with pytest.raises(ConfigurationError, match="command_interface is 'velocity'"):
+        robot_description(arm_of('ur5e'), 'mock', 'velocity')
+
+
+def test_robots_without_files_are_told_which_to_copy():
+    arm = Arm.from_urdf(arm_of('two_link').urdf, name='other')
+    with pytest.raises(ConfigurationError, match=r'copy template_controllers\.yaml'):
+        controllers_file(arm)
+    with pytest.raises(ConfigurationError, match=r'copy template\.urdf\.xacro'):
+        robot_description(arm, 'mock')
+
+
+@needs_xacro
+def test_a_broken_description_is_named(tmp_path):
+    robot = (shared_folder('config') / 'two_link.yaml').read_text(encoding='utf-8')
+    (tmp_path / 'broken.yaml').write_text(robot.replace('name: two_link', 'name: broken'),
+                                          encoding='utf-8')
+    (tmp_path / 'broken.urdf.xacro').write_text(
+        '<robot name="broken" xmlns:xacro="http://www.ros.org/wiki/xacro">${nothing}</robot>',
+        encoding='utf-8')
+    with pytest.raises(ArmError, match=r'xacro cannot expand .*broken\.urdf\.xacro'):
+        robot_description(load_arm(tmp_path / 'broken.yaml'), 'mock')

@@ -1,0 +1,87 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The pages of docs/: links lead somewhere, and commands name what exists."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+import pytest
+from typer.main import get_command
+
+from robot_identification.arm import robot_files
+from robot_identification.cli import app
+from robot_identification.files import shared_folder
+
+ROOT = shared_folder('launch').parent
+PAGES = {path.stem: path.read_text(encoding='utf-8') for path in (ROOT / 'docs').glob('*.md')}
+every_page = pytest.mark.parametrize('page', PAGES)
+
+
+def commands(text):
+    for block in re.findall(r'```bash\n(.*?)```', text, re.DOTALL):
+        yield from block.replace('\\\n', ' ').splitlines()
+
+
+def declared(launch_file):
+    tree = ast.parse((ROOT / 'launch' / launch_file).read_text(encoding='utf-8'))
+    return {node.args[0].value for node in ast.walk(tree) if isinstance(node, ast.Call)
+            and getattr(node.func, 'id', None) == 'DeclareLaunchArgument'}
+
+
+@every_page
+def test_links_lead_to_pages(page):
+    for target in re.findall(r'\]\(([^)#]+)', PAGES[page]):
+        if not target.startswith('http'):
+            assert (ROOT / 'docs' / target).is_file(), target
+
+
+@every_page
+def test_files_that_are_named_exist(page):
+    for name in re.findall(r'`((?:config|urdf|launch|test)/[\w./]+)`', PAGES[page]):
+        assert (ROOT / name).exists(), name
+
+
+@every_page
+def test_launch_commands_can_be_given(page):
+    for line in commands(PAGES[page]):
+        if not line.startswith('ros2 launch robot_identification '):
+            continue
+        name, *arguments = line.split()[3:]
+        assert {argument.split(':=')[0] for argument in arguments} <= declared(name), line
+
+
+@every_page
+def test_commands_of_this_package_can_be_given(page):
+    known = get_command(app).commands
+    for line in commands(PAGES[page]):
+        if line.startswith('robot-identification '):
+            words = line.split()
+            options = {name for option in known[words[1]].params for name in option.opts}
+            assert {word for word in words if word.startswith('-')} <= options, line
+
+
+@pytest.mark.parametrize('page', ['universal_robots', 'franka', 'ros2_control'])
+def test_pages_of_real_arms_begin_with_safety_and_say_what_was_not_run(page):
+    text = PAGES[page]
+    order = text.split('## In this order')[1]
+    places = [order.index(f'**{step}.') for step in range(9)]
+    assert places == sorted(places)
+    assert 'safety.md' in order[:100]
+    assert re.search(r'not run', text, re.IGNORECASE)
+
+
+def test_the_table_of_robots_is_complete():
+    assert all(f'`{name}`' in PAGES['robots'] for name in robot_files())

@@ -1,0 +1,334 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Launch files: complete by inspection everywhere, read and visited where launch is installed."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import os
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+
+from robot_identification.arm import robot_files
+from robot_identification.errors import ConfigurationError
+from robot_identification.files import shared_folder
+
+LAUNCH = shared_folder('launch')
+FILES = {path.name.removesuffix('.launch.py'): path for path in sorted(LAUNCH.glob('*.launch.py'))}
+GENERIC = ('robot', 'identify', 'excite', 'record', 'validate')
+CLOSED = ('sim', 'command_interface', 'autostart', 'use_sim_time', 'spawn_controller')
+VENDORS = {    # arguments of the vendors' own launch files that are passed on, besides robot_ip
+    'ur5e': ('ur_robot_driver/ur_control.launch.py', 'scaled_joint_trajectory_controller',
+             {'ur_type', 'headless_mode', 'use_currents_as_efforts', 'launch_rviz'}),
+    'ur10e': ('ur_robot_driver/ur_control.launch.py', 'scaled_joint_trajectory_controller',
+              {'ur_type', 'headless_mode', 'use_currents_as_efforts', 'launch_rviz'}),
+    'fr3': ('franka_bringup/franka.launch.py', 'fr3_arm_controller',
+            {'robot_type', 'load_gripper', 'use_fake_hardware'}),
+    'xarm7': ('xarm_controller/xarm7_control_rviz_display.launch.py', 'xarm7_traj_controller',
+              {'report_type', 'add_gripper'})}
+INSTALLED = all(importlib.util.find_spec(name) for name in ('launch_ros', 'ament_index_python'))
+# PyPI's `launch` is another package; only the one of ROS comes with launch_ros
+needs_launch = pytest.mark.skipif(not INSTALLED, reason='launch_ros of ROS 2 is not installed')
+
+every_file = pytest.mark.parametrize('name', FILES)
+
+
+def calls(name, *functions):
+    tree = ast.parse(FILES[name].read_text(encoding='utf-8'))
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Call)
+            and getattr(node.func, 'id', None) in functions]
+
+
+def keyword(call, name):
+    for item in call.keywords:
+        if item.arg == name:
+            return item.value
+    return None
+
+
+def arguments(name):
+    return {call.args[0].value: call for call in calls(name, 'DeclareLaunchArgument')}
+
+
+@pytest.fixture(scope='session')
+def executables():
+    """Names of the console scripts that the package installs."""
+    import setuptools  # brings distutils back where Python has none
+    from distutils.core import run_setup  # isort: skip
+    assert setuptools
+    before = Path.cwd()
+    os.chdir(LAUNCH.parent)
+    try:
+        scripts = run_setup('setup.py', stop_after='init').entry_points['console_scripts']
+    finally:
+        os.chdir(before)
+    return {script.split(' = ')[0] for script in scripts}
+
+
+def test_there_are_generic_files_and_one_for_each_robot():
+    config = shared_folder('config')
+    controlled = {name for name in robot_files()
+                  if (config / f'{name}_controllers.yaml').is_file()}
+    assert set(FILES) == {*GENERIC, *controlled}
+
+
+@every_file
+def test_every_argument_is_described(name):
+    declared = arguments(name)
+    assert declared
+    for argument, call in declared.items():
+        text = keyword(call, 'description')
+        assert text is not None and len(ast.literal_eval(text)) > 15, argument
+        default = keyword(call, 'default_value')
+        if argument in CLOSED or getattr(default, 'value', None) in ('true', 'false'):
+            choices = ast.literal_eval(keyword(call, 'choices'))
+            assert default is None or default.value in choices
+
+
+@every_file
+def test_every_argument_that_is_used_is_declared(name):
+    used = {call.args[0].value for call in calls(name, 'LaunchConfiguration', 'value')
+            if isinstance(call.args[0], ast.Constant)}
+    assert used <= set(arguments(name))
+
+
+def test_identify_passes_on_what_its_parts_declare():
+    source = ast.parse(FILES['identify'].read_text(encoding='utf-8'))
+    values = {}
+    for node in source.body:
+        if isinstance(node, ast.Assign) and node.targets[0].id in ('COMMON', 'ROBOT', 'STEP'):
+            values[node.targets[0].id] = eval(
+                compile(ast.Expression(node.value), 'identify', 'eval'), {}, dict(values))
+    included = {}
+    for call in calls('identify', '_include'):
+        if isinstance(call.args[0], ast.Constant):
+            included[call.args[0].value] = eval(
+                compile(ast.Expression(call.args[1]), 'identify', 'eval'), {}, dict(values))
+    assert set(included) == {'robot', 'excite', 'record', 'validate'}
+    for name, passed in included.items():
+        declared = arguments(name)
+        assert set(passed) <= set(declared), name
+        assert set(passed) <= set(arguments('identify')), name
+        left = set(declared) - set(passed)
+        assert all(keyword(declared[argument], 'default_value') for argument in left), name
+
+
+@every_file
+def test_nodes_and_files_of_this_package_exist(name, executables):
+    if 'excitation' not in executables:
+        pytest.skip('the nodes are not part of this source tree yet')
+    for call in calls(name, 'Node'):
+        package = keyword(call, 'package')
+        if getattr(package, 'id', getattr(package, 'value', None)) in ('PACKAGE',
+                                                                      'robot_identification'):
+            assert keyword(call, 'executable').value in executables
+    text = FILES[name].read_text(encoding='utf-8')
+    own = r"FindPackageShare\((?:PACKAGE|'robot_identification')\), '(\w+)', '([\w.]+)'"
+    for folder, file in re.findall(own, text):
+        assert (LAUNCH.parent / folder / file).is_file(), file
+
+
+def test_packages_are_dependencies():
+    used = {'launch', 'launch_ros'}
+    for name in GENERIC:
+        for call in calls(name, 'Node'):
+            package = keyword(call, 'package')
+            used.add(getattr(package, 'value', 'robot_identification'))
+        text = FILES[name].read_text(encoding='utf-8')
+        used.update(re.findall(r"FindPackageShare\('(\w+)'\)", text))
+        used.update(module for module in re.findall(r'^from (\w+)', text, re.MULTILINE))
+    used -= {'robot_identification', 'ros_gz_sim', 'ros_gz_bridge'}    # Gazebo is a choice
+    package = ElementTree.parse(LAUNCH.parent / 'package.xml')
+    dependencies = {element.text for element in package.findall('exec_depend')}
+    assert used <= dependencies
+    controllers = {'joint_state_broadcaster', 'joint_trajectory_controller', 'xacro'}
+    assert controllers <= dependencies
+
+
+@pytest.mark.parametrize('name', sorted(set(FILES) - set(GENERIC)))
+def test_files_of_robots_only_include_the_generic_one(name):
+    assert not calls(name, 'Node', 'OpaqueFunction', 'ExecuteProcess')
+    (include,) = calls(name, 'IncludeLaunchDescription')
+    assert "'launch', 'identify.launch.py'" in ast.unparse(include)
+    values = next(node for node in ast.walk(include) if isinstance(node, ast.Dict))
+    passed = {key.value: value for key, value in zip(values.keys, values.values)}
+    assert passed['robot'].value == name
+    assert set(passed) <= set(arguments('identify'))
+
+
+@pytest.mark.parametrize('name', VENDORS)
+def test_vendors_drivers_get_arguments_by_their_own_names(name):
+    driver, controller, expected = VENDORS[name]
+    text = FILES[name].read_text(encoding='utf-8')
+    assert f"'driver': '{driver}'" in text
+    assert f"'{controller}'" in text
+    assert set(re.findall(r'(\w+):=', text.split('driver_arguments')[1])) == expected
+    assert expected - {'ur_type', 'robot_type'} <= set(arguments(name))
+    assert {'robot_ip', 'sim'} <= set(arguments(name))
+    assert keyword(arguments(name)['sim'], 'default_value').value == 'none'
+
+
+def test_only_simulated_arms_are_activated_at_once():
+    for name in FILES:
+        if "'autostart': 'true'" in FILES[name].read_text(encoding='utf-8'):
+            assert 'none' not in ast.literal_eval(keyword(arguments(name)['sim'], 'choices'))
+    for name in ('identify', 'excite'):
+        assert keyword(arguments(name)['autostart'], 'default_value').value == 'false'
+
+
+def test_spawned_controllers_name_their_type():
+    # the spawner can add a controller to a manager that does not know it only with its type
+    content = yaml.safe_load((LAUNCH.parent / 'config' / 'fr3_controllers.yaml').read_text())
+    assert 'type' in content['fr3_arm_controller']['ros__parameters']
+
+
+# ---- with launch and launch_ros of ROS 2 ----
+
+@pytest.fixture
+def workspace(tmp_path, monkeypatch):
+    """Put this source tree where colcon would install it, and empty shares of the vendors."""
+    index = tmp_path / 'share' / 'ament_index' / 'resource_index' / 'packages'
+    index.mkdir(parents=True)
+    share = tmp_path / 'share' / 'robot_identification'
+    share.mkdir()
+    (index / 'robot_identification').touch()
+    for folder in ('launch', 'config', 'urdf'):
+        (share / folder).symlink_to(LAUNCH.parent / folder)
+    monkeypatch.setenv('AMENT_PREFIX_PATH', os.pathsep.join(
+        [str(tmp_path), os.environ.get('AMENT_PREFIX_PATH', '')]).strip(os.pathsep))
+    return tmp_path
+
+
+def vendor(workspace: Path, package: str, file: str) -> Path:
+    """Add a vendor's launch file that writes down its arguments; for the inclusion alone."""
+    (workspace / 'share/ament_index/resource_index/packages' / package).touch()
+    path = workspace / 'share' / package / 'launch' / file
+    path.parent.mkdir(parents=True)
+    record = workspace / f'{package}.txt'
+    path.write_text(
+        'from pathlib import Path\n'
+        'from launch import LaunchDescription\n'
+        'from launch.actions import OpaqueFunction\n'
+        'def write(context):\n'
+        f'    lines = [f"{{k}}:={{v}}" for k, v in context.launch_configurations.items()]\n'
+        f'    Path({str(record)!r}).write_text("\\n".join(lines))\n'
+        'def generate_launch_description():\n'
+        '    return LaunchDescription([OpaqueFunction(function=write)])\n', encoding='utf-8')
+    return record
+
+
+def started(name, **given):
+    """Return the nodes that a launch file starts, and the context, without starting them."""
+    from launch import LaunchContext
+    from launch.actions import IncludeLaunchDescription
+    from launch.launch_description_sources import PythonLaunchDescriptionSource
+    from launch_ros.actions import Node
+    context = LaunchContext()
+    context.launch_configurations.update(given)
+    context.extend_globals({})
+    nodes = []
+
+    def visit(entity):
+        if isinstance(entity, Node):
+            nodes.append(entity)
+            return
+        for child in entity.visit(context) or []:
+            visit(child)
+
+    visit(IncludeLaunchDescription(PythonLaunchDescriptionSource(str(FILES[name]))))
+    return nodes, context
+
+
+def programs(nodes, context):
+    from launch.utilities import normalize_to_list_of_substitutions, perform_substitutions
+
+    def text(value):
+        return perform_substitutions(context, normalize_to_list_of_substitutions(value))
+
+    return [(text(node.node_package), text(node.node_executable)) for node in nodes]
+
+
+OWN = [('robot_identification', name)
+       for name in ('excitation', 'recorder', 'identification', 'validation')]
+
+
+@needs_launch
+@every_file
+def test_launch_reads_every_file(name, workspace):
+    from launch import LaunchContext
+    from launch.launch_description_sources import PythonLaunchDescriptionSource
+    source = PythonLaunchDescriptionSource(str(FILES[name]))
+    description = source.get_launch_description(LaunchContext())
+    declared = {argument.name for argument in description.get_launch_arguments()}
+    assert set(arguments(name)) <= declared
+
+
+@needs_launch
+@pytest.mark.parametrize('name', sorted(set(FILES) - set(GENERIC)))
+def test_simulated_arms_start_the_suite(name, workspace):
+    nodes, context = started(name, sim='mujoco')
+    assert programs(nodes, context) == [
+        ('robot_identification', 'simulated_robot'),
+        ('robot_state_publisher', 'robot_state_publisher'), *OWN]
+
+
+@needs_launch
+def test_gazebo_starts_simulator_bridge_and_controllers(workspace):
+    if importlib.util.find_spec('xacro') is None:
+        pytest.skip('the package xacro is not installed')
+    record = vendor(workspace, 'ros_gz_sim', 'gz_sim.launch.py')
+    nodes, context = started('identify', robot='ur5e', sim='gazebo')
+    assert 'gz_args:=-r -v 1 empty.sdf' in record.read_text()
+    assert programs(nodes, context) == [
+        ('ros_gz_bridge', 'parameter_bridge'), ('robot_state_publisher', 'robot_state_publisher'),
+        ('ros_gz_sim', 'create'), *OWN]
+    assert context.launch_configurations['use_sim_time'] == 'true'
+
+
+@needs_launch
+@pytest.mark.parametrize('name', VENDORS)
+def test_real_arms_start_the_vendors_driver(name, workspace):
+    driver, controller, expected = VENDORS[name]
+    record = vendor(workspace, *driver.split('/'))
+    nodes, context = started(name, robot_ip='192.168.0.7')
+    seen = dict(line.split(':=', 1) for line in record.read_text().splitlines())
+    assert seen['robot_ip'] == '192.168.0.7'
+    assert expected <= set(seen)
+    assert seen['controller'] == controller
+    spawner = [('controller_manager', 'spawner')] if name == 'fr3' else []
+    assert programs(nodes, context) == [*spawner, *OWN]
+
+
+@needs_launch
+@pytest.mark.parametrize('name', VENDORS)
+def test_without_an_address_the_driver_is_left_alone(name, workspace):
+    nodes, context = started(name)
+    assert ('robot_identification', 'simulated_robot') not in programs(nodes, context)
+
+
+@needs_launch
+def test_a_controller_of_the_other_interface_is_refused(workspace):
+    with pytest.raises(ConfigurationError, match='controller:=joint_trajectory_effort_controller'):
+        started('identify', robot='ur5e', sim='mock', command_interface='effort')
+
+
+@needs_launch
+def test_words_that_are_not_known_are_refused(workspace):
+    with pytest.raises(RuntimeError, match='sim'):
+        started('identify', robot='panda', sim='webots')
