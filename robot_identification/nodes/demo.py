@@ -104,8 +104,9 @@ class Demo:
             if name != 'simulated_robot':
                 # a busy computer then makes the robot slow, not late
                 parameters['use_sim_time'] = 'true'
-            command = [sys.executable, '-c',
-                       f'from robot_identification.nodes.{name} import main; main()', '--ros-args']
+            program = (f'from robot_identification.nodes.{name} import main; '
+                       'raise SystemExit(main())')
+            command = [sys.executable, '-c', program, '--ros-args']
             for key, value in parameters.items():
                 command += ['-p', f'{key}:={value}']
             with (self._folder / f'{name}.log').open('wb') as log:

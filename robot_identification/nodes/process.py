@@ -16,7 +16,6 @@
 from __future__ import annotations
 
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -97,8 +96,8 @@ def run(make: Callable[[], Process], args: Sequence[str] | None = None) -> int:
     return code
 
 
-def main_of(make: Callable[[], Process]) -> Callable[[], None]:
+def main_of(make: Callable[[], Process]) -> Callable[[], int]:
     """Return the entry point of a console script."""
-    def main() -> None:
-        sys.exit(run(make))
+    def main() -> int:
+        return run(make)
     return main

@@ -56,6 +56,8 @@ class SimulatedRobotProcess:
                              '[-]', lower=0.01, upper=100.0)
         self.publishes_clock = declare(node, 'publish_clock', False,
                                        'publish /clock, for nodes with use_sim_time')
+        if node.get_parameter('use_sim_time').value:
+            self.publishes_clock = True  # there is no other clock than this robot's
         if self.speed != 1 and not self.publishes_clock:
             raise ConfigurationError("the parameter 'speed' other than 1 needs `publish_clock`, "
                                      'and `use_sim_time` of the other nodes')

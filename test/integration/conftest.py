@@ -57,7 +57,7 @@ class System:
             parameters['publish_clock'] = self.sim_time
         else:
             parameters['use_sim_time'] = self.sim_time
-        program = f'from robot_identification.nodes.{node} import main; main()'
+        program = f'from robot_identification.nodes.{node} import main; raise SystemExit(main())'
         command = [sys.executable, '-c', program, '--ros-args']
         for name, value in parameters.items():
             command += ['-p', f'{name.replace("__", ".")}:={value}']
