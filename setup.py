@@ -45,9 +45,9 @@ setup(
     ],
     extras_require={
         'bags': ['mcap>=1.1'],
-        'test': ['pytest>=7', 'hypothesis>=6', 'mcap>=1.1', 'rosbags>=0.10'],
-        'develop': ['pytest>=7', 'hypothesis>=6', 'mcap>=1.1', 'rosbags>=0.10', 'ruff>=0.6',
-                    'mypy>=1.8', 'types-PyYAML'],
+        'test': ['pytest>=7', 'hypothesis>=6', 'xacro', 'mcap>=1.1', 'rosbags>=0.10'],
+        'develop': ['pytest>=7', 'hypothesis>=6', 'xacro', 'mcap>=1.1', 'rosbags>=0.10',
+                    'ruff>=0.6', 'mypy>=1.8', 'types-PyYAML'],
         'xacro': ['xacro'],
     },
     entry_points={'console_scripts': [
