@@ -153,13 +153,12 @@ class RecorderProcess:
 
     def _topics(self) -> list[tuple[Topic, bool]]:
         found = []
-        known = dict(self.node.get_topic_names_and_types())
         for topic in (self.topic, *self.others):
             name = self.node.resolve_topic_name(topic)
             reliable = publishers_are_reliable(self.node, name)
             if reliable is None:
                 raise RecordingError(f"nobody publishes '{name}'; start the robot first")
-            kind = known[name][0]
+            kind = self.node.get_publishers_info_by_topic(name)[0].topic_type
             if topic == self.topic and kind != TYPE:
                 raise RecordingError(f"'{name}' has messages of the type {kind}, not {TYPE}")
             found.append((Topic(name, kind, definition(kind)), reliable))
