@@ -3,14 +3,24 @@
 PYTHON ?= python3
 VENV := .venv
 STAMP := $(VENV)/installed
+ROS_STAMP := $(VENV)/ros_installed
 
-.PHONY: demo test lint benchmarks clean
+.PHONY: demo ros ros-demo ros-test test lint benchmarks clean
 
 demo: $(STAMP)
 	$(VENV)/bin/robot-identification demo -o results/demo
 
+ros: $(ROS_STAMP)
+
+ros-demo: $(ROS_STAMP)
+	$(VENV)/bin/robot-identification ros demo -o results/ros_demo
+
+ros-test: $(ROS_STAMP)
+	$(VENV)/bin/python -m pytest test/integration
+
 test: $(STAMP) lint
-	$(VENV)/bin/python -m pytest
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python -m pytest \
+		--numprocesses auto --maxprocesses 4 --dist loadfile --ignore test/integration
 
 lint: $(STAMP)
 	$(VENV)/bin/ruff check .
@@ -27,6 +37,10 @@ $(STAMP): setup.py pyproject.toml
 	$(VENV)/bin/python -m pip install --quiet --upgrade pip
 	$(VENV)/bin/python -m pip install --quiet --editable '.[develop]'
 	touch $(STAMP)
+
+$(ROS_STAMP): $(STAMP) .ci/ros_wheels $(wildcard interfaces/*/*)
+	.ci/ros_wheels $(VENV)
+	touch $(ROS_STAMP)
 
 clean:
 	rm -rf $(VENV) build results *.egg-info

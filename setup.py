@@ -18,6 +18,7 @@ from glob import glob
 from setuptools import find_packages, setup
 
 PACKAGE = 'robot_identification'
+NODES = ('excitation', 'identification', 'recorder', 'simulated_robot', 'validation')
 SHARE = f'share/{PACKAGE}'
 
 setup(
@@ -43,11 +44,14 @@ setup(
         'example-robot-data>=4',
     ],
     extras_require={
-        'test': ['pytest>=7', 'hypothesis>=6', 'xacro', 'cma>=3'],
-        'develop': ['pytest>=7', 'hypothesis>=6', 'xacro', 'ruff>=0.6', 'mypy>=1.8',
-                    'types-PyYAML', 'cma>=3'],
+        'bags': ['mcap>=1.1'],
+        'test': ['pytest>=7', 'hypothesis>=6', 'xacro', 'cma>=3', 'mcap>=1.1', 'rosbags>=0.10'],
+        'develop': ['pytest>=7', 'pytest-xdist>=3', 'hypothesis>=6', 'xacro', 'cma>=3',
+                    'mcap>=1.1', 'rosbags>=0.10', 'ruff>=0.6', 'mypy>=1.8', 'types-PyYAML'],
         'xacro': ['xacro'],
         'search': ['cma>=3'],
     },
-    entry_points={'console_scripts': [f'robot-identification = {PACKAGE}.cli:main']},
+    entry_points={'console_scripts': [
+        f'robot-identification = {PACKAGE}.cli:main',
+        *(f'{node} = {PACKAGE}.nodes.{node}:main' for node in NODES)]},
 )

@@ -65,6 +65,23 @@ class ExcitationError(RobotIdentificationError):
     """An excitation cannot be designed, read or executed within the limits."""
 
 
+class ExecutionError(ExcitationError):
+    """
+    A motion must not begin, or was ended.
+
+    Parameters
+    ----------
+    reason
+        Its name for machines, for instance 'tracking_error'.
+    text
+        The sentence for a user.
+    """
+
+    def __init__(self, reason: str, text: str) -> None:
+        self.reason = reason
+        super().__init__(text)
+
+
 class SimulationError(RobotIdentificationError):
     """The simulated arm cannot be built or does not behave."""
 

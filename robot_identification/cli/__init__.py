@@ -19,7 +19,7 @@ import sys
 
 import typer
 
-from robot_identification.cli import demo, excite, identify, lists, payload, study
+from robot_identification.cli import demo, excite, identify, lists, payload, ros, study
 from robot_identification.cli.console import err
 from robot_identification.errors import RobotIdentificationError
 
@@ -30,6 +30,7 @@ for command in (demo.demo, lists.init, excite.excite, excite.simulate, identify.
                 identify.validate, identify.report, payload.payload, payload.gains, study.study,
                 lists.estimators, lists.frictions, lists.robots, study.studies):
     app.command()(command)
+app.add_typer(ros.ros, name='ros')
 
 def main() -> None:
     """Run the command line: 0 is a pass, 1 a negative verdict, 2 a wrong input."""

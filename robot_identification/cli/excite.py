@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -41,7 +42,10 @@ from robot_identification.excitation import (
     suggested_harmonics,
     validation_motion,
 )
+from robot_identification.recording import Recording, write_bag
 
+WRITERS: dict[str, Callable[[Recording, Path], None]] = {
+    '.csv': Recording.to_csv, '.npz': Recording.to_npz, '': write_bag}
 QUANTITIES = ('position', 'velocity', 'acceleration', 'jerk')
 
 
@@ -259,7 +263,8 @@ def simulate(
     robot: Robot,
     excitation: Annotated[Path, typer.Argument(help='Excitation file.')],
     output: Annotated[Path, typer.Option(
-        '--output', '-o', help='Recording to write: .csv or .npz.')],
+        '--output', '-o', help='Recording to write: .csv, .npz, or, without suffix, the folder '
+                               'of a bag (MCAP).')],
     periods: Annotated[int, typer.Option(help='How often the motion is repeated.')] = 1,
     seed: Annotated[int, typer.Option(help='Draws the plant: one seed, one arm.')] = 0,
     noise_seed: Annotated[int, typer.Option(help='Draws the measurement noise.')] = 0,
@@ -272,8 +277,11 @@ def simulate(
     from robot_identification.simulation import Plant, PlantOptions
     from robot_identification.simulation import simulate as run_plant
 
-    if output.suffix not in ('.csv', '.npz'):
-        raise ConfigurationError(f"'{output}' must end in .csv or .npz")
+    if output.suffix not in WRITERS:
+        raise ConfigurationError(f"'{output}' must end in .csv or .npz, or, for a bag, have no "
+                                 'suffix')
+    if output.is_dir():
+        raise ConfigurationError(f"the folder '{output}' exists; give the bag another name")
     arm, motion = load_arm(robot), load_excitation(excitation)
     motion.check_arm(arm)
     options = PlantOptions.matched(seed=seed) if matched else PlantOptions(seed=seed)
@@ -281,10 +289,7 @@ def simulate(
         err.print(f'moving {arm.name} for {periods * motion.period:g} s in MuJoCo', markup=False)
     run = run_plant(Plant(arm, options), motion, rng=np.random.default_rng(noise_seed),
                     periods=periods, name=output.name)
-    if output.suffix == '.csv':
-        run.recording.to_csv(output)
-    else:
-        run.recording.to_npz(output)
+    WRITERS[output.suffix](run.recording, output)
     saturated = {joint: float(part) for joint, part in zip(arm.joint_names, run.saturated) if part}
     if as_json:
         emit({'recording': str(output), 'samples': len(run.recording), 'saturated': saturated,

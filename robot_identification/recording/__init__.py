@@ -13,8 +13,10 @@
 # limitations under the License.
 """Recordings: what was measured, read from files, as positions and torques at the joints."""
 
+from robot_identification.recording.bag import read_bag, write_bag
 from robot_identification.recording.effort import published_effort, published_position
 from robot_identification.recording.load import READERS, load_recording
 from robot_identification.recording.recording import Recording
 
-__all__ = ['READERS', 'Recording', 'load_recording', 'published_effort', 'published_position']
+__all__ = ['READERS', 'Recording', 'load_recording', 'published_effort', 'published_position',
+           'read_bag', 'write_bag']

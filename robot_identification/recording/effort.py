@@ -180,6 +180,30 @@ def joint_torque(arm: Arm, torque: Array, q: Array) -> Array:
     return torque + _gravity(arm, q) if effort.gravity_compensated else torque
 
 
+def joint_torque_of_states(arm: Arm, effort: Array, q: Array) -> Array:
+    """
+    Return the torque at the joints of the efforts of joint states, (N, n) [N m or N].
+
+    Parameters
+    ----------
+    arm
+        Says what effort means.
+    effort
+        As published, (N, n).
+    q
+        Joint positions, (N, n).
+
+    Raises
+    ------
+    RecordingError
+        Efforts are currents, and a gain is not known.
+    """
+    raw, is_current = raw_effort(arm, effort, None, 'the joint states')
+    if is_current:
+        raw = torque_of_current(arm, raw, 'the joint states')
+    return joint_torque(arm, raw, q)
+
+
 def published_effort(arm: Arm, torque: Array, q: Array) -> dict[str, Array]:
     """
     Return what a robot publishes for a torque at its joints: the inverse of `joint_torque`.

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from robot_identification.arm import Arm
 from robot_identification.errors import RecordingError
+from robot_identification.recording.bag import is_bag, read_bag
 from robot_identification.recording.csv_file import read_csv
 from robot_identification.recording.npz_file import read_npz
 from robot_identification.recording.recording import Recording
@@ -35,7 +36,7 @@ def load_recording(path: str | Path, arm: Arm | None = None,
     Parameters
     ----------
     path
-        A file of one of the kinds in `READERS`.
+        A file of one of the kinds in `READERS`, or a bag of rosbag2: its folder, `.mcap`, `.db3`.
     arm
         Its joints are selected, in its order, and its robot YAML names the signals.
     window
@@ -49,9 +50,9 @@ def load_recording(path: str | Path, arm: Arm | None = None,
     path = Path(path)
     if not path.exists():
         raise RecordingError(f"there is no recording '{path}'")
-    reader = READERS.get(path.suffix.lower())
+    reader = read_bag if path.is_dir() or is_bag(path) else READERS.get(path.suffix.lower())
     if reader is None:
         raise RecordingError(f"the recording '{path}' is of no known kind; there is: "
-                             f"{', '.join(sorted(READERS))}")
+                             f"{', '.join(sorted(READERS))}, and bags of rosbag2")
     recording = reader(path, arm)
     return recording if window is None else recording.window(*window)

@@ -1,0 +1,67 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The commands that need ROS 2: ros demo."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from robot_identification.cli.console import AsJson, emit, out
+from robot_identification.errors import ConfigurationError
+
+ros = typer.Typer(no_args_is_help=True, help='The same job on ROS 2.')
+
+
+@ros.callback()
+def group() -> None:
+    """Commands on ROS 2."""
+
+
+@ros.command()
+def demo(
+    output: Annotated[Path, typer.Option('--output', '-o', help='Folder for the results.')
+    ] = Path('results/ros_demo'),
+    robot: Annotated[str, typer.Option(help='Shipped robot or robot YAML.')] = 'panda',
+    time_budget: Annotated[float, typer.Option(help='For the designs [s].')] = 20.0,
+    seed: Annotated[int, typer.Option(help='Of the designs and of the simulated arm.')] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Excite, record, identify and validate the simulated robot with the ROS nodes."""
+    for module in ('rclpy', 'robot_identification_interfaces'):
+        if importlib.util.find_spec(module) is None:
+            raise ConfigurationError(
+                f"the demo on ROS needs the Python module '{module}': source a ROS 2 workspace "
+                'with this package, or install the wheels with .ci/ros_wheels VENV')
+    from robot_identification.nodes.demo import Demo
+
+    def say(text: str) -> None:
+        if not as_json:
+            out.print(text, markup=False)
+
+    answer = Demo(output, robot, say).run(time_budget, seed)
+    if as_json:
+        emit({'passed': answer.passed, 'reasons': list(answer.reasons), 'model': answer.model,
+              'urdf': answer.urdf, 'report': answer.report,
+              'errors': dict(zip(answer.joint_names, answer.joint_errors))})
+    else:
+        for joint, error in zip(answer.joint_names, answer.joint_errors):
+            out.print(f'  {joint}: relative torque error {error:.1%}', markup=False)
+        for reason in answer.reasons:
+            out.print(f'  {reason}', markup=False, style='red')
+        out.print(f'open {answer.report}', markup=False)
+    raise typer.Exit(0 if answer.passed else 1)

@@ -1,0 +1,190 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The watch over a motion: what must hold of every joint state, and what is wrong otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from robot_identification.arm import Arm
+from robot_identification.arrays import Array
+from robot_identification.errors import RecordingError
+from robot_identification.execution.motion_plan import MotionPlan
+from robot_identification.recording.effort import (
+    joint_position,
+    joint_torque_of_states,
+    joint_velocity,
+)
+
+IDLE = 0.1  # part of the reference's motion below which an arm does not follow at all
+
+
+@dataclass(frozen=True)
+class Fault:
+    """
+    Why a motion is ended.
+
+    Parameters
+    ----------
+    reason
+        Its name for machines.
+    text
+        A sentence.
+    """
+
+    reason: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Tolerances:
+    """
+    What a motion is ended for.
+
+    Parameters
+    ----------
+    tracking
+        Largest distance from the reference [rad or m].
+    stale
+        Longest time without a joint state [s].
+    position
+        Beyond the position limits [rad or m].
+    velocity, effort
+        As a part of the limits [-].
+    effort_samples
+        Joint states in a row with too much effort; fewer may be noise.
+    """
+
+    tracking: float = 0.1
+    stale: float = 0.2
+    position: float = 0.02
+    velocity: float = 1.2
+    effort: float = 1.1
+    effort_samples: int = 3
+
+
+class Watch:
+    """
+    Watches one motion.
+
+    Parameters
+    ----------
+    arm
+        Its limits, and what its positions and efforts mean.
+    plan
+        The motion.
+    tolerances
+        What is too much.
+    """
+
+    def __init__(self, arm: Arm, plan: MotionPlan, tolerances: Tolerances) -> None:
+        self.arm, self.plan, self.tolerances = arm, plan, tolerances
+        self.largest_error = np.zeros(arm.n)  # [rad or m] so far
+        self._in_a_row = np.zeros(arm.n, dtype=int)
+        self._first: Array | None = None
+        self._reach = self._moved = 0.0
+
+    def stale(self, age: float) -> Fault | None:
+        """
+        Judge the time since the last joint state.
+
+        Parameters
+        ----------
+        age
+            [s].
+        """
+        if age <= self.tolerances.stale:
+            return None
+        return Fault('stale_joint_states',
+                     f'no joint state for {age:.3f} s, more than {self.tolerances.stale:g} s; '
+                     f'look at the network and at the joint_state_broadcaster')
+
+    def states(self, t: Array, q: Array, v: Array | None, effort: Array | None) -> Fault | None:
+        """
+        Judge N joint states in a row.
+
+        Parameters
+        ----------
+        t
+            Their stamps since the begin of the plan, (N,) [s].
+        q, v, effort
+            As published, (N, n), in the arm's order.
+        """
+        position = joint_position(self.arm, q)
+        expected = self.plan.evaluate(t)[0]
+        error = np.abs(position - expected)
+        self.largest_error = np.maximum(self.largest_error, error.max(axis=0))
+        return (self._limits(position, v) or self._tracking(position, expected, error, t)
+                or self._effort(position, effort))
+
+    def _limits(self, q: Array, v: Array | None) -> Fault | None:
+        limits, room = self.arm.limits, self.tolerances.position
+        excess = np.maximum(q - limits.upper, limits.lower - q).max(axis=0)
+        joint = int(np.argmax(excess))
+        if excess[joint] > room:
+            return Fault('position_limit',
+                         f"joint '{self.arm.joint_names[joint]}' is {excess[joint]:.4g} beyond "
+                         f'its position limit')
+        if v is None or np.isnan(v).any():
+            return None
+        usage = np.abs(joint_velocity(self.arm, v)).max(axis=0) / limits.velocity
+        joint = int(np.argmax(usage))
+        if usage[joint] > self.tolerances.velocity:
+            return Fault('velocity_limit',
+                         f"joint '{self.arm.joint_names[joint]}' moves at {usage[joint]:.2f} "
+                         f'times its velocity limit')
+        return None
+
+    def _tracking(self, q: Array, expected: Array, error: Array, t: Array) -> Fault | None:
+        if self._first is None:
+            self._first = q[0]
+        self._reach = max(self._reach, float(np.abs(expected - self._first).max()))
+        self._moved = max(self._moved, float(np.abs(q - self._first).max()))
+        row, joint = np.unravel_index(int(np.argmax(error)), error.shape)
+        if error[row, joint] <= self.tolerances.tracking:
+            return None
+        if self._moved < IDLE * self._reach:
+            return Fault('controller_does_not_follow',
+                         'the arm has not moved: the controller is not active, rejects '
+                         'trajectories, or another client commands it; its log tells')
+        return Fault('tracking_error',
+                     f"joint '{self.arm.joint_names[joint]}' is {error[row, joint]:.4g} away from "
+                     f'where it should be at {t[row]:.2f} s ({self.plan.phase(float(t[row]))}), '
+                     f'more than {self.tolerances.tracking:g}')
+
+    def _effort(self, q: Array, effort: Array | None) -> Fault | None:
+        if effort is None or np.isnan(effort).any() or not self.watches_effort:
+            return None
+        torque = joint_torque_of_states(self.arm, effort, q)
+        for row in np.abs(torque) > self.tolerances.effort * self.arm.limits.torque:
+            self._in_a_row = np.where(row, self._in_a_row + 1, 0)
+            joint = int(np.argmax(self._in_a_row))
+            if self._in_a_row[joint] >= self.tolerances.effort_samples:
+                return Fault('effort_limit',
+                             f"joint '{self.arm.joint_names[joint]}' took more than "
+                             f'{self.tolerances.effort:g} times its torque limit of '
+                             f'{self.arm.limits.torque[joint]:g}; is something in its way?')
+        return None
+
+    @property
+    def watches_effort(self) -> bool:
+        """Whether efforts can be compared with torque limits: no gain is missing."""
+        try:
+            zero = np.zeros((1, self.arm.n))
+            joint_torque_of_states(self.arm, zero, zero)
+        except RecordingError:
+            return False
+        return True

@@ -1,0 +1,240 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The node `excitation`: the only one that moves the robot, and only while it is active."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import numpy as np
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
+from rclpy.node import Node
+from rclpy.task import Future
+from robot_identification_interfaces.action import Excite
+from std_srvs.srv import Trigger
+
+from robot_identification.errors import RobotIdentificationError
+from robot_identification.execution import DataDirectory, Fault, Sending, Tolerances
+from robot_identification.nodes.controller_client import ControllerClient
+from robot_identification.nodes.health import ERROR, OK, WARN, Health
+from robot_identification.nodes.motion import Motion, Outcome
+from robot_identification.nodes.parameters import declare, declared_arm
+from robot_identification.nodes.process import main_of
+from robot_identification.nodes.recorder_client import RecorderClient
+
+PHASES = {'approach': Excite.Goal.APPROACH, 'settle': Excite.Goal.APPROACH,
+          'run_in': Excite.Goal.RUN_IN, 'excitation': Excite.Goal.EXCITATION,
+          'run_out': Excite.Goal.RUN_OUT, 'brake': Excite.Goal.BRAKE}
+FEEDBACK = 0.1  # [s]
+CALM = ('finished', 'cancelled', 'stopped', 'deactivated', 'shutdown')
+
+
+class ExcitationProcess:
+    """Executes one excitation at a time."""
+
+    def __init__(self) -> None:
+        self.node = node = _Lifecycle(self)
+        self.arm = declared_arm(node)
+        self.data = DataDirectory(declare(node, 'data_directory', '~/robot_identification',
+                                          'folder of excitations and recordings'))
+        self.tolerances, self.sending = _tolerances(node), _sending(node)
+        self.speed = declare(node, 'approach_speed', 0.2, 'part of the velocity and acceleration '
+                             'limits that the approach uses [-]', lower=0.01, upper=1.0)
+        self.topic = declare(node, 'joint_states', 'joint_states', 'topic of the joint states')
+        self.controller = ControllerClient(node, declare(
+            node, 'controller', 'joint_trajectory_controller', 'name of the controller'))
+        self.recorder = RecorderClient(node, declare(
+            node, 'recorder', '/recorder', 'name of the recorder node'))
+        autostart = declare(node, 'autostart', False, 'configure and activate at the start')
+        self.health = Health(node)
+        self.active, self._motion, self._lock = False, None, threading.Lock()
+        group = ReentrantCallbackGroup()  # stop and cancel are heard during a motion
+        self._server = ActionServer(
+            node, Excite, '~/execute', self._execute, goal_callback=self._goal,
+            cancel_callback=self._cancel, callback_group=group)
+        node.create_service(Trigger, '~/stop', self._on_stop, callback_group=group)
+        self._ending = False
+        if autostart:
+            node.trigger_configure()
+            node.trigger_activate()
+
+    _motion: Motion | None
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The node."""
+        return (self.node,)
+
+    def stop(self) -> None:
+        """Brake and end."""
+        self._ending, self.active = True, False
+        self.end_motion(Fault('shutdown', 'the node was ended'))
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the arm rests and the node is to end."""
+        return self._ending and self._motion is None
+
+    def end_motion(self, fault: Fault) -> bool:
+        """Brake; return whether there was a motion."""
+        with self._lock:
+            if self._motion is None:
+                return False
+            self._motion.stop(fault)
+            return True
+
+    def _goal(self, request: Any) -> GoalResponse:
+        return GoalResponse.ACCEPT  # a refusal could not say why; `_execute` does
+
+    def _cancel(self, handle: Any) -> CancelResponse:
+        self.end_motion(Fault('cancelled', 'the client cancelled the motion'))
+        return CancelResponse.ACCEPT
+
+    def _on_stop(self, request: Any, response: Any) -> Any:
+        response.success = self.end_motion(Fault('stopped', 'the service ~/stop was called'))
+        response.message = ('braking' if response.success else 'nothing moves')
+        return response
+
+    async def _execute(self, handle: Any) -> Any:
+        request = handle.request
+        refusal = self._refusal()
+        if refusal is not None:
+            return self._result(handle, refusal)
+        with self._lock:
+            motion = self._motion = Motion(
+                self.node, self.arm, self.controller, self.recorder, self.topic,
+                self.tolerances, self.sending, self.speed)
+        done: Future = Future(executor=self.node.executor)
+
+        def work() -> None:
+            try:
+                path = self.data.existing(request.excitation, 'excitation')
+                outcome = motion.execute(path, max(1, request.periods), request.recording,
+                                         request.excitation, feedback)
+            except RobotIdentificationError as error:
+                reason = getattr(error, 'reason', 'excitation')
+                outcome = Outcome(reason, str(error))
+            except Exception as error:  # the arm brakes by itself; say so and stay alive
+                self.node.get_logger().fatal(f'unexpected: {error!r}')
+                outcome = Outcome('internal_error', repr(error))
+            done.set_result(outcome)
+
+        last = 0.0
+
+        def feedback(phase: str, now: float, duration: float, error: float) -> None:
+            nonlocal last
+            if time.monotonic() < last + FEEDBACK:
+                return
+            last = time.monotonic()
+            handle.publish_feedback(Excite.Feedback(
+                phase=PHASES[phase], time=now, duration=duration, largest_tracking_error=error))
+
+        self.health.report(OK, f"executing '{request.excitation}'")
+        threading.Thread(target=work, name='motion', daemon=True).start()
+        outcome = await done
+        with self._lock:
+            self._motion = None
+        return self._result(handle, outcome)
+
+    def _refusal(self) -> Outcome | None:
+        if not self.active:
+            return Outcome('not_active', 'the node is not active: nothing moves; '
+                           f'ros2 lifecycle set /{self.node.get_name()} activate')
+        if self._motion is not None:
+            return Outcome('busy', 'another motion is being executed; wait for its end')
+        return None
+
+    def _result(self, handle: Any, outcome: Outcome) -> Any:
+        if outcome.reason == 'finished':
+            handle.succeed()
+        elif outcome.reason == 'cancelled' and handle.is_cancel_requested:
+            handle.canceled()
+        else:
+            handle.abort()
+        if outcome.reason not in ('busy', 'not_active'):
+            level = OK if outcome.reason in CALM else ERROR
+            self.health.report(level, outcome.text, reason=outcome.reason)
+        text = f'{outcome.reason}: {outcome.text}'
+        if outcome.reason in CALM:
+            self.node.get_logger().info(text)
+        else:
+            self.node.get_logger().error(text)
+        return Excite.Result(
+            success=outcome.reason == 'finished', reason=outcome.reason, message=outcome.text,
+            recording=outcome.recording, duration=outcome.duration,
+            largest_tracking_error=np.asarray(outcome.largest_error, dtype=float).tolist(),
+            joint_names=list(self.arm.joint_names))
+
+
+class _Lifecycle(LifecycleNode):
+    """Transitions: what is not active does not move."""
+
+    def __init__(self, process: ExcitationProcess) -> None:
+        self._process = process
+        super().__init__('excitation')
+
+    def on_configure(self, state: Any) -> TransitionCallbackReturn:
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_activate(self, state: Any) -> TransitionCallbackReturn:
+        self._process.active = True
+        self._process.health.report(OK, 'active')
+        return super().on_activate(state)
+
+    def on_deactivate(self, state: Any) -> TransitionCallbackReturn:
+        # does not wait for rest: the executor also hears the clock by which the arm brakes
+        self._process.active = False
+        moved = self._process.end_motion(Fault('deactivated', 'the node was deactivated'))
+        self._process.health.report(WARN, 'braking' if moved else 'not active')
+        return super().on_deactivate(state)
+
+    def on_shutdown(self, state: Any) -> TransitionCallbackReturn:
+        self._process.active = False
+        self._process.end_motion(Fault('shutdown', 'the node was shut down'))
+        return TransitionCallbackReturn.SUCCESS
+
+
+def _tolerances(node: Any) -> Tolerances:
+    default = Tolerances()
+    return Tolerances(
+        declare(node, 'watch.tracking', default.tracking,
+                'largest distance from the reference [rad or m]', lower=1e-4, upper=3.0),
+        declare(node, 'watch.stale', default.stale,
+                'longest time without a joint state [s]', lower=0.01, upper=2.0),
+        declare(node, 'watch.position', default.position,
+                'beyond the position limits [rad or m]', lower=0.0, upper=1.0),
+        declare(node, 'watch.velocity', default.velocity,
+                'velocity as a multiple of its limit [-]', lower=0.1, upper=10.0),
+        declare(node, 'watch.effort', default.effort,
+                'torque as a multiple of its limit [-]', lower=0.1, upper=10.0),
+        declare(node, 'watch.effort_samples', default.effort_samples,
+                'joint states in a row with too much effort', lower=1, upper=1000))
+
+
+def _sending(node: Any) -> Sending:
+    default = Sending()
+    return Sending(
+        declare(node, 'mode', default.mode, "rolling (a dead man's switch) or whole"),
+        *(declare(node, f'rolling.{name}', getattr(default, name), text, lower=0.01, upper=5.0)
+          for name, text in (('horizon', 'for which a piece follows the motion [s]'),
+                             ('refresh', 'after which a piece is replaced [s]'),
+                             ('overlap', 'of a piece with the past [s]'),
+                             ('lead', 'from a fault until braking begins [s]'))))
+
+
+main = main_of(ExcitationProcess)

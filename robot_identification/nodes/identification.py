@@ -1,0 +1,204 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The node `identification`: from recordings to a model, and excitations, as services."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rclpy.action import ActionServer, CancelResponse
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from robot_identification_interfaces.action import Design
+from robot_identification_interfaces.srv import Identify
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+
+from robot_identification.arm import Arm, load_arm
+from robot_identification.errors import RobotIdentificationError
+from robot_identification.excitation import Progress, design
+from robot_identification.execution import DataDirectory
+from robot_identification.identification import IdentificationResult, identify
+from robot_identification.nodes.health import ERROR, OK, Health
+from robot_identification.nodes.long_work import CancelledError, LongWork
+from robot_identification.nodes.parameters import declare, declared_arm
+from robot_identification.nodes.process import main_of
+from robot_identification.recording import load_recording
+from robot_identification.reporting import SavedResults, save_results
+from robot_identification.validation import Thresholds
+
+Step = Callable[[str, float], None]
+
+
+class IdentificationProcess:
+    """Identifies, one request at a time."""
+
+    def __init__(self) -> None:
+        self.node = node = Node('identification')
+        self.arm = declared_arm(node)
+        self.data = DataDirectory(declare(node, 'data_directory', '~/robot_identification',
+                                          'folder of recordings, excitations and results'))
+        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+        self._description = node.create_publisher(
+            String, '~/identified_robot_description', latched)
+        self._progress = node.create_publisher(String, '~/progress', 10)
+        self.health = Health(node)
+        self._work = LongWork(node, self._tell)
+        group = ReentrantCallbackGroup()  # a request is answered while another one is worked on
+        node.create_service(Identify, '~/identify', self._identify, callback_group=group)
+        node.create_service(Trigger, '~/cancel', self._cancel, callback_group=group)
+        self._designs = ActionServer(node, Design, '~/design', self._design, callback_group=group,
+                                     cancel_callback=self._cancel_design)
+        self._ending = False
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The node."""
+        return (self.node,)
+
+    def stop(self) -> None:
+        """Cancel what is being done and end."""
+        self._ending = True
+        self._work.cancel()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether nothing is being done any more."""
+        return self._ending and not self._work.busy
+
+    async def _identify(self, request: Any, response: Any) -> Any:
+        try:
+            arm, output = self._arm(request.robot), self.data.path(request.output, 'output')
+            recordings = [self.data.existing(name, 'recording') for name in request.recordings]
+            held_out = [self.data.existing(name, 'recording') for name in request.held_out]
+            done = self._work.start('an identification', lambda step: _identified(
+                request, arm, recordings, held_out, output, step))
+        except RobotIdentificationError as error:
+            response.message = str(error)
+            return response
+        self.health.report(OK, 'identifying')
+        outcome = await done
+        if isinstance(outcome, RobotIdentificationError):
+            response.message = str(outcome)
+            level = OK if isinstance(outcome, CancelledError) else ERROR
+            self.health.report(level, response.message)
+            return response
+        result, saved = outcome
+        _fill(response, result, saved)
+        self._description.publish(String(data=saved.urdf.read_text(encoding='utf-8')))
+        self.health.report(OK, response.message, model=saved.model)
+        return response
+
+    async def _design(self, handle: Any) -> Any:
+        request, result = handle.request, Design.Result()
+        try:
+            arm, output = self._arm(request.robot), self.data.path(request.output, 'excitation')
+            done = self._work.start('a design', lambda step: _designed(
+                request, arm, output, handle, step))
+        except RobotIdentificationError as error:
+            handle.abort()
+            result.message = str(error)
+            return result
+        outcome = await done
+        if isinstance(outcome, RobotIdentificationError):
+            result.message = str(outcome)
+            if handle.is_cancel_requested:
+                handle.canceled()
+            else:
+                handle.abort()
+            return result
+        handle.succeed()
+        result.success, result.path, result.status = True, str(output), outcome.status
+        result.condition_number = float(outcome.condition_number)
+        result.message = f'condition number {outcome.condition_number:.1f}, {outcome.status}'
+        return result
+
+    def _arm(self, robot: str) -> Arm:
+        if not robot:
+            return self.arm
+        if Path(robot).suffix:
+            return load_arm(self.data.existing(robot, 'robot YAML'))
+        return load_arm(robot)
+
+    def _cancel(self, request: Any, response: Any) -> Any:
+        response.success = self._work.cancel()
+        response.message = 'cancelling' if response.success else 'nothing is being done'
+        return response
+
+    def _cancel_design(self, handle: Any) -> CancelResponse:
+        self._work.cancel()
+        return CancelResponse.ACCEPT
+
+    def _tell(self, text: str, part: float) -> None:
+        self._progress.publish(String(data=f'{part:.0%} {text}'))
+
+
+def _identified(request: Any, arm: Arm, recordings: list[Path], held_out: list[Path], output: Path,
+                step: Step) -> tuple[IdentificationResult, SavedResults]:
+    thresholds = Thresholds(request.overall_threshold or Thresholds.overall,
+                            request.joint_threshold or Thresholds.joint)
+    processing = {name: getattr(request, name) or None
+                  for name in ('cutoff', 'decimation_cutoff', 'period')}
+    result = identify(
+        arm, [load_recording(path, arm) for path in recordings], request.estimator or 'wls',
+        request.friction or 'coulomb_viscous', [load_recording(path, arm) for path in held_out],
+        thresholds=thresholds, processing=processing, progress=step)
+    step('writing the report', 0.9)
+    return result, save_results(result, output)
+
+
+def _designed(request: Any, arm: Arm, output: Path, handle: Any, step: Step) -> Any:
+    last = 0.0
+
+    def tell(progress: Progress) -> None:
+        nonlocal last
+        step('designing', progress.fraction)
+        if time.monotonic() > last + 0.2:
+            last = time.monotonic()
+            handle.publish_feedback(Design.Feedback(progress=float(progress.fraction),
+                                                    best=float(progress.best)))
+
+    found = design(
+        arm, kind=request.kind or 'ffs', criterion=request.criterion or 'cond',
+        period=request.period or 20.0, harmonics=request.harmonics or 8,
+        starts=request.starts or 4, seed=request.seed, margin=request.margin,
+        time_budget=request.time_budget or None, progress=tell)
+    found.save(output)
+    return found
+
+
+def _fill(response: Any, result: IdentificationResult, saved: SavedResults) -> None:
+    verdict, estimate = result.verdict, result.estimate
+    response.success, response.passed = True, verdict.passed
+    response.reasons, response.status = list(verdict.reasons), estimate.status
+    response.message = 'passed' if verdict.passed else f'did not pass: {verdict.reasons[0]}'
+    response.condition_number = float(estimate.condition_number)
+    response.parameter_names = list(estimate.names)
+    response.parameter_values = estimate.values.tolist()
+    response.parameter_deviations = estimate.standard_deviations.tolist()
+    response.joint_names = list(result.arm.joint_names)
+    if verdict.held_out:
+        response.joint_errors = np.max([[held.joints[joint].relative_error
+                                         for joint in result.arm.joint_names]
+                                        for held in verdict.held_out], axis=0).tolist()
+    response.model, response.urdf = str(saved.model), str(saved.urdf)
+    response.report = str(saved.report)
+
+
+main = main_of(IdentificationProcess)

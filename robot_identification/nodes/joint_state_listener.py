@@ -1,0 +1,98 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Joint states of an arm, as arrays."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+
+from robot_identification.arm import Arm
+from robot_identification.arrays import Array
+from robot_identification.errors import ExecutionError
+from robot_identification.nodes.batch import BatchSubscription, publishers_are_reliable
+from robot_identification.recording.bag import JointStateDecoder
+
+FIELDS = ('position', 'velocity', 'effort')
+
+
+class JointStateListener:
+    """
+    Hears the joint states of an arm; other joints and other publishers are ignored.
+
+    Parameters
+    ----------
+    node
+        That listens.
+    arm
+        Whose joints.
+    topic
+        Name of the topic.
+
+    Raises
+    ------
+    ExecutionError
+        'no_joint_states': nobody publishes them.
+    """
+
+    def __init__(self, node: Node, arm: Arm, topic: str) -> None:
+        name = node.resolve_topic_name(topic)
+        reliable = publishers_are_reliable(node, name)
+        if reliable is None:
+            raise ExecutionError('no_joint_states',
+                                 f"nobody publishes '{name}'; start the robot first")
+        self._names, self._decoder = arm.joint_names, JointStateDecoder()
+        self._subscription = BatchSubscription(node, JointState, name, reliable=reliable)
+        self.topic = name
+        self.stamp = 0                     # of the last joint state [ns]
+        self.heard = time.monotonic()      # when it arrived [s]
+
+    def take(self) -> tuple[Array, Array, Array | None, Array | None] | None:
+        """
+        Return stamps (N,) [ns] and positions, velocities, efforts (N, n) since the last call.
+
+        Raises
+        ------
+        RecordingError
+            A message is not a joint state.
+        """
+        messages, times = self._subscription.take()
+        own = [states for states in self._decoder.decode(messages, times)
+               if set(self._names) <= set(states.names) and states.position is not None]
+        if not own:
+            return None
+        states = own[-1]
+        columns = [states.names.index(name) for name in self._names]
+        self.stamp, self.heard = int(states.stamps[-1]), time.monotonic()
+        q, v, effort = (None if values is None else values[:, columns] for values in
+                        (states.position, states.velocity, states.effort))
+        return np.asarray(states.stamps), q, v, effort  # type: ignore[return-value]
+
+    def age(self, now: int) -> float:
+        """
+        Return the age of the last joint state [s], by its stamp and by its arrival.
+
+        Parameters
+        ----------
+        now
+            On the clock of the stamps [ns].
+        """
+        return max((now - self.stamp) / 1e9, time.monotonic() - self.heard)
+
+    def destroy(self) -> None:
+        """Listen no more."""
+        self._subscription.destroy()

@@ -1,0 +1,103 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""A node as a process: it starts with a sentence where it cannot, and ends cleanly on SIGINT."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import rclpy
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.logging import get_logger
+from rclpy.signals import SignalHandlerOptions
+
+from robot_identification.errors import RobotIdentificationError
+
+PATIENCE = 30.0  # [s] for which a node may take to come to its end
+
+
+class Process(Protocol):
+    """What `run` runs."""
+
+    @property
+    def nodes(self) -> Sequence[Any]:
+        """The ROS nodes, for the executor."""
+
+    def stop(self) -> None:
+        """Begin to end; called once."""
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it has ended, so that communication may be shut down."""
+
+
+def run(make: Callable[[], Process], args: Sequence[str] | None = None) -> int:
+    """
+    Run nodes until SIGINT or SIGTERM.
+
+    Parameters
+    ----------
+    make
+        Makes the nodes.
+    args
+        Command line with ROS arguments.
+
+    Returns
+    -------
+    int
+        0; 1 where the process ended by itself; 2 where the nodes could not be made; the reason
+        was logged.
+    """
+    rclpy.init(args=list(args) if args is not None else None,
+               signal_handler_options=SignalHandlerOptions.NO)
+    ending = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ending.set())
+    try:
+        process = make()
+    except RobotIdentificationError as error:
+        get_logger('robot_identification').fatal(str(error))
+        rclpy.try_shutdown()
+        return 2
+    executor = SingleThreadedExecutor()
+    for node in process.nodes:
+        executor.add_node(node)
+    try:
+        while not ending.is_set() and not process.stopped:
+            executor.spin_once(timeout_sec=0.1)
+        code = 0 if ending.is_set() else 1
+        process.stop()
+        latest = time.monotonic() + PATIENCE
+        while not process.stopped and time.monotonic() < latest:
+            executor.spin_once(timeout_sec=0.05)
+    except ExternalShutdownException:
+        code = 0
+        process.stop()
+    finally:
+        executor.shutdown(timeout_sec=1.0)
+        for node in process.nodes:
+            node.destroy_node()
+        rclpy.try_shutdown()
+    return code
+
+
+def main_of(make: Callable[[], Process]) -> Callable[[], int]:
+    """Return the entry point of a console script."""
+    def main() -> int:
+        return run(make)
+    return main

@@ -1,0 +1,254 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The node `recorder`: joint states and other topics into a bag, without losing a message."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rclpy.node import Node
+from robot_identification_interfaces.srv import StartRecording, StopRecording
+
+from robot_identification.arm import robot_files
+from robot_identification.errors import RecordingError, RobotIdentificationError
+from robot_identification.execution import DataDirectory
+from robot_identification.files import write_text
+from robot_identification.nodes.batch import BatchSubscription, publishers_are_reliable
+from robot_identification.nodes.definitions import definition, message_class
+from robot_identification.nodes.health import ERROR, OK, WARN, Health
+from robot_identification.nodes.parameters import declare, declared_arm
+from robot_identification.nodes.process import main_of
+from robot_identification.recording.bag import BagWriter, JointStateDecoder, Topic
+from robot_identification.recording.bag.joint_states import TYPE
+from robot_identification.recording.stamps import GAP_STEPS
+
+TAKE = 0.01      # [s] between batches
+FLUSH = 0.25     # [s] of messages that a killed recorder loses
+PATIENCE = 3.0   # [s] to wait for the first joint state
+
+
+class StampCount:
+    """Counts gaps, duplicates and late stamps of the joint states while they arrive."""
+
+    def __init__(self) -> None:
+        self.first = self.last = 0
+        self.messages = self.gaps = self.duplicates = self.out_of_order = 0
+        self._steps: list[int] = []
+
+    def add(self, stamps: np.ndarray) -> None:
+        """
+        Count some more.
+
+        Parameters
+        ----------
+        stamps
+            (N,) [ns].
+        """
+        if not self.messages:
+            self.first = self.last = int(stamps[0])
+            steps = np.diff(stamps)
+        else:
+            steps = np.diff(stamps, prepend=self.last)
+        self.messages += len(stamps)
+        if len(self._steps) < 2000:
+            self._steps += steps.tolist()
+        typical = float(np.median(self._steps)) if self._steps else np.inf
+        self.duplicates += int(np.count_nonzero(steps == 0))
+        self.out_of_order += int(np.count_nonzero(steps < 0))
+        self.gaps += int(np.count_nonzero(steps > GAP_STEPS * typical))
+        self.last = max(self.last, int(stamps.max()))
+
+
+class RecorderProcess:
+    """Records on request."""
+
+    def __init__(self) -> None:
+        self.node = node = Node('recorder')
+        self.arm = declared_arm(node)
+        self.robot = str(node.get_parameter('robot').value)
+        self.data = DataDirectory(declare(node, 'data_directory', '~/robot_identification',
+                                          'folder of the recordings'))
+        self.storage = declare(node, 'storage', 'mcap', 'of the bags: mcap or sqlite3')
+        self.topic = declare(node, 'joint_states', 'joint_states', 'topic of the joint states')
+        self.others = [topic for topic in declare(
+            node, 'topics', [''], 'other topics to record, for instance motor currents') if topic]
+        self.health = Health(node)
+        self._lock = threading.Lock()
+        self._writer: BagWriter | None = None
+        self._subscriptions: list[BatchSubscription] = []
+        self._decoder, self.count, self._failure = JointStateDecoder(), StampCount(), ''
+        self._ending = threading.Event()
+        node.create_service(StartRecording, '~/start', self._start)
+        node.create_service(StopRecording, '~/stop', self._stop)
+        self._thread = threading.Thread(target=self._loop, name='recorder', daemon=True)
+        self._thread.start()
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The node."""
+        return (self.node,)
+
+    def stop(self) -> None:
+        """Close the bag and end."""
+        self._ending.set()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the bag is closed."""
+        return not self._thread.is_alive()
+
+    def _start(self, request: Any, response: Any) -> Any:
+        try:
+            response.path = str(self._begin(request.name, request.excitation))
+        except RobotIdentificationError as error:
+            response.message = str(error)
+            return response
+        latest = time.monotonic() + PATIENCE
+        while not self.count.messages and time.monotonic() < latest and not self._failure:
+            time.sleep(0.01)
+        response.success = bool(self.count.messages)
+        response.message = f"recording to '{response.path}'"
+        if not response.success:
+            topic = self.node.resolve_topic_name(self.topic)
+            response.message = self._failure or (
+                f"no joint state has arrived on '{topic}' for {PATIENCE:g} s; is the robot on?")
+            self._end()
+        return response
+
+    def _begin(self, name: str, excitation: str) -> Path:
+        with self._lock:
+            if self._writer is not None:
+                raise RecordingError(f"'{self._writer.path}' is being recorded already; stop it "
+                                     f'first')
+            path = self.data.path(name or f'recording_{datetime.now():%Y%m%d_%H%M%S}', 'recording')
+            source = self.data.existing(excitation, 'excitation') if excitation else None
+            topics = self._topics()
+            writer = BagWriter(path, [topic for topic, _ in topics], self.storage)
+            self._store(path, source)
+            self._decoder, self.count, self._failure = JointStateDecoder(), StampCount(), ''
+            self._subscriptions = [
+                BatchSubscription(self.node, message_class(topic.kind), topic.name,
+                                  reliable=reliable) for topic, reliable in topics]
+            self._writer = writer
+        self.health.report(OK, f"recording to '{path}'")
+        self.node.get_logger().info(f"recording to '{path}'")
+        return path
+
+    def _topics(self) -> list[tuple[Topic, bool]]:
+        found = []
+        for topic in (self.topic, *self.others):
+            name = self.node.resolve_topic_name(topic)
+            reliable = publishers_are_reliable(self.node, name)
+            if reliable is None:
+                raise RecordingError(f"nobody publishes '{name}'; start the robot first")
+            kind = self.node.get_publishers_info_by_topic(name)[0].topic_type
+            if topic == self.topic and kind != TYPE:
+                raise RecordingError(f"'{name}' has messages of the type {kind}, not {TYPE}")
+            found.append((Topic(name, kind, definition(kind)), reliable))
+        return found
+
+    def _store(self, path: Path, excitation: Path | None) -> None:
+        shipped = robot_files()
+        robot = Path(shipped.get(self.robot, self.robot))
+        write_text(path / 'robot.yaml', robot.read_text(encoding='utf-8'))
+        write_text(path / 'robot.urdf', self.arm.urdf)
+        if excitation is not None:
+            shutil.copy(excitation, path / 'excitation.yaml')
+
+    def _stop(self, request: Any, response: Any) -> Any:
+        path, failure = self._end()
+        if path is None and not self._failure:
+            response.message = 'nothing is being recorded'
+            return response
+        count = self.count
+        response.path, response.success = str(path or ''), not failure
+        response.duration = (count.last - count.first) / 1e9
+        response.messages = response.joint_states = count.messages
+        if path is not None:
+            response.messages = self._written
+        response.gaps, response.duplicates = count.gaps, count.duplicates
+        response.out_of_order = count.out_of_order
+        response.message = failure or (
+            f"recorded {count.messages} joint states in {response.duration:.2f} s to '{path}'")
+        return response
+
+    _written = 0
+
+    def _end(self) -> tuple[Path | None, str]:
+        with self._lock:
+            if self._writer is None:
+                return None, self._failure
+            self._take()
+            writer, self._writer = self._writer, None
+            for subscription in self._subscriptions:
+                subscription.destroy()
+            self._subscriptions = []
+            failure = self._failure
+            if writer is not None:
+                try:
+                    writer.close()
+                except RobotIdentificationError as error:
+                    failure = failure or str(error)
+                self._written = sum(writer.counts)
+        count = self.count
+        level = ERROR if failure else WARN if count.gaps or count.out_of_order else OK
+        self.health.report(level, failure or 'recorded', messages=count.messages, gaps=count.gaps,
+                           duplicates=count.duplicates, out_of_order=count.out_of_order)
+        return (None if writer is None else writer.path), failure
+
+    def _loop(self) -> None:
+        flushed = time.monotonic()
+        while not self._ending.wait(TAKE):
+            with self._lock:
+                if self._writer is None:
+                    continue
+                self._take()
+                if self._writer is not None and time.monotonic() > flushed + FLUSH:
+                    flushed = time.monotonic()
+                    self._guarded(self._writer.flush)
+            if self._failure and self._writer is not None:
+                self.node.get_logger().error(self._failure)
+                self._end()
+        self._end()
+
+    def _take(self) -> None:
+        writer = self._writer
+        for number, subscription in enumerate(self._subscriptions):
+            messages, times = subscription.take()
+            if not messages or writer is None or self._failure:
+                continue
+            for message, received in zip(messages, times):
+                self._guarded(writer.write, number, received, message)
+            if number == 0:
+                self._guarded(self._count, messages, times)
+
+    def _count(self, messages: list[bytes], times: list[int]) -> None:
+        for states in self._decoder.decode(messages, times):
+            if set(self.arm.joint_names) <= set(states.names):
+                self.count.add(states.stamps)
+
+    def _guarded(self, action: Any, *arguments: Any) -> None:
+        try:
+            action(*arguments)
+        except RobotIdentificationError as error:
+            self._failure = self._failure or str(error)
+
+
+main = main_of(RecorderProcess)

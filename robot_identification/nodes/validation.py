@@ -1,0 +1,159 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The node `validation`: a model against recordings, and against joint states as they arrive."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.node import Node
+from robot_identification_interfaces.srv import Validate
+from sensor_msgs.msg import JointState
+
+from robot_identification.arrays import Array
+from robot_identification.dynamics import IdentifiedModel, load_model
+from robot_identification.errors import ConfigurationError, RobotIdentificationError
+from robot_identification.execution import DataDirectory
+from robot_identification.identification import validate
+from robot_identification.nodes.health import ERROR, Health
+from robot_identification.nodes.joint_state_listener import JointStateListener
+from robot_identification.nodes.long_work import LongWork
+from robot_identification.nodes.parameters import declare
+from robot_identification.nodes.process import main_of
+from robot_identification.nodes.trajectories import SECOND
+from robot_identification.recording import load_recording
+from robot_identification.recording.effort import joint_position, joint_torque_of_states
+from robot_identification.validation import LiveValidation, Thresholds
+
+OUTPUTS = ('predicted', 'residual', 'running_error')
+
+
+class ValidationProcess:
+    """Validates on request, and live where it has a model."""
+
+    def __init__(self) -> None:
+        self.node = node = Node('validation')
+        self.data = DataDirectory(declare(node, 'data_directory', '~/robot_identification',
+                                          'folder of models and recordings'))
+        name = declare(node, 'model', '', 'model file in the data directory; none when empty')
+        self.topic = declare(node, 'joint_states', 'joint_states', 'topic of the joint states')
+        self.window = declare(node, 'live.window', 0.1, 'over which joint states are smoothed [s]',
+                              lower=0.01, upper=2.0)
+        self.memory = declare(node, 'live.memory', 5.0, 'over which errors are averaged [s]',
+                              lower=0.1, upper=600.0)
+        rate = declare(node, 'live.rate', 50.0, 'of the live residuals [Hz]', lower=1.0,
+                       upper=200.0)
+        self.health = Health(node)
+        self._publishers = {output: node.create_publisher(JointState, f'~/{output}', 10)
+                            for output in OUTPUTS}
+        self._work = LongWork(node, lambda text, part: None)
+        self._live: LiveValidation | None = None
+        self._listener: JointStateListener | None = None
+        self._begin: int | None = None
+        self.model = load_model(self.data.existing(name, 'model')) if name else None
+        node.create_service(Validate, '~/validate', self._validate,
+                            callback_group=ReentrantCallbackGroup())
+        node.create_timer(1 / rate, self._judge)
+        self._ending = False
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The node."""
+        return (self.node,)
+
+    def stop(self) -> None:
+        """End."""
+        self._ending = True
+
+    @property
+    def stopped(self) -> bool:
+        """Whether nothing is being done any more."""
+        return self._ending and not self._work.busy
+
+    async def _validate(self, request: Any, response: Any) -> Any:
+        thresholds = Thresholds(request.overall_threshold or Thresholds.overall,
+                                request.joint_threshold or Thresholds.joint)
+        try:
+            model = self._asked(request.model)
+            path = self.data.existing(request.recording, 'recording')
+            done = self._work.start('a validation', lambda step: validate(
+                model, load_recording(path, model.arm), thresholds=thresholds))
+        except RobotIdentificationError as error:
+            response.message = str(error)
+            return response
+        outcome = await done
+        if isinstance(outcome, RobotIdentificationError):
+            response.message = str(outcome)
+            return response
+        verdict = outcome.verdict
+        response.success, response.passed = True, verdict.passed
+        response.reasons = list(verdict.reasons)
+        response.message = 'passed' if verdict.passed else f'did not pass: {verdict.reasons[0]}'
+        response.joint_names = list(model.arm.joint_names)
+        errors = [verdict.held_out[0].joints[joint] for joint in model.arm.joint_names]
+        response.joint_errors = [float(error.relative_error) for error in errors]
+        response.joint_rms = [float(error.rmse) for error in errors]
+        return response
+
+    def _asked(self, name: str) -> IdentifiedModel:
+        if name:
+            model = load_model(self.data.existing(name, 'model'))
+            self.model, self._live = model, None
+        if self.model is None:
+            raise ConfigurationError('no model is loaded; name one, or set the parameter `model`')
+        return self.model
+
+    def _judge(self) -> None:
+        if self.model is None:
+            return
+        arm = self.model.arm
+        try:
+            if self._live is None:
+                self._live = LiveValidation(self.model, self.window, self.memory)
+                self._begin = None
+                if self._listener is not None:
+                    self._listener.destroy()
+                    self._listener = None
+            if self._listener is None:
+                if not self.node.get_publishers_info_by_topic(
+                        self.node.resolve_topic_name(self.topic)):
+                    return
+                self._listener = JointStateListener(self.node, arm, self.topic)
+            taken = self._listener.take()
+            if taken is None:
+                return
+            stamps, q, _, effort = taken
+            if effort is None:
+                return
+            if self._begin is None:
+                self._begin = int(stamps[0])
+            position = joint_position(arm, q)
+            found = self._live.add((stamps - self._begin) / SECOND, position,
+                                   joint_torque_of_states(arm, effort, position))
+        except RobotIdentificationError as error:
+            self.health.report(ERROR, str(error))
+            return
+        if found is not None:
+            stamp = self._begin + round(found.t * SECOND)
+            for output in OUTPUTS:
+                self._publish(output, stamp, arm.joint_names, getattr(found, output))
+
+    def _publish(self, output: str, stamp: int, names: tuple[str, ...], values: Array) -> None:
+        message = JointState(name=list(names), effort=values.tolist())
+        message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, SECOND)
+        self._publishers[output].publish(message)
+
+
+main = main_of(ValidationProcess)

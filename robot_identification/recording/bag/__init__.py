@@ -1,0 +1,23 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Bags of rosbag2, read and written without ROS."""
+
+from robot_identification.recording.bag.bag import Bag, is_bag
+from robot_identification.recording.bag.joint_states import JointStateDecoder, JointStateLayout
+from robot_identification.recording.bag.read import read_bag
+from robot_identification.recording.bag.storages import STORAGES, Topic
+from robot_identification.recording.bag.write import BagWriter, write_bag
+
+__all__ = ['STORAGES', 'Bag', 'BagWriter', 'JointStateDecoder', 'JointStateLayout', 'Topic',
+           'is_bag', 'read_bag', 'write_bag']

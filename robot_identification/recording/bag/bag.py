@@ -1,0 +1,156 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Bags: a folder of rosbag2, or one of its files, whatever wrote it and however it ended."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+import yaml
+
+from robot_identification.errors import RecordingError
+from robot_identification.recording.bag.mcap_file import McapFile, Messages, decompressor
+from robot_identification.recording.bag.sqlite_file import SqliteFile
+
+METADATA = 'metadata.yaml'
+COMPRESSED = '.zstd'
+
+
+class BagFile(Protocol):
+    """One file of a bag."""
+
+    def topics(self) -> dict[str, str]:
+        """Return the types of the topics by name."""
+
+    def messages(self, topics: Collection[str]) -> Messages:
+        """Yield topic, time of reception [ns] and data."""
+
+
+STORAGES: dict[str, Callable[[Path], BagFile]] = {'.mcap': McapFile, '.db3': SqliteFile}
+
+
+def is_bag(path: Path) -> bool:
+    """Return whether a path is a bag: a folder with bag files, or such a file."""
+    if path.is_dir():
+        return (path / METADATA).exists() or bool(_found(path))
+    return _storage(path) in STORAGES
+
+
+class Bag:
+    """
+    All files of a bag in their order.
+
+    Parameters
+    ----------
+    path
+        The folder, or one file: `.mcap`, `.db3`, either with `.zstd` behind it.
+
+    Raises
+    ------
+    RecordingError
+        There is no bag.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._by_message = False
+        if self.path.is_dir():
+            self.files = self._listed()
+        elif self.path.is_file():
+            self.files = (self.path,)
+        else:
+            raise RecordingError(f"there is no recording '{path}'")
+        for file in self.files:
+            if _storage(file) not in STORAGES:
+                raise RecordingError(f"the bag file '{file}' is of no known kind; there is: "
+                                     f"{', '.join(sorted(STORAGES))}, or those with {COMPRESSED}")
+
+    def topics(self) -> dict[str, str]:
+        """Return the types of the topics by name."""
+        types: dict[str, str] = {}
+        for file in self._opened():
+            types.update(file.topics())
+        return types
+
+    def messages(self, topics: Collection[str]) -> Messages:
+        """
+        Yield topic, time of reception [ns] and data.
+
+        Parameters
+        ----------
+        topics
+            Names.
+        """
+        for file in self._opened():
+            if not self._by_message:
+                yield from file.messages(topics)
+                continue
+            unpack = decompressor('zstd')
+            for name, received, data in file.messages(topics):
+                yield name, received, unpack(data, -1)
+
+    def _opened(self) -> Iterator[BagFile]:
+        for file in self.files:
+            storage = STORAGES[_storage(file)]
+            if file.suffix != COMPRESSED:
+                yield storage(file)
+                continue
+            with tempfile.TemporaryDirectory() as folder:
+                whole = Path(folder) / file.with_suffix('').name
+                try:
+                    whole.write_bytes(decompressor('zstd')(file.read_bytes(), -1))
+                except (OSError, ValueError) as error:
+                    raise RecordingError(f"'{file}' cannot be decompressed: {error}") from error
+                yield storage(whole)
+
+    def _listed(self) -> tuple[Path, ...]:
+        metadata = self.path / METADATA
+        if metadata.exists():
+            content = self._metadata(metadata)
+            self._by_message = (content.get('compression_mode') or '').lower() == 'message'
+            files = [self.path / Path(name).name for name in content['relative_file_paths']]
+            missing = [file.name for file in files if not file.exists()]
+            if missing:
+                raise RecordingError(f"the bag '{self.path}' lacks its file {', '.join(missing)}")
+            return tuple(files)
+        files = _found(self.path)  # its writer was killed
+        if not files:
+            raise RecordingError(f"the folder '{self.path}' is not a bag: it has neither a "
+                                 f'{METADATA} nor files that end in {" or ".join(STORAGES)}')
+        return tuple(files)
+
+    def _metadata(self, path: Path) -> dict[str, Any]:
+        try:
+            content = yaml.safe_load(path.read_text(encoding='utf-8'))
+            content = content['rosbag2_bagfile_information']
+            if content['relative_file_paths']:
+                return content
+        except (OSError, UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError) as error:
+            raise RecordingError(f"'{path}' is not the metadata of a bag: {error!r}") from error
+        raise RecordingError(f"the bag '{self.path}' is empty: its {METADATA} names no files")
+
+
+def _storage(path: Path) -> str:
+    return (path.with_suffix('') if path.suffix == COMPRESSED else path).suffix
+
+
+def _found(folder: Path) -> list[Path]:
+    def order(path: Path) -> tuple[int, str]:
+        number = re.search(r'_(\d+)$', path.name.split('.')[0])
+        return (int(number.group(1)) if number else 0, path.name)
+    return sorted((file for file in folder.iterdir() if _storage(file) in STORAGES), key=order)

@@ -1,0 +1,305 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Joint states as they are on the wire: one fixed layout, read as one structured array."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robot_identification.arrays import Array
+from robot_identification.errors import RecordingError
+
+TYPE = 'sensor_msgs/msg/JointState'
+SEPARATOR = '=' * 80
+DEFINITION = f"""std_msgs/Header header
+string[] name
+float64[] position
+float64[] velocity
+float64[] effort
+{SEPARATOR}
+MSG: std_msgs/Header
+builtin_interfaces/Time stamp
+string frame_id
+{SEPARATOR}
+MSG: builtin_interfaces/Time
+int32 sec
+uint32 nanosec
+"""
+CDR = 4          # bytes of the encapsulation header, from behind which alignment counts
+FIELDS = ('position', 'velocity', 'effort')
+
+
+@dataclass(frozen=True)
+class JointStateLayout:
+    """
+    Where what is in the messages of one publisher.
+
+    Parameters
+    ----------
+    names
+        Of the joints.
+    dtype
+        Structured type of a whole message, with the fields sec, nanosec, and position, velocity
+        and effort as far as the publisher fills them.
+    template
+        A message of this layout.
+    fixed
+        Byte ranges that are equal in all messages of the layout.
+    """
+
+    names: tuple[str, ...]
+    dtype: np.dtype
+    template: bytes
+    fixed: tuple[tuple[int, int], ...]
+
+    @classmethod
+    def of(cls, message: bytes) -> JointStateLayout:
+        """
+        Find the layout of a message.
+
+        Raises
+        ------
+        RecordingError
+            The bytes are not a JointState in plain CDR, or its arrays disagree in length.
+        """
+        try:
+            return cls._parse(bytes(message))
+        except (struct.error, IndexError, UnicodeDecodeError, ValueError) as error:
+            raise RecordingError(
+                f'a message of {len(message)} bytes is not a {TYPE} in CDR: {error}') from error
+
+    @classmethod
+    def _parse(cls, message: bytes) -> JointStateLayout:
+        if message[:2] not in (b'\x00\x00', b'\x00\x01'):
+            raise ValueError(f'encapsulation {message[:2].hex()} is not plain CDR')
+        order = '<' if message[1] else '>'
+        fixed = [(0, 2)]
+        at = CDR + 8
+
+        def count() -> int:
+            nonlocal at
+            at += -(at - CDR) % 4
+            (value,) = struct.unpack_from(f'{order}I', message, at)
+            fixed.append((at, at + 4))
+            at += 4
+            return value
+
+        def text() -> str:
+            nonlocal at
+            length = count()
+            value = message[at:at + length]
+            if len(value) < length:
+                raise ValueError('it ends within a name')
+            fixed.append((at, at + length))
+            at += length
+            return value.rstrip(b'\x00').decode()
+
+        text()
+        names = tuple(text() for _ in range(count()))
+        formats = {'sec': (f'{order}i4', CDR), 'nanosec': (f'{order}u4', CDR + 4)}
+        for field in FIELDS:
+            length = count()
+            if not length:
+                continue
+            if length != len(names):
+                raise ValueError(f'it has {len(names)} names and {length} values of {field}')
+            at += -(at - CDR) % 8
+            formats[field] = (f'({length},){order}f8', at)
+            at += 8 * length
+        if not 0 <= len(message) - at < 8:
+            raise ValueError(f'its arrays end at byte {at}')
+        dtype = np.dtype({'names': list(formats),
+                          'formats': [kind for kind, _ in formats.values()],
+                          'offsets': [offset for _, offset in formats.values()],
+                          'itemsize': len(message)})
+        return cls(names, dtype, message, _joined(fixed))
+
+    def fits(self, messages: np.ndarray) -> np.ndarray:
+        """
+        Return which messages have this layout, (N,).
+
+        Parameters
+        ----------
+        messages
+            Bytes, (N, size of the layout).
+        """
+        same = np.ones(len(messages), dtype=bool)
+        template = np.frombuffer(self.template, dtype=np.uint8)
+        for first, last in self.fixed:
+            same &= np.all(messages[:, first:last] == template[first:last], axis=1)
+        return same
+
+    def encode(self, stamps: np.ndarray, **values: Array) -> list[bytes]:
+        """
+        Return messages.
+
+        Parameters
+        ----------
+        stamps
+            (N,) [ns].
+        values
+            Position, velocity and effort, (N, n) each, as far as the layout has them.
+        """
+        whole = bytearray(self.template * len(stamps))
+        table = np.frombuffer(whole, dtype=self.dtype)
+        table['sec'], table['nanosec'] = np.divmod(stamps, 1_000_000_000)
+        for field, rows in values.items():
+            table[field] = rows
+        size = self.dtype.itemsize
+        return [bytes(whole[k:k + size]) for k in range(0, len(whole), size)]
+
+    @classmethod
+    def build(cls, names: Sequence[str], fields: Sequence[str],
+              frame: str = '') -> JointStateLayout:
+        """
+        Return the layout of a publisher.
+
+        Parameters
+        ----------
+        names
+            Of the joints.
+        fields
+            Those of position, velocity and effort that it fills.
+        frame
+            The header's frame.
+        """
+        message = bytearray(b'\x00\x01\x00\x00' + bytes(8))
+
+        def pad(multiple: int) -> None:
+            message.extend(bytes(-(len(message) - CDR) % multiple))
+
+        def count(value: int) -> None:
+            pad(4)
+            message.extend(struct.pack('<I', value))
+
+        def text(value: str) -> None:
+            raw = value.encode() + b'\x00'
+            count(len(raw))
+            message.extend(raw)
+
+        text(frame)
+        count(len(names))
+        for name in names:
+            text(name)
+        for field in FIELDS:
+            count(len(names) if field in fields else 0)
+            if field in fields:
+                pad(8)
+                message.extend(bytes(8 * len(names)))
+        return cls.of(bytes(message))
+
+
+@dataclass(frozen=True)
+class JointStates:
+    """
+    Joint states of one publisher.
+
+    Parameters
+    ----------
+    names
+        Of the n joints.
+    stamps
+        Header stamps, (N,) [ns].
+    received
+        When the messages were received, (N,) [ns].
+    position, velocity, effort
+        (N, n), None where the publisher leaves them empty.
+    """
+
+    names: tuple[str, ...]
+    stamps: np.ndarray
+    received: np.ndarray
+    position: Array | None
+    velocity: Array | None
+    effort: Array | None
+
+    def __len__(self) -> int:
+        return len(self.stamps)
+
+    @classmethod
+    def joined(cls, parts: Sequence[JointStates]) -> JointStates:
+        """Return the messages of parts with the same layout one after another."""
+        def join(field: str) -> np.ndarray | None:
+            values = [getattr(part, field) for part in parts]
+            return None if values[0] is None else np.concatenate(values)
+        values = {field: join(field) for field in ('stamps', 'received', *FIELDS)}
+        return cls(parts[0].names, **values)  # type: ignore[arg-type]
+
+
+class JointStateDecoder:
+    """Decodes raw messages of any number of publishers, many at a time."""
+
+    def __init__(self) -> None:
+        self.layouts: dict[int, list[JointStateLayout]] = {}
+
+    def decode(self, messages: Sequence[bytes],
+               received: Sequence[int] | np.ndarray) -> list[JointStates]:
+        """
+        Decode messages; one result for each layout, in order of arrival within it.
+
+        Parameters
+        ----------
+        messages
+            Serialized messages.
+        received
+            When each was received, (N,) [ns].
+
+        Raises
+        ------
+        RecordingError
+            A message is not a joint state.
+        """
+        times = np.asarray(received, dtype=np.int64)
+        sizes = np.fromiter(map(len, messages), dtype=np.int64, count=len(messages))
+        found: list[JointStates] = []
+        for size in np.unique(sizes):
+            rows = np.flatnonzero(sizes == size)
+            chosen = [messages[k] for k in rows.tolist()]
+            raw = np.frombuffer(b''.join(chosen), dtype=np.uint8).reshape(-1, int(size))
+            left = np.ones(len(rows), dtype=bool)
+            known = self.layouts.setdefault(int(size), [])
+            for layout in known:  # grows while it is walked
+                self._take(layout, raw, left, times[rows], found)
+            while left.any():
+                known.append(JointStateLayout.of(raw[int(np.argmax(left))].tobytes()))
+                self._take(known[-1], raw, left, times[rows], found)
+        return found
+
+    @staticmethod
+    def _take(layout: JointStateLayout, raw: np.ndarray, left: np.ndarray, times: np.ndarray,
+              found: list[JointStates]) -> None:
+        own = left & layout.fits(raw)
+        if not own.any():
+            return
+        left &= ~own
+        table = (raw if own.all() else raw[own]).view(layout.dtype)[:, 0]
+        stamps = table['sec'].astype(np.int64) * 1_000_000_000 + table['nanosec']
+        present = layout.dtype.names or ()
+        values = {field: np.ascontiguousarray(table[field], dtype=float)
+                  if field in present else None for field in FIELDS}
+        found.append(JointStates(layout.names, stamps, times[own], **values))
+
+
+def _joined(ranges: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    merged: list[tuple[int, int]] = []
+    for first, last in ranges:
+        if merged and merged[-1][1] == first:
+            merged[-1] = (merged[-1][0], last)
+        else:
+            merged.append((first, last))
+    return tuple(merged)

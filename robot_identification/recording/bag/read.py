@@ -1,0 +1,156 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Recordings from bags."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from robot_identification.arm import Arm
+from robot_identification.arrays import Array
+from robot_identification.errors import RecordingError, UnknownNameError
+from robot_identification.recording.bag.bag import Bag
+from robot_identification.recording.bag.joint_states import TYPE, JointStateDecoder, JointStates
+from robot_identification.recording.recording import Recording
+
+BLOCK = 20_000  # messages that are decoded at a time
+STANDARD = '/joint_states'
+STAMPS = ('header', 'received')
+
+
+def read_bag(path: str | Path, arm: Arm | None = None, topic: str | None = None,
+             stamps: str = 'header') -> Recording:
+    """
+    Read a recording from a bag of rosbag2.
+
+    Parameters
+    ----------
+    path
+        The folder of the bag or one of its files, MCAP or SQLite; split or compressed bags are
+        read whole, of an unclosed bag what was written.
+    arm
+        Its joints are read, in its order; other joints are ignored, as are the messages of other
+        publishers.
+    topic
+        With the joint states; `/joint_states`, else the only one, when not given.
+    stamps
+        'header', those of the sender, or 'received', those of the recorder.
+
+    Returns
+    -------
+    Recording
+        Its stamps count from the first message. Efforts are in tau, whatever the arm says that
+        they are.
+
+    Raises
+    ------
+    RecordingError
+        The bag cannot be read, or does not have what is asked for.
+    """
+    if stamps not in STAMPS:
+        raise UnknownNameError('kind of stamps', stamps, STAMPS)
+    bag = Bag(path)
+    place = f"the recording '{path}'"
+    chosen = _topic(bag, topic, place)
+    groups = joint_states(bag, chosen)
+    if not groups:
+        raise RecordingError(f"{place} has no message on '{chosen}'; was the recorder started "
+                             f'before the motion, and does the robot publish there?')
+    states = _of_arm(groups, arm, place, chosen)
+    if stamps == 'header' and not states.stamps.any():
+        raise RecordingError(f"{place}: all messages on '{chosen}' have the stamp zero; correct "
+                             f"the driver, or read with read_bag(..., stamps='received')")
+    times = states.stamps if stamps == 'header' else states.received
+    names = states.names if arm is None else arm.joint_names
+    columns = [states.names.index(name) for name in names]
+
+    def pick(values: Array | None) -> Array | None:
+        if values is None or np.isnan(values[:, columns]).all():
+            return None  # joint_state_broadcaster publishes NaN where there is no interface
+        return values[:, columns]
+
+    if states.position is None:
+        raise RecordingError(f"{place}: the messages on '{chosen}' have no positions")
+    return Recording((times - times[0]) / 1e9, states.position[:, columns], pick(states.effort),
+                     v=pick(states.velocity), joint_names=names, name=str(path))
+
+
+def joint_states(bag: Bag, topic: str) -> list[JointStates]:
+    """
+    Return all joint states of a topic, one item for each publisher's layout.
+
+    Parameters
+    ----------
+    bag
+        The bag.
+    topic
+        Name of the topic.
+    """
+    decoder = JointStateDecoder()
+    parts: dict[tuple[tuple[str, ...], tuple[bool, ...]], list[JointStates]] = defaultdict(list)
+
+    def decode() -> None:
+        for part in decoder.decode(messages, received):
+            filled = tuple(getattr(part, field) is None for field in
+                           ('position', 'velocity', 'effort'))
+            parts[part.names, filled].append(part)
+        messages.clear()
+        received.clear()
+
+    messages: list[bytes] = []
+    received: list[int] = []
+    for _, time, data in bag.messages((topic,)):
+        messages.append(data)
+        received.append(time)
+        if len(messages) == BLOCK:
+            decode()
+    decode()
+    return [JointStates.joined(group) for group in parts.values()]
+
+
+def _topic(bag: Bag, topic: str | None, place: str) -> str:
+    types = bag.topics()
+    known = sorted(name for name, kind in types.items() if kind == TYPE)
+    if topic is not None:
+        if topic not in known:
+            raise UnknownNameError(f'topic of joint states in {place}', topic, known)
+        return topic
+    if not known:
+        raise RecordingError(f'{place} has no topic of type {TYPE}; it has: '
+                             f"{', '.join(sorted(types)) or 'none'}")
+    if STANDARD in known:
+        return STANDARD
+    if len(known) > 1:
+        raise RecordingError(f"{place} has joint states on {', '.join(known)}; choose one with "
+                             f'read_bag(..., topic=...)')
+    return known[0]
+
+
+def _of_arm(groups: Sequence[JointStates], arm: Arm | None, place: str,
+            topic: str) -> JointStates:
+    if arm is None:
+        return max(groups, key=len)
+    complete = [group for group in groups if set(arm.joint_names) <= set(group.names)]
+    if not complete:
+        best = max(groups, key=lambda group: len(set(arm.joint_names) & set(group.names)))
+        missing = [name for name in arm.joint_names if name not in best.names]
+        raise RecordingError(
+            f"{place} does not have the joint '{', '.join(missing)}' on '{topic}'; it has: "
+            f'{", ".join(best.names)}. Record all joints of the arm, or lock those that stand '
+            f'still')
+    return max(complete, key=len)

@@ -1,0 +1,90 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""SQLite bag files, also those whose writer was killed."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Collection, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from robot_identification.errors import RecordingError
+from robot_identification.recording.bag.mcap_file import Messages
+
+
+class SqliteFile:
+    """
+    One SQLite bag file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def topics(self) -> dict[str, str]:
+        """Return the types of the topics by name."""
+        with self._open() as database:
+            return dict(database.execute('SELECT name, type FROM topics'))
+
+    def messages(self, topics: Collection[str]) -> Messages:
+        """
+        Yield topic, time of reception [ns] and data in the order of time.
+
+        Parameters
+        ----------
+        topics
+            Names.
+
+        Raises
+        ------
+        RecordingError
+            It is not a bag.
+        """
+        with self._open() as database:
+            names = {key: name for key, name in database.execute('SELECT id, name FROM topics')
+                     if name in topics}
+            marks = ', '.join('?' * len(names))
+            for key, received, data in database.execute(
+                    f'SELECT topic_id, timestamp, data FROM messages WHERE topic_id IN ({marks}) '
+                    f'ORDER BY timestamp, id', tuple(names)):
+                yield names[key], received, data
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        if not self.path.is_file():
+            raise RecordingError(f"there is no bag file '{self.path}'")
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                with closing(self._connect(Path(folder))) as database:
+                    yield database
+            except sqlite3.Error as error:
+                raise RecordingError(f"'{self.path}' is not a bag that can be read: "
+                                     f'{error}') from error
+
+    def _connect(self, folder: Path) -> sqlite3.Connection:
+        journals = [self.path.with_name(self.path.name + end) for end in ('-wal', '-journal')]
+        if not any(journal.exists() for journal in journals):
+            return sqlite3.connect(f'{self.path.resolve().as_uri()}?immutable=1', uri=True)
+        # the writer was killed, or still writes: finish its journal in a copy
+        for file in (self.path, *journals):
+            if file.exists():
+                shutil.copy(file, folder)
+        return sqlite3.connect(folder / self.path.name)

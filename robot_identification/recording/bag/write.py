@@ -1,0 +1,173 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Bags that survive their writer: what was flushed is read back whatever happens afterwards."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from robot_identification.errors import RecordingError, UnknownNameError
+from robot_identification.files import write_text
+from robot_identification.recording.bag.bag import METADATA
+from robot_identification.recording.bag.joint_states import JointStateLayout
+from robot_identification.recording.bag.read import STANDARD
+from robot_identification.recording.bag.storages import STORAGES, SUFFIXES, VERSION, Storage, Topic
+from robot_identification.recording.recording import Recording
+
+
+class BagWriter:
+    """
+    Writes a bag.
+
+    Parameters
+    ----------
+    path
+        Folder of the bag; it must not exist.
+    topics
+        What will be written.
+    storage
+        'mcap' or 'sqlite3'.
+
+    Raises
+    ------
+    RecordingError
+        The folder exists or cannot be written.
+    UnknownNameError
+        An unknown storage.
+    """
+
+    def __init__(self, path: str | Path, topics: Sequence[Topic], storage: str = 'mcap') -> None:
+        if storage not in STORAGES:
+            raise UnknownNameError('storage of a bag', storage, STORAGES)
+        self.path, self.topics, self.storage = Path(path), tuple(topics), storage
+        self.counts = [0] * len(self.topics)
+        self.first, self.last = 0, 0  # [ns]
+        self.file = self.path / f'{self.path.name}_0{SUFFIXES[storage]}'
+        try:
+            self.path.mkdir(parents=True)
+            self._storage: Storage = STORAGES[storage](self.file, self.topics)
+        except FileExistsError as error:
+            raise RecordingError(f"'{path}' exists; give the bag another name") from error
+        except (OSError, sqlite3.Error) as error:
+            raise RecordingError(f"the bag '{path}' cannot be written: {error}") from error
+
+    def write(self, topic: int, received: int, data: bytes) -> None:
+        """
+        Append a message.
+
+        Parameters
+        ----------
+        topic
+            Its number among `topics`.
+        received
+            When it was received [ns].
+        data
+            Serialized as CDR.
+
+        Raises
+        ------
+        RecordingError
+            The disk is full, or cannot be written any more.
+        """
+        self._guard(self._storage.write, topic, received, data)
+        count = sum(self.counts)
+        self.first = min(self.first, received) if count else received
+        self.last = max(self.last, received) if count else received
+        self.counts[topic] += 1
+
+    def flush(self) -> None:
+        """Make everything so far survive the end of this process."""
+        self._guard(self._storage.flush)
+
+    def close(self) -> None:
+        """
+        Finish the bag, with its metadata.yaml.
+
+        Raises
+        ------
+        RecordingError
+            The disk is full; what was flushed can be read.
+        """
+        text = yaml.safe_dump({'rosbag2_bagfile_information': self._metadata()}, sort_keys=False)
+        self._guard(self._storage.close, text)
+        write_text(self.path / METADATA, text)
+
+    def _guard(self, action: Any, *arguments: Any) -> None:
+        try:
+            action(*arguments)
+        except (OSError, sqlite3.Error) as error:
+            raise RecordingError(f"the bag '{self.path}' cannot be written any more: {error}; "
+                                 f'what was written before can be read') from error
+
+    def _metadata(self) -> dict[str, Any]:
+        start = {'nanoseconds_since_epoch': self.first}
+        duration = {'nanoseconds': self.last - self.first}
+        return {
+            'version': VERSION, 'storage_identifier': self.storage,
+            'duration': duration, 'starting_time': start, 'message_count': sum(self.counts),
+            'topics_with_message_count': [
+                {'topic_metadata': {'name': topic.name, 'type': topic.kind,
+                                    'serialization_format': 'cdr',
+                                    'offered_qos_profiles': topic.qos},
+                 'message_count': count} for topic, count in zip(self.topics, self.counts)],
+            'compression_format': '', 'compression_mode': '',
+            'relative_file_paths': [self.file.name],
+            'files': [{'path': self.file.name, 'starting_time': start, 'duration': duration,
+                       'message_count': sum(self.counts)}],
+        }
+
+
+def write_bag(recording: Recording, path: str | Path, storage: str = 'mcap',
+              topic: str = STANDARD) -> None:
+    """
+    Write a recording as a bag of joint states, which `read_bag` reads back to the nanosecond.
+
+    Parameters
+    ----------
+    recording
+        What to write; currents become the effort where there are no torques.
+    path
+        Folder of the bag; it must not exist.
+    storage
+        'mcap' or 'sqlite3'.
+    topic
+        Name of the topic.
+
+    Raises
+    ------
+    RecordingError
+        The recording has both torques and currents, or stamps before zero, or the folder exists.
+    """
+    if recording.tau is not None and recording.current is not None:
+        raise RecordingError(f'{recording.place} has torques and currents, a joint state has one '
+                             f'effort; write it as CSV or NPZ')
+    if recording.t[0] < 0:
+        raise RecordingError(f'{recording.place} begins at {recording.t[0]:g} s; the stamps of a '
+                             f'bag cannot be before zero')
+    effort = recording.current if recording.tau is None else recording.tau
+    values = {field: rows for field, rows in (
+        ('position', recording.q), ('velocity', recording.v), ('effort', effort))
+        if rows is not None}
+    layout = JointStateLayout.build(recording.joint_names, tuple(values))
+    stamps = np.rint(recording.t * 1e9).astype(np.int64)
+    writer = BagWriter(path, [Topic(topic)], storage)
+    for stamp, message in zip(stamps.tolist(), layout.encode(stamps, **values)):
+        writer.write(0, stamp, message)
+    writer.close()

@@ -1,0 +1,166 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""A ROS system of separate processes over real middleware, on its own domain."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+os.environ['ROS_DOMAIN_ID'] = str(10 + os.getpid() % 80)
+os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
+os.environ.setdefault('OMP_NUM_THREADS', '1')
+
+
+# A shared computer stalls for longer than a robot's may.
+PATIENT = {'watch__stale': 1.0, 'rolling__horizon': 1.5}
+
+
+def ros():
+    """Return rclpy, or skip with a reason."""
+    rclpy = pytest.importorskip('rclpy', reason='ROS 2 is not installed (.ci/ros_wheels VENV)')
+    pytest.importorskip('robot_identification_interfaces',
+                        reason='the interfaces are not built (.ci/ros_wheels VENV)')
+    return rclpy
+
+
+class System:
+    """Processes of nodes, and a client node to talk to them."""
+
+    def __init__(self, data, sim_time=True):
+        self.rclpy, self.data = ros(), data
+        self.sim_time = sim_time  # a busy computer then makes the robot slow, not late
+        self.processes, self.logs = {}, {}
+        if not self.rclpy.ok():
+            self.rclpy.init()
+        self.client = self.rclpy.create_node(f'client_{time.monotonic_ns()}')
+        self._clients = {}
+
+    def start(self, node, **parameters):
+        parameters.setdefault('data_directory', str(self.data))
+        if node == 'simulated_robot':
+            parameters.pop('data_directory')
+            parameters['publish_clock'] = self.sim_time
+        else:
+            parameters['use_sim_time'] = self.sim_time
+        program = f'from robot_identification.nodes.{node} import main; raise SystemExit(main())'
+        command = [sys.executable, '-c', program, '--ros-args']
+        for name, value in parameters.items():
+            command += ['-p', f'{name.replace("__", ".")}:={value}']
+        environment = {**os.environ}
+        environment.pop('_ROS_WHEELS_BOOTSTRAP_COMPLETE', None)
+        self.logs[node] = self.data / f'{node}.log'
+        with self.logs[node].open('a') as log:
+            self.processes[node] = subprocess.Popen(command, stdout=log, stderr=log,
+                                                    env=environment)
+        if node == 'simulated_robot':
+            self.wait(lambda: self.client.count_publishers('/joint_states'))
+
+    def log(self, node):
+        return self.logs[node].read_text()
+
+    def kill(self, node, number=signal.SIGKILL):
+        process = self.processes.pop(node)
+        process.send_signal(number)
+        return process.wait(timeout=40)
+
+    def close(self):
+        """End everything with SIGINT; return the exit codes."""
+        processes, self.processes = self.processes, {}
+        for process in processes.values():
+            process.send_signal(signal.SIGINT)
+        codes = {}
+        for name, process in processes.items():
+            try:
+                codes[name] = process.wait(timeout=40)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                codes[name] = 'killed'
+        self.client.destroy_node()
+        return codes
+
+    def wait(self, condition, seconds=20.0):
+        latest = time.monotonic() + seconds
+        while not condition():
+            self.rclpy.spin_once(self.client, timeout_sec=0.02)
+            assert time.monotonic() < latest, f'not within {seconds} s'
+
+    def call(self, kind, service, /, **fields):
+        future = self.call_async(kind, service, **fields)
+        self.wait(future.done, 60)
+        return future.result()
+
+    def call_async(self, kind, service, /, **fields):
+        key = (kind, service)
+        if key not in self._clients:
+            self._clients[key] = self.client.create_client(kind, service)
+            assert self._clients[key].wait_for_service(20), f'no service {service}'
+        return self._clients[key].call_async(kind.Request(**fields))
+
+    def fault(self, **values):
+        from rcl_interfaces.srv import SetParameters
+        from rclpy.parameter import Parameter
+        answer = self.call(SetParameters, '/simulated_robot/set_parameters', parameters=[
+            Parameter(f'fault.{name}', value=value).to_parameter_msg()
+            for name, value in values.items()])
+        assert all(result.successful for result in answer.results)
+
+    def listen(self, kind, topic, callback, qos=10):
+        return self.client.create_subscription(kind, topic, callback, qos)
+
+
+class Execution:
+    """A goal of the excitation node."""
+
+    def __init__(self, system, **goal):
+        from rclpy.action import ActionClient
+        from robot_identification_interfaces.action import Excite
+        self.system, self.feedback = system, []
+        if not hasattr(system, 'action'):
+            system.action = ActionClient(system.client, Excite, '/excitation/execute')
+            assert system.action.wait_for_server(20)
+        future = system.action.send_goal_async(
+            Excite.Goal(**goal), feedback_callback=lambda m: self.feedback.append(m.feedback))
+        system.wait(future.done)
+        self.handle = future.result()
+        self.future = self.handle.get_result_async()
+
+    @property
+    def phase(self):
+        return self.feedback[-1].phase if self.feedback else 0
+
+    def reach(self, phase):
+        self.system.wait(lambda: self.phase >= phase or self.future.done(), 30)
+        assert not self.future.done(), self.future.result().result
+
+    def result(self):
+        self.system.wait(self.future.done, 60)
+        return self.future.result().result
+
+
+@pytest.fixture(scope='session')
+def excitations(tmp_path_factory):
+    """Two short motions of the panda: files a.yaml and b.yaml."""
+    from robot_identification.arm import load_arm
+    from robot_identification.excitation import design
+    arm = load_arm('panda')
+    folder = tmp_path_factory.mktemp('excitations')
+    for name, options in (('a', {'period': 8.0, 'harmonics': 5, 'seed': 0}),
+                          ('b', {'period': 5.0, 'harmonics': 3, 'seed': 5})):
+        design(arm, starts=1, samples_per_period=60, time_budget=8.0, margin=0.1,
+               **options).save(folder / f'{name}.yaml')
+    return folder

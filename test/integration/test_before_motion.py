@@ -1,0 +1,54 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What is wrong before a motion is said, and nothing moves."""
+
+import shutil
+import signal
+
+from conftest import Execution, System, ros
+
+from robot_identification.arm import load_arm
+
+RATE = 250.0
+
+
+def test_start_outside_limits_and_wrong_controller(tmp_path, excitations):
+    ros()
+    for file in excitations.iterdir():
+        shutil.copy(file, tmp_path)
+    arm = load_arm('panda')
+    q = (arm.limits.lower + arm.limits.upper) / 2
+    q[1] = arm.limits.upper[1] + 0.03
+    other = System(tmp_path)
+    try:
+        other.start('simulated_robot', robot='panda', rate=RATE, initial_position=q.tolist(),
+                    controller='mine')
+        other.start('excitation', robot='panda', autostart=True, controller='mine')
+        result = Execution(other, excitation='a.yaml').result()
+        assert result.reason == 'start_outside_limits'
+        assert 'panda_joint2' in result.message
+    finally:
+        assert other.close() == {'simulated_robot': 0, 'excitation': 0}
+    other = System(tmp_path)
+    try:
+        other.start('simulated_robot', robot='ur5', rate=RATE, controller='mine')
+        other.start('excitation', robot='panda', autostart=True, controller='mine')
+        result = Execution(other, excitation='a.yaml').result()
+        assert result.reason == 'controller_joints'
+        other.kill('excitation', signal.SIGINT)
+        other.start('excitation', robot='panda', autostart=True, controller='nobody')
+        del other.action
+        assert Execution(other, excitation='a.yaml').result().reason == 'controller_missing'
+    finally:
+        other.close()

@@ -1,0 +1,210 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Whatever goes wrong, the arm comes to rest with bounded deceleration and a named reason."""
+
+import shutil
+import signal
+import time
+
+import numpy as np
+import pytest
+from conftest import PATIENT, Execution, System, ros
+
+from robot_identification.arm import load_arm
+
+EXCITATION, RATE = 3, 250.0
+
+
+@pytest.fixture(scope='module')
+def system(tmp_path_factory, excitations):
+    ros()
+    folder = tmp_path_factory.mktemp('faults')
+    for file in excitations.iterdir():
+        shutil.copy(file, folder)
+    system = System(folder)
+    system.start('simulated_robot', robot='panda', rate=RATE)
+    start_excitation(system)
+    yield system
+    codes = system.close()
+    assert codes == dict.fromkeys(codes, 0), codes
+
+
+def start_excitation(system, **parameters):
+    system.start('excitation', **{'robot': 'panda', 'autostart': True, 'approach_speed': 1.0,
+                                  **PATIENT, **parameters})
+
+
+class Speeds:
+    """Speeds of the arm, heard by somebody else."""
+
+    def __init__(self, system):
+        from sensor_msgs.msg import JointState
+        self.system, self.stamps, self.speeds = system, [], []
+        self.subscription = system.listen(JointState, '/joint_states', self._heard, 1000)
+
+    def _heard(self, message):
+        self.stamps.append(message.header.stamp.sec + message.header.stamp.nanosec * 1e-9)
+        self.speeds.append(np.abs(message.velocity).max())
+
+    def wait_for_rest(self, seconds=5.0):
+        self.system.wait(lambda: len(self.speeds) > 100 and max(self.speeds[-100:]) < 0.02,
+                         seconds)
+
+    def close(self):
+        self.system.client.destroy_subscription(self.subscription)
+
+
+@pytest.fixture
+def speeds(system):
+    speeds = Speeds(system)
+    yield speeds
+    speeds.close()
+
+
+FAULTS = {
+    'stale_joint_states': {'silent': True},
+    'effort_limit': {'effort_joint': 'panda_joint6', 'effort': 60.0},
+    'tracking_error': {'stuck_joint': 'panda_joint4'},
+}
+CALM = {'silent': False, 'effort_joint': '', 'effort': 0.0, 'stuck_joint': '', 'reject': False,
+        'delay': 0.0}
+
+
+@pytest.mark.parametrize('reason', FAULTS)
+def test_fault_in_motion(system, speeds, reason):
+    from diagnostic_msgs.msg import DiagnosticArray
+    health = []
+    listening = system.listen(DiagnosticArray, '/diagnostics',
+                              lambda m: health.append(m.status[0]))
+    execution = Execution(system, excitation='a.yaml')
+    execution.reach(EXCITATION)
+    try:
+        system.fault(**FAULTS[reason])
+        result = execution.result()
+    finally:
+        system.fault(**CALM)
+    assert (result.success, result.reason) == (False, reason), result.message
+    assert result.message
+    speeds.wait_for_rest()
+    system.wait(lambda: any(value.value == reason for status in health for value in status.values))
+    system.client.destroy_subscription(listening)
+
+
+def test_delayed_joint_states(system, speeds):
+    execution = Execution(system, excitation='a.yaml')
+    execution.reach(EXCITATION)
+    system.fault(delay=2.0)
+    result = execution.result()
+    system.fault(**CALM)
+    assert result.reason == 'stale_joint_states'
+    speeds.wait_for_rest()
+
+
+def test_controller_that_rejects(system, speeds):
+    system.fault(reject=True)
+    result = Execution(system, excitation='b.yaml').result()
+    system.fault(**CALM)
+    assert result.reason == 'controller_does_not_follow', result.message
+    speeds.wait_for_rest()
+
+
+def test_cancel_stop_and_two_clients(system, speeds):
+    from std_srvs.srv import Trigger
+    execution = Execution(system, excitation='a.yaml')
+    execution.reach(1)
+    other = Execution(system, excitation='a.yaml').result()
+    assert (other.success, other.reason) == (False, 'busy')
+    execution.handle.cancel_goal_async()
+    result = execution.result()
+    assert result.reason == 'cancelled' and 'rests' in result.message
+    speeds.wait_for_rest()
+    execution = Execution(system, excitation='a.yaml')
+    execution.reach(1)
+    assert system.call(Trigger, '/excitation/stop').success
+    assert execution.result().reason == 'stopped'
+    assert not system.call(Trigger, '/excitation/stop').success
+    speeds.wait_for_rest()
+
+
+def test_only_an_active_node_moves(system, speeds):
+    from lifecycle_msgs.msg import Transition
+    from lifecycle_msgs.srv import ChangeState
+
+    def change(number):
+        return system.call(ChangeState, '/excitation/change_state',
+                           transition=Transition(id=number)).success
+    execution = Execution(system, excitation='a.yaml')
+    execution.reach(1)
+    assert change(Transition.TRANSITION_DEACTIVATE)
+    assert execution.result().reason == 'deactivated'
+    speeds.wait_for_rest()
+    assert Execution(system, excitation='a.yaml').result().reason == 'not_active'
+    assert change(Transition.TRANSITION_ACTIVATE)
+
+
+@pytest.mark.parametrize(('goal', 'reason', 'text'), [
+    ({'excitation': '../a.yaml'}, 'excitation', 'outside the data directory'),
+    ({'excitation': 'nothing.yaml'}, 'excitation', "no excitation 'nothing.yaml'"),
+    ({'excitation': 'a.yaml', 'recording': 'x'}, 'recorder_missing', 'no recorder')])
+def test_refused_before_motion(system, goal, reason, text):
+    result = Execution(system, **goal).result()
+    assert not result.success and result.reason == reason
+    assert text in result.message
+
+
+def test_killed_recorder(system, speeds):
+    from robot_identification.recording import load_recording
+    system.start('recorder', robot='panda')
+    system.wait(lambda: system.client.count_publishers('/diagnostics') > 1)
+    time.sleep(1.0)
+    execution = Execution(system, excitation='b.yaml', recording='killed')
+    execution.reach(EXCITATION)
+    time.sleep(2.0)
+    system.kill('recorder')
+    result = execution.result()
+    assert (result.success, result.reason) == (False, 'recorder_failed')
+    speeds.wait_for_rest()
+    back = load_recording(system.data / 'killed', load_arm('panda'))
+    assert back.duration > 1.5
+    assert not back.out_of_order
+
+
+def test_sigint_brakes_first(system, speeds):
+    execution = Execution(system, excitation='b.yaml')
+    execution.reach(EXCITATION)
+    assert system.kill('excitation', signal.SIGINT) == 0
+    speeds.wait_for_rest()
+    assert 'shutdown: the node was ended; the arm rests' in system.log('excitation')
+    start_excitation(system, mode='whole')
+    del system.action
+    assert Execution(system, excitation='b.yaml').result().reason == 'finished'
+    assert system.kill('excitation', signal.SIGINT) == 0
+    start_excitation(system)
+    del system.action
+
+
+def test_killed_excitation_leaves_an_arm_that_brakes(system, speeds):
+    execution = Execution(system, excitation='a.yaml')
+    execution.reach(EXCITATION)
+    system.wait(lambda: speeds.speeds and speeds.speeds[-1] > 0.2)
+    system.kill('excitation')
+    died = speeds.stamps[-1]
+    speeds.wait_for_rest(8.0)
+    moving = np.array(speeds.stamps)[np.array(speeds.speeds) > 0.02]
+    assert moving[-1] - died < 4.0  # a horizon of 1.5 s, the braking tail, late messages
+    v = np.array(speeds.speeds)[np.array(speeds.stamps) > died]
+    t = np.array(speeds.stamps)[np.array(speeds.stamps) > died]
+    window = int(0.05 * RATE)
+    deceleration = (v[:-window] - v[window:]) / (t[window:] - t[:-window])
+    assert deceleration.max() < load_arm('panda').limits.acceleration.max()

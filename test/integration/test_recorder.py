@@ -1,0 +1,122 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The recorder over real middleware: nothing is lost, and what is wrong is said."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import System, ros
+
+from robot_identification.arm import load_arm
+from robot_identification.recording import load_recording
+
+SECONDS = float(os.environ.get('ROBOT_IDENTIFICATION_RECORDING_SECONDS', '8'))
+
+
+@pytest.fixture
+def system(tmp_path):
+    ros()
+    system = System(tmp_path, sim_time=False)
+    yield system
+    codes = system.close()
+    assert codes == dict.fromkeys(codes, 0), codes
+
+
+def cpu(pid):
+    fields = Path(f'/proc/{pid}/stat').read_text().rsplit(')', 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+
+
+def test_nothing_is_lost_at_1_khz_under_load(system, tmp_path):
+    from robot_identification_interfaces.srv import StartRecording, StopRecording
+    system.start('simulated_robot', robot='panda')
+    system.start('recorder', robot='panda')
+    assert system.call(StartRecording, '/recorder/start', name='run').success
+    load = subprocess.Popen([sys.executable, '-c', 'while True: pass'])
+    process = system.processes['recorder'].pid
+    try:
+        before, began = cpu(process), time.monotonic()
+        time.sleep(SECONDS)
+        part = (cpu(process) - before) / (time.monotonic() - began)
+    finally:
+        load.kill()
+        load.wait()
+    second = system.call(StartRecording, '/recorder/start', name='other')
+    assert not second.success and 'is being recorded already' in second.message
+    answer = system.call(StopRecording, '/recorder/stop')
+    assert answer.success, answer.message
+    assert (answer.gaps, answer.duplicates, answer.out_of_order) == (0, 0, 0)
+    assert answer.joint_states == round(answer.duration * 1000) + 1
+    assert answer.joint_states > 0.5 * SECONDS * 1000
+    assert part < 0.15
+    arm = load_arm('panda')
+    back = load_recording(tmp_path / 'run', arm)
+    assert len(back) == answer.joint_states
+    np.testing.assert_allclose(np.diff(back.t), 0.001, atol=1e-9)
+    assert back.v is not None and back.tau is not None
+    assert (tmp_path / 'run' / 'robot.urdf').read_text() == arm.urdf
+    assert (tmp_path / 'run' / 'robot.yaml').exists()
+
+
+def test_faults_are_counted_and_other_topics_recorded(system, tmp_path):
+    from robot_identification_interfaces.srv import StartRecording, StopRecording
+    from rosbags.highlevel import AnyReader
+    system.start('simulated_robot', robot='panda', rate=200.0)
+    system.start('recorder', robot='panda', storage='sqlite3', topics='[/diagnostics]')
+    refused = system.call(StartRecording, '/recorder/start', name='../out')
+    assert not refused.success and 'outside the data directory' in refused.message
+    nothing = system.call(StopRecording, '/recorder/stop')
+    assert not nothing.success and nothing.message == 'nothing is being recorded'
+    assert system.call(StartRecording, '/recorder/start', name='run').success
+    system.fault(repeat=0.02)
+    time.sleep(1.0)
+    system.fault(repeat=0.0, silent=True)
+    time.sleep(0.2)
+    system.fault(silent=False)
+    time.sleep(0.5)
+    answer = system.call(StopRecording, '/recorder/stop')
+    assert answer.success and answer.gaps == 1 and answer.duplicates > 0
+    assert answer.messages > answer.joint_states
+    back = load_recording(tmp_path / 'run', load_arm('panda'))
+    assert (len(back.gaps), back.duplicates) == (1, answer.duplicates)
+    with AnyReader([tmp_path / 'run']) as reader:
+        names = {reader.deserialize(raw, connection.msgtype).status[0].name
+                 for connection, _, raw in reader.messages()
+                 if connection.topic == '/diagnostics'}
+    assert names == {'robot_identification: recorder'}
+
+
+def test_killed_recorder_with_sqlite(system, tmp_path):
+    from robot_identification_interfaces.srv import StartRecording
+    system.start('simulated_robot', robot='panda', rate=500.0)
+    system.start('recorder', robot='panda', storage='sqlite3')
+    assert system.call(StartRecording, '/recorder/start', name='run').success
+    began = time.monotonic()
+    time.sleep(3.0)
+    system.kill('recorder')
+    lasted = time.monotonic() - began
+    back = load_recording(tmp_path / 'run', load_arm('panda'))
+    assert back.duration > lasted - 1.0
+
+
+def test_no_robot(system):
+    from robot_identification_interfaces.srv import StartRecording
+    system.start('recorder', robot='panda')
+    answer = system.call(StartRecording, '/recorder/start')
+    assert not answer.success and "nobody publishes '/joint_states'" in answer.message
