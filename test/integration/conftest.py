@@ -74,6 +74,7 @@ class System:
         return self.logs[node].read_text()
 
     def kill(self, node, number=signal.SIGKILL):
+        # after SIGKILL the middleware knows its services for up to 20 s more: such tests come last
         process = self.processes.pop(node)
         process.send_signal(number)
         return process.wait(timeout=40)

@@ -102,6 +102,13 @@ def test_faults_are_counted_and_other_topics_recorded(system, tmp_path):
     assert names == {'robot_identification: recorder'}
 
 
+def test_no_robot(system):
+    from robot_identification_interfaces.srv import StartRecording
+    system.start('recorder', robot='panda')
+    answer = system.call(StartRecording, '/recorder/start')
+    assert not answer.success and "nobody publishes '/joint_states'" in answer.message
+
+
 def test_killed_recorder_with_sqlite(system, tmp_path):
     from robot_identification_interfaces.srv import StartRecording
     system.start('simulated_robot', robot='panda', rate=500.0)
@@ -113,10 +120,3 @@ def test_killed_recorder_with_sqlite(system, tmp_path):
     lasted = time.monotonic() - began
     back = load_recording(tmp_path / 'run', load_arm('panda'))
     assert back.duration > lasted - 1.0
-
-
-def test_no_robot(system):
-    from robot_identification_interfaces.srv import StartRecording
-    system.start('recorder', robot='panda')
-    answer = system.call(StartRecording, '/recorder/start')
-    assert not answer.success and "nobody publishes '/joint_states'" in answer.message
