@@ -112,9 +112,14 @@ def residuals(base: BaseParameters, samples: Samples, beta: Array, *,
     """
     columns = joint_columns(base)
     out = np.empty((row_count(samples), len(columns)))
-    for block in _blocks(samples):
+
+    def fill(block: _Block) -> None:
         for j, packed in enumerate(_packed(base, columns, samples, block, load)):
             out[block.rows, j] = packed[:, -1] - packed[:, :-1] @ beta[columns[j]]
+
+    with single_threaded_blas(), ThreadPoolExecutor(core_count()) as pool:
+        for _ in pool.map(fill, _blocks(samples)):
+            pass
     return out
 
 
