@@ -26,7 +26,7 @@ import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.errors import ExecutionError
-from robot_identification.excitation import load_excitation
+from robot_identification.excitation import check_certificate, load_excitation
 from robot_identification.execution import (
     Fault,
     MotionPlan,
@@ -127,7 +127,7 @@ class Motion:
             The motion did not begin; the text says why.
         """
         motion = load_excitation(path)
-        motion.check_arm(self._arm)
+        check_certificate(motion, self._arm)    # proven again, here and for this arm
         self._controller.check(self._arm.joint_names)
         if recording:
             self._recorder.check()

@@ -13,12 +13,14 @@
 # limitations under the License.
 """What is wrong before a motion is said, and nothing moves."""
 
+import dataclasses
 import shutil
 import signal
 
 from conftest import Execution, System, ros
 
 from robot_identification.arm import load_arm
+from robot_identification.excitation import Trajectory, load_excitation
 
 RATE = 250.0
 
@@ -30,11 +32,20 @@ def test_start_outside_limits_and_wrong_controller(tmp_path, excitations):
     arm = load_arm('panda')
     q = (arm.limits.lower + arm.limits.upper) / 2
     q[1] = arm.limits.upper[1] + 0.03
+    too_fast = load_excitation(tmp_path / 'a.yaml')
+    coefficients = too_fast.trajectory.coefficients.copy()
+    coefficients[1:] *= 1.5
+    dataclasses.replace(
+        too_fast, trajectory=Trajectory(too_fast.trajectory.series, coefficients),
+    ).save(tmp_path / 'too_fast.yaml')
     other = System(tmp_path)
     try:
         other.start('simulated_robot', robot='panda', rate=RATE, initial_position=q.tolist(),
                     controller='mine')
         other.start('excitation', robot='panda', autostart=True, controller='mine')
+        result = Execution(other, excitation='too_fast.yaml').result()
+        assert result.reason == 'excitation'
+        assert 'must not be executed' in result.message
         result = Execution(other, excitation='a.yaml').result()
         assert result.reason == 'start_outside_limits'
         assert 'panda_joint2' in result.message
