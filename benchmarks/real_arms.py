@@ -14,7 +14,7 @@
 """
 Errors on recordings of real arms, through the commands that a user types.
 
-    python benchmarks/real_arms.py [--datasets FOLDER] [--estimator wls] [--json FILE]
+    python benchmarks/real_arms.py [--datasets FOLDER] [--estimator wls] [--robot NAME ...]
 
 FOLDER holds ur10e/, tx40/, lwr4/, emps/ with recordings and URDFs; the robot YAMLs are those of
 benchmarks/robots. Torques are predicted with `validate --csv` and compared after a zero-phase
@@ -83,13 +83,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
     parser.add_argument('--datasets', type=Path, default=ROOT.parent / 'shared' / 'datasets')
     parser.add_argument('--estimator', default='wls')
-    parser.add_argument('--friction', default='coulomb_viscous')
+    parser.add_argument('--friction', help='all are tried by auto when not given')
+    parser.add_argument('--robot', nargs='*', default=['ur10e', 'tx40', 'lwr4', 'emps'])
     parser.add_argument('--json', type=Path, default=Path('results/real_arms.json'))
     options = parser.parse_args()
     if not options.datasets.is_dir():
         print(f'no recordings in {options.datasets}: give their folder with --datasets')
         return 2
-    print(f'estimator {options.estimator}, friction {options.friction}, errors at {CUTOFF} Hz')
+    print(f"estimator {options.estimator}, friction {options.friction or 'by default'}, "
+          f'errors at {CUTOFF} Hz')
     print(f"{'robot':>8} {'fitted on':>44} {'fit':>8} {'held out':>9} {'feasible':>9}")
     rows = []
     with tempfile.TemporaryDirectory() as name:
@@ -98,6 +100,8 @@ def main() -> int:
                        *options.datasets.glob('*/*.urdf')):
             (folder / source.name).write_bytes(source.read_bytes())
         for number, (robot, fit, window, other, other_window) in enumerate(CASES):
+            if robot not in options.robot:
+                continue
             rows.append(case(folder, number, robot, options, (fit, window), (other, other_window)))
     options.json.parent.mkdir(parents=True, exist_ok=True)
     options.json.write_text(json.dumps(rows, indent=1))
@@ -109,7 +113,8 @@ def case(folder: Path, number: int, robot: str, options: argparse.Namespace,
     """Identify and validate one case; print its row."""
     yaml, result = folder / f'{robot}.yaml', folder / str(number)
     found = command('identify', yaml, options.datasets / fit[0], '--window', *fit[1], '-o', result,
-                    '--estimator', options.estimator, '--friction', options.friction)
+                    '--estimator', options.estimator,
+                    *(('--friction', options.friction) if options.friction else ()))
     errors = {}
     for kind, (recording, window) in (('fit', fit), ('held_out', other)):
         if recording is None:
