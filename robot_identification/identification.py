@@ -247,11 +247,12 @@ def validate(
     """
     recording = _load(model.arm, recording)
     options = dict(processing or {})
-    samples = process(recording, model.arm, **options)
+    samples = process(recording, model.arm, still_joints=True, **options)
     training = [Trace.from_coarse(trace) for trace in model.information.get('training_motion', [])]
     held_out = evaluate(model, samples, name=recording.name,
                         repeated=repeated_share(Trace.of(samples), training) if training else 0.0)
-    whole = process(recording, model.arm, **{**options, 'standstill': 'zero', 'edges': 'keep'})
+    whole = process(recording, model.arm, **{**options, 'still_joints': True, 'standstill': 'zero',
+                                             'edges': 'keep'})
     t, torque = predict(model, recording, whole)
     verdict = judge([held_out], thresholds or Thresholds(), rated_torque=model.arm.limits.torque)
     return Validation(verdict, t, torque)
@@ -263,7 +264,7 @@ def _load(arm: Arm, recording: Recording | str | Path) -> Recording:
 
 def _validate(model: IdentifiedModel, fit: Fit, recording: Recording,
               processing: Mapping[str, Any]) -> HeldOut:
-    samples = process(recording, model.arm, **processing)
+    samples = process(recording, model.arm, still_joints=True, **processing)
     by_load = get_friction(model.friction).needs_load    # the free estimate knows no load
     return evaluate(model, samples, name=recording.name,
                     free=None if by_load else _free_model(model, fit.estimate),

@@ -23,8 +23,8 @@ import pytest
 from excitation_arms import chain
 from test_regression import samples_of
 
-from robot_identification import IdentifiedModel, Recording, inverse_dynamics
-from robot_identification.errors import ConfigurationError, RecordingError
+from robot_identification import IdentifiedModel, Recording, inverse_dynamics, validate
+from robot_identification.errors import ConfigurationError, RecordingError, SignalError
 from robot_identification.signals import check_effort, process
 from robot_identification.validation import (
     Thresholds,
@@ -180,3 +180,17 @@ def test_effort_is_not_judged_without_gravity():
     check = check_effort(floating, [process(recording_of(tau=lambda s: -s.tau), floating)])
     assert np.isnan(check.scale)
     assert 'could not be checked' in check.message
+
+
+def test_a_joint_may_stand_still_in_a_motion_to_validate_on():
+    samples = samples_of(ARM, count=4000)
+    q, zero = np.array(samples.q), np.zeros_like(samples.q)
+    q[:, 2], v, a = 0.4, np.array(samples.v), np.array(samples.a)
+    v[:, 2], a[:, 2] = zero[:, 2], zero[:, 2]
+    tau = inverse_dynamics(ARM, q, v, a) + 0.05 * np.random.default_rng(0).normal(size=q.shape)
+    recording = Recording(samples.t, q, tau, joint_names=ARM.joint_names)
+    with pytest.raises(SignalError, match="joint 'wrist' does not move"):
+        process(recording, ARM)
+    validation = validate(model_of(), recording)
+    assert validation.verdict.held_out[0].relative_error < 0.03
+    assert len(validation.t) == len(recording.t)

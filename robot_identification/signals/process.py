@@ -83,6 +83,7 @@ def process(
     smoothing_passes: int | None = None,
     harmonics: int | None = None,
     basis: str = 'ffs',
+    still_joints: bool = False,
 ) -> Samples:
     """
     Make samples of a recording.
@@ -124,6 +125,9 @@ def process(
         A step longer than so many median steps is a gap.
     smoothing_passes, harmonics, basis
         Of the methods 'smoothing' and 'fourier' / 'spectral'.
+    still_joints
+        Whether joints may stand still all the time: in a motion to validate on they may, in one to
+        fit they may not.
 
     Raises
     ------
@@ -144,7 +148,7 @@ def process(
     if velocity == 'recorded' and (edges == 'keep' or average or method != 'butterworth'):
         raise SignalError("recorded velocities go with the method 'butterworth' and without "
                           'averaging only')
-    columns, n = _columns(recording, arm, velocity), arm.n
+    columns, n = _columns(recording, arm, velocity, still_joints), arm.n
     uniform = resample(recording.t, columns, gap_steps=gap_steps, stamps=stamps, judge=n)
     longest = max(uniform.segments, key=lambda run: run.stop - run.start)
     notes: dict[str, object] = {'method': method, 'edges': edges}
@@ -174,11 +178,12 @@ def process(
                      samples_a_period, noise, averaged)
 
 
-def _columns(recording: Recording, arm: Arm, velocity: str) -> Array:
+def _columns(recording: Recording, arm: Arm, velocity: str, still_joints: bool) -> Array:
     """Return positions, torques and, where asked for, velocities side by side."""
     q, tau = recording.joint_position(arm), recording.joint_torque(arm)
     for j, name in enumerate(arm.joint_names):
-        if np.ptp(q[:, j]) <= 1e-9 * max(1.0, float(np.abs(q[0, j]))):
+        still = np.ptp(q[:, j]) <= 1e-9 * max(1.0, float(np.abs(q[0, j])))
+        if still and not still_joints:
             raise SignalError(
                 f"joint '{name}' does not move in this recording; lock it in the robot file, or "
                 'record a motion of all joints')

@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 
 from robot_identification.arrays import Array, read_only
-from robot_identification.errors import ConfigurationError
 from robot_identification.recording import Recording, published_effort, published_position
 from robot_identification.simulation.plant import Plant, PlantState
 from robot_identification.simulation.reference import Reference, run_in_motion
@@ -142,12 +141,8 @@ def simulate(plant: Plant, motion: Any, *, rng: np.random.Generator, periods: in
 
 
 def _samples(plant: Plant, reference: Reference) -> int:
-    count = reference.duration * plant.options.rate
-    if abs(count - np.rint(count)) > 1e-3:
-        raise ConfigurationError(
-            f'the motion lasts {reference.duration:g} s, which is {count:.3f} samples at '
-            f'{plant.options.rate:g} Hz; choose a `rate` of which it is a whole number')
-    return int(np.rint(count))
+    """Return how many whole sensor periods the motion lasts."""
+    return int(np.floor(reference.duration * plant.options.rate + 1e-3))
 
 
 def _follow(robot: SimulatedRobot,
