@@ -188,3 +188,9 @@ def test_an_excitation_extends_a_recording_and_is_exported(own_arm):
     assert list(out['not_possible']) == ['circle']
     assert all(claim['holds'] for claim in out['certificate'])
     assert {claim['quantity'] for claim in out['certificate']} >= {'velocity', 'torque'}
+
+
+def test_brackets_of_formulas_are_shown(tmp_path):
+    text = run('frictions', cwd=tmp_path)
+    assert '[f1 -' in text
+    assert '[Fc +' in text

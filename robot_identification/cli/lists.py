@@ -21,6 +21,7 @@ from typing import Annotated
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from robot_identification.arm import load_arm, robot_files, robot_template
 from robot_identification.cli.console import AsJson, emit, out
@@ -87,5 +88,5 @@ def _show(as_json: bool, title: str, columns: tuple[str, ...],
     for column in columns:
         table.add_column(column)
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(Text, row))    # brackets of formulas are no markup
     out.print(table)
