@@ -67,7 +67,6 @@ def demo(
         training = simulate(plant, excitation, rng=rng, periods=2, name='motion A')
         tell('motion to validate on', 0.6)
         check = simulate(plant, other, rng=rng, periods=2, name='motion B')
-    output.mkdir(parents=True, exist_ok=True)
     excitation.save(output / 'excitation.yaml')
     training.recording.to_csv(output / 'recording.csv')
     check.recording.to_csv(output / 'held_out.csv')

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -49,12 +50,8 @@ def payload(
               'centre_of_mass': found.centre, 'relative_error': found.relative_error,
               'smallest_pseudo_inertia_eigenvalue': found.certificate})
         return
-    table = Table(title=f'payload in the frame of {identified.arm.joint_names[-1]}')
-    for head in ('parameter', 'value', '\u00b1', 'unit'):
-        table.add_column(head)
-    for row in zip(INERTIAL_NAMES, found.parameters, deviations, INERTIAL_UNITS):
-        table.add_row(row[0], f'{row[1]:.5g}', f'{row[2]:.2g}', row[3])
-    out.print(table)
+    _show(f'payload in the frame of {identified.arm.joint_names[-1]}', ('parameter', 'value'),
+          zip(INERTIAL_NAMES, found.parameters, deviations, INERTIAL_UNITS))
 
 
 def gains(
@@ -76,9 +73,16 @@ def gains(
         emit({'gains': dict(zip(arm.joint_names, found.gains)),
               'std': dict(zip(arm.joint_names, found.deviations))})
         return
-    table = Table(title='drive gains at the joint')
-    for head in ('joint', 'gain', '\u00b1', 'unit'):
+    _show('drive gains at the joint', ('joint', 'gain'),
+          zip(arm.joint_names, found.gains, found.deviations, arm.units('N m/A', 'N/A')))
+
+
+def _show(title: str, heads: tuple[str, str],
+          rows: Iterable[tuple[str, float, float, str]]) -> None:
+    """Print a table of values with their standard deviations and units."""
+    table = Table(title=title)
+    for head in (*heads, '\u00b1', 'unit'):
         table.add_column(head)
-    for row in zip(arm.joint_names, found.gains, found.deviations, arm.units('N m/A', 'N/A')):
-        table.add_row(row[0], f'{row[1]:.5g}', f'{row[2]:.2g}', row[3])
+    for name, value, deviation, unit in rows:
+        table.add_row(name, f'{value:.5g}', f'{deviation:.2g}', unit)
     out.print(table)
