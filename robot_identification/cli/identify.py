@@ -61,7 +61,7 @@ Period = Annotated[float | None, typer.Option(
 def identify(
     robot: Robot,
     recordings: Annotated[list[Path], typer.Argument(
-        metavar='RECORDING...', help='CSV or NPZ recordings to fit.')],
+        metavar='RECORDING...', help='CSV, NPZ or rosbag recordings to fit.')],
     output: Annotated[Path, typer.Option('--output', '-o', help='Folder for the results.')],
     estimator: Annotated[str, typer.Option(
         help='See `estimators`; auto chooses by cross-validation.')] = 'wls',
@@ -124,7 +124,7 @@ def identify(
 
 def validate(
     model: Annotated[Path, typer.Argument(metavar='MODEL', help='Model file.')],
-    recording: Annotated[Path, typer.Argument(metavar='RECORDING', help='CSV or NPZ recording.')],
+    recording: Annotated[Path, typer.Argument(metavar='RECORDING', help='CSV, NPZ or rosbag recording.')],
     csv: Annotated[Path | None, typer.Option(
         help="Write t and tau_hat_<joint> at the recording's stamps.")] = None,
     window: Window = None,
