@@ -124,7 +124,8 @@ def identify(
 
 def validate(
     model: Annotated[Path, typer.Argument(metavar='MODEL', help='Model file.')],
-    recording: Annotated[Path, typer.Argument(metavar='RECORDING', help='CSV, NPZ or rosbag recording.')],
+    recording: Annotated[Path, typer.Argument(
+        metavar='RECORDING', help='CSV, NPZ or rosbag recording.')],
     csv: Annotated[Path | None, typer.Option(
         help="Write t and tau_hat_<joint> at the recording's stamps.")] = None,
     window: Window = None,
