@@ -116,3 +116,13 @@ def test_the_template_loads_once_it_is_filled_in(tmp_path):
     arm = load_arm(path)
     assert arm.limits.acceleration.tolist() == [5.0] * 3
     assert arm.effort.side == 'joint'
+
+
+def test_a_joint_that_is_locked_needs_no_limits(tmp_path):
+    arm = arm_of(tmp_path, locked={'wrist': 0.1}, joints={
+        'elbow': {'acceleration': 5.0}, 'wrist': {'acceleration': None}},
+        drives={'wrist': {'gain': 2.0}})
+    assert arm.joint_names == ('shoulder', 'elbow')
+    assert arm.limits.acceleration[1] == 5.0
+    with pytest.raises(ConfigurationError, match='locked must be joints with their positions'):
+        arm_of(tmp_path, locked='wrist')

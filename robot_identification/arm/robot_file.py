@@ -91,6 +91,7 @@ def arm_from_mapping(content: Mapping[str, Any], *, folder: Path, origin: str,
         As `read_robot_file`.
     """
     _known_keys(content, KEYS, origin)
+    content = _without_locked(content, origin)
     empty = _unfilled(content, '')
     if empty:
         raise ConfigurationError(f'{origin} still has places to fill in: {", ".join(empty)}')
@@ -159,6 +160,17 @@ def _known_keys(content: Any, known: tuple[str, ...], origin: str) -> None:
         if key not in known:
             raise ConfigurationError(
                 f"{origin} has the unknown key '{key}'; known are: {', '.join(known)}")
+
+
+def _without_locked(content: Mapping[str, Any], origin: str) -> dict[str, Any]:
+    """Leave out the limits and drives of locked joints: they stand still."""
+    locked = content.get('locked', {})
+    if not isinstance(locked, Mapping | list):
+        raise ConfigurationError(f'{origin}, locked must be joints with their positions, '
+                                 f'as {{finger: 0.0}}, not {locked!r}')
+    return {key: ({joint: values for joint, values in value.items() if joint not in locked}
+                  if key in ('joints', 'drives') and isinstance(value, Mapping) else value)
+            for key, value in content.items()}
 
 
 def _unfilled(content: Any, prefix: str) -> list[str]:
