@@ -126,7 +126,7 @@ def test_damaged_files_are_refused(tmp_path):
     text = path.read_text()
     for change, words in (
             (('model/2', 'model/99'), 'not a model file of the schema'),
-            (('inertial:', 'inertia:'), 'damaged'),
+            (('\ninertial:', '\ninertia:'), 'damaged'),
             (('coulomb_viscous', 'sticky'), "no friction model 'sticky'"),
             (('elbow: [', 'elbow: [.nan, '), 'damaged'),
             (('schema:', 'schema: ['), 'cannot be read')):

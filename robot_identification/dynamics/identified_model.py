@@ -39,6 +39,14 @@ from robot_identification.files import write_text
 SCHEMA = 'robot_identification/model/2'
 READABLE = (SCHEMA, 'robot_identification/model/1')
 """The first schema has no shape of the friction and no delay."""
+HEADER = """\
+# Identified dynamic model: robot_identification.load_model reads it and predicts torques.
+# inertial: m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of each link and what is fixed to it,
+#   about the origin of its joint's frame [kg, kg m, kg m^2]
+# rotor_inertia: seen at the joint [kg m^2, or kg where it slides]
+# friction: at the joint [N m, N m s/rad; N, N s/m]
+# delay: of the torque after the position [s]
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,15 +174,15 @@ class IdentifiedModel:
         """
         content = {
             'schema': SCHEMA,
-            'information': dict(self.information),
             'inertial': dict(zip(self.arm.joint_names, _rows(self.inertial))),
             'rotor_inertia': dict(zip(self.arm.element_names, map(float, self.rotor_inertia))),
             'friction': self._friction(),
             'delay': dict(zip(self.arm.joint_names, map(float, self.delay))),
+            'information': dict(self.information),
             'arm': arm_to_mapping(self.arm)}
         text = yaml.dump(content, Dumper=_Dumper, sort_keys=False, width=100,
                          default_flow_style=None, allow_unicode=True)
-        write_text(path, text)
+        write_text(path, HEADER + text)
 
     def _friction(self) -> dict[str, Any]:
         friction, elements = get_friction(self.friction), self.arm.element_names

@@ -28,9 +28,12 @@ from robot_identification.dynamics import (
 )
 
 SMALLEST_RADIUS = 0.02
-"""Of gyration [m], and
-part of the arm's mean link mass that a link's scale has at least."""
+"""Radius of gyration that a link's scale has at least [m]."""
 SMALLEST_MASS = 0.02
+"""Part of the arm's mean link mass that a link's scale has at least."""
+ROTOR_ACCELERATION, SLIDING_ROTOR_ACCELERATION = 100.0, 10.0
+"""What a drive's torque limit gives its rotor alone [rad/s^2, m/s^2]: behind high gears, as in
+wrists and hobby servos, a rotor weighs many times what it moves."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +156,8 @@ def _drive_scales(structure: ModelStructure) -> tuple[Array, Array]:
                       np.abs(gravity).max(axis=0) + 10 * inertia)
     floor_inertia, floor_torque = 1e-2 * inertia.max() + 1e-6, 1e-2 * torque.max() + 1e-6
     acts = np.abs(arm.transmission) > 0
-    rotor = acts @ np.maximum(inertia, floor_inertia)
+    alone = torque / np.where(arm.prismatic, SLIDING_ROTOR_ACCELERATION, ROTOR_ACCELERATION)
+    rotor = acts @ np.maximum(np.maximum(inertia, alone), floor_inertia)
     level = acts @ np.maximum(torque, floor_torque)
     torques = np.array([unit != '1' for unit in structure.friction.units])
     return rotor, np.where(torques, level[:, None], 1.0).ravel()
