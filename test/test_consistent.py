@@ -15,6 +15,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from excitation_arms import chain
@@ -102,3 +104,17 @@ def test_distances_do_not_depend_on_the_frame():
         transform = link_transform(_scales(mean[None])[0]).T
         sizes.append(np.linalg.norm(np.linalg.solve(transform, value - mean)))
     assert sizes[0] == pytest.approx(sizes[1], rel=1e-9)
+
+
+def test_a_rotor_behind_a_high_gear_may_outweigh_its_link():
+    """As in wrists and hobby servos: the prior must not argue with the data about it."""
+    arm = chain()
+    samples = samples_of(arm, count=600, noise=1.0)
+    rotor = np.array([0.1, 0.1, 0.3])
+    own = arm.inertial_parameters[-1, 4:].max()
+    assert rotor[-1] > 5 * own
+    heavy = dataclasses.replace(samples, tau=samples.tau + rotor * samples.a)
+    regression = build_regression(arm, [heavy])
+    consistent = fit_consistent(regression, get_estimator('wls').fit(regression))
+    assert consistent.rotor_inertia[-1] == pytest.approx(rotor[-1], rel=0.1)
+    assert np.all(consistent.residual_rms < 1.01 * consistent.free_residual_rms)
