@@ -169,6 +169,15 @@ def test_effort_that_cannot_be_is_refused(tau, words):
         check_effort(ARM, [process(recording_of(tau=tau), ARM)])
 
 
+@pytest.mark.parametrize(('factor', 'words'), [(-1.0, 'sign is the other way'),
+                                               (0.02, 'unit, gain or reduction'),
+                                               (30.0, 'unit, gain or reduction')])
+def test_one_joint_whose_effort_is_not_as_the_others_is_named(factor, words):
+    factors = np.array([factor, 1.0, 1.0])
+    with pytest.raises(RecordingError, match=rf"joint 'shoulder' carries .*{words}"):
+        check_effort(ARM, [process(recording_of(tau=lambda s: factors * s.tau), ARM)])
+
+
 def test_effort_that_can_be_is_measured():
     check = check_effort(ARM, [process(recording_of(tau=lambda s: 1.7 * s.tau), ARM)])
     assert check.scale == pytest.approx(1.7, rel=0.05)

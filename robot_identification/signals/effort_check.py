@@ -31,6 +31,9 @@ SMALLEST, LARGEST = 0.2, 5.0
 COMPENSATED = 0.1
 VISIBLE = 4.0
 """Standard errors by which the gravity share must be known before it is judged."""
+LOADED = 0.2
+"""Part of the largest gravity torque from which a joint is judged on its own: below, a wrong
+centre of mass or a tool that the URDF does not know can turn the sign."""
 MOST_ROWS = 20000
 
 
@@ -74,7 +77,8 @@ def check_effort(arm: Arm, samples: Sequence[Samples]) -> EffortCheck:
     Raises
     ------
     RecordingError
-        Sign, scale or gravity compensation of the effort cannot be as stated.
+        Sign, scale or gravity compensation of the effort cannot be as stated, or one joint's
+        effort is not as the others'.
     """
     q, v, a, tau = (np.concatenate([getattr(s, name) for s in samples]) for name in
                     ('q', 'v', 'a', 'tau'))
@@ -95,6 +99,7 @@ def check_effort(arm: Arm, samples: Sequence[Samples]) -> EffortCheck:
     if not np.any(weight > 0):
         return EffortCheck(np.nan, scale, 'gravity hardly loads the joints in these recordings, '
                            'so the effort could not be checked against it')
+    _judge_joints(arm, scale, weight, level > LOADED * level.max())
     overall = float(np.nansum(scale * weight) / np.sum(weight))
     certain = bool(1 / np.sqrt(np.sum(weight)) * VISIBLE < max(abs(overall), SMALLEST))
     if certain:
@@ -112,6 +117,25 @@ def _share(columns: Array, target: Array) -> tuple[float, float]:
     variance = np.mean(residual ** 2) / independent * np.linalg.pinv(
         columns.T @ columns / len(target), rcond=1e-10)[0, 0]
     return float(solution[0]), float(1 / max(variance, 1e-12))
+
+
+def _judge_joints(arm: Arm, scale: Array, weight: Array, loaded: Array) -> None:
+    """Refuse an effort that is as stated for some joints and not for others that are loaded."""
+    share = np.nan_to_num(scale)
+    certain = np.sqrt(weight) * np.maximum(np.abs(share), SMALLEST) > VISIBLE
+    fits = certain & (share > SMALLEST) & (share < LARGEST)
+    wrong = certain & loaded & ~fits
+    if not np.any(fits) or not np.any(wrong):
+        return
+    j = int(np.flatnonzero(wrong)[0])
+    cause = ('its sign is the other way round than that of the others' if share[j] < -SMALLEST
+             else 'its unit, gain or reduction is not that of the others')
+    raise RecordingError(
+        f"the effort of joint '{arm.joint_names[j]}' carries {share[j]:.2f} times the URDF's "
+        f'gravity torque, that of other joints {np.median(share[fits]):.2f} times: {cause}. '
+        f'Mend it in the recording, or, where the effort is a current or of the motor side, by '
+        f'`gain` or `reduction` of the joint under `drives` in the robot YAML; either may be '
+        f'negative')
 
 
 def _judge(arm: Arm, scale: float) -> None:
