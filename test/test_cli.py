@@ -194,3 +194,15 @@ def test_brackets_of_formulas_are_shown(tmp_path):
     text = run('frictions', cwd=tmp_path)
     assert '[f1 -' in text
     assert '[Fc +' in text
+
+
+def test_the_version_is_the_same_everywhere(tmp_path):
+    from pathlib import Path
+
+    import robot_identification
+    version = robot_identification.__version__
+    assert run('--version', cwd=tmp_path) == f'robot-identification {version}\n'
+    root = Path(robot_identification.__file__).parent.parent
+    assert f"version='{version}'" in (root / 'setup.py').read_text()
+    for file in ('package.xml', 'interfaces/package.xml'):
+        assert f'<version>{version}</version>' in (root / file).read_text()

@@ -16,9 +16,11 @@
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
 import typer
 
+from robot_identification import __version__
 from robot_identification.cli import demo, excite, identify, lists, payload, ros, study
 from robot_identification.cli.console import err
 from robot_identification.errors import RobotIdentificationError
@@ -31,6 +33,20 @@ for command in (demo.demo, lists.init, excite.excite, excite.simulate, identify.
                 lists.estimators, lists.frictions, lists.robots, study.studies):
     app.command()(command)
 app.add_typer(ros.ros, name='ros')
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f'robot-identification {__version__}')
+        raise typer.Exit
+
+
+@app.callback()
+def _options(version: Annotated[bool, typer.Option(
+        '--version', callback=_print_version, is_eager=True,
+        help='Print the version and exit.')] = False) -> None:
+    pass
+
 
 def main() -> None:
     """Run the command line: 0 is a pass, 1 a negative verdict, 2 a wrong input."""
