@@ -86,7 +86,7 @@ def _show(as_json: bool, title: str, columns: tuple[str, ...],
         return
     table = Table(title=title)
     for column in columns:
-        table.add_column(column)
+        table.add_column(column, no_wrap=column == 'name')
     for row in rows:
         table.add_row(*map(Text, row))    # brackets of formulas are no markup
     out.print(table)
