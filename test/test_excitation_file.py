@@ -24,13 +24,13 @@ import yaml
 from excitation_arms import chain, tree
 
 from robot_identification.errors import ExcitationError
-from robot_identification.excitation import design, load_excitation
+from robot_identification.excitation import Requirements, design, load_excitation
 
 
 @pytest.fixture(scope='module', params=['ffs', 'mfs'])
 def excitation(request):
     return design(chain(), kind=request.param, harmonics=3, period=6.0, acceleration=8.0, starts=1,
-                  samples_per_period=50)
+                  samples_per_period=50, requirements=Requirements())
 
 
 def test_a_file_gives_everything_back_exactly(excitation, tmp_path):

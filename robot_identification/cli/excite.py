@@ -28,6 +28,7 @@ from robot_identification.arm import Arm, load_arm
 from robot_identification.cli.console import AsJson, Robot, emit, err, out, progress
 from robot_identification.errors import ConfigurationError, ExcitationError
 from robot_identification.excitation import (
+    SAFE,
     VALIDATION_MOTIONS,
     EarlierMotion,
     Excitation,
@@ -76,20 +77,23 @@ def excite(
     optimiser: Annotated[str, typer.Option(
         help='barrier; real_genetic and binary_genetic are for comparison.')] = 'barrier',
     time_budget: Annotated[float | None, typer.Option(
-        help='Take the best motion after so many seconds.')] = None,
+        help='Take the best motion after so many seconds, collision geometry and proof included.',
+        )] = None,
     margin: Annotated[float, typer.Option(
         help='Part of every range to keep free, 0 to less than 1.')] = 0.0,
     torque: Annotated[bool, typer.Option(
         '--torque/--no-torque', help='Keep the nominal torques within the rated ones.')] = True,
     torque_margin: Annotated[float, typer.Option(
         help='Part of the rated torques to keep free, for friction and what the URDF lacks.',
-        )] = 0.2,
+        )] = SAFE.torque_margin or 0.0,
     power: Annotated[float | None, typer.Option(help='Largest power of all joints [W].')] = None,
     payload: Annotated[str | None, typer.Option(
-        help='MASS,X,Y,Z: carried by the last joint, in its frame [kg, m].')] = None,
+        help='MASS,X,Y,Z[,LX,LY,LZ]: carried by the last joint, centre of mass in its frame, and '
+             'edges of the box around it that must not collide [kg, m].')] = None,
     collisions: Annotated[bool, typer.Option(
         '--collisions/--no-collisions', help='Keep links and surroundings apart.')] = True,
-    clearance: Annotated[float, typer.Option(help='Distance to keep [m].')] = 0.01,
+    clearance: Annotated[float, typer.Option(
+        help='Distance to keep [m].')] = SAFE.clearance or 0.0,
     floor: Annotated[float | None, typer.Option(help='Height of the floor [m].')] = None,
     box: Annotated[list[str] | None, typer.Option(
         help='X0,Y0,Z0,X1,Y1,Z1: an obstacle in the base frame [m]; repeat it for more.')] = None,
@@ -227,6 +231,9 @@ def numbers(option: str, text: str, count: int) -> list[float]:
 
 
 def _payload(text: str) -> Payload:
+    if text.count(',') == 6:
+        mass, x, y, z, *edges = numbers('--payload', text, 7)
+        return Payload(mass, (x, y, z), (edges[0], edges[1], edges[2]))
     mass, x, y, z = numbers('--payload', text, 4)
     return Payload(mass, (x, y, z))
 

@@ -23,14 +23,14 @@ import numpy as np
 
 from robot_identification.arm import Arm, Limits
 from robot_identification.errors import ExcitationError
-from robot_identification.excitation.geometry import Scene, build_scene
+from robot_identification.excitation.geometry import Scene, Shape, box, build_scene
 from robot_identification.excitation.peaks import prove_peaks
 from robot_identification.excitation.proof import (
     prove_clearance,
     prove_torque,
     prove_workspace,
 )
-from robot_identification.excitation.requirements import Requirements
+from robot_identification.excitation.requirements import Payload, Requirements
 from robot_identification.excitation.trajectories import Trajectory
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def certify(arm: Arm, trajectory: Trajectory, limits: Limits, margin: float = 0.
     margin
         Part of these ranges that must stay free.
     requirements
-        What else must hold.
+        What else must hold; nothing when None.
     scene
         Collision geometry; built from the requirements when None.
 
@@ -152,10 +152,11 @@ def certify(arm: Arm, trajectory: Trajectory, limits: Limits, margin: float = 0.
     claims = _joint_claims(arm, trajectory, limits, margin)
     if requirements.torque_margin is not None or requirements.power is not None:
         claims += _torque_claims(arm, trajectory, requirements)
-    for box in requirements.workspace:
-        room = prove_workspace(arm, trajectory, box)
-        claims.append(Claim('workspace', room, 0.0, 'm', 'bounded speed between times',
-                            bool(room >= 0), f"frame '{box.frame}' to the sides of its box"))
+    for workspace in requirements.workspace:
+        room = prove_workspace(arm, trajectory, workspace)
+        claims.append(Claim(
+            'workspace', room, 0.0, 'm', 'bounded speed between times', bool(room >= 0),
+            f"frame '{workspace.frame}' to the sides of its box"))
     if requirements.clearance is not None:
         scene = scene or scene_for(arm, requirements)
         found = prove_clearance(trajectory, scene, requirements.clearance)
@@ -172,7 +173,14 @@ def scene_for(arm: Arm, requirements: Requirements) -> Scene:
     return build_scene(
         arm, clearance=clearance, self_collision=requirements.self_collision,
         floor=requirements.floor, boxes=requirements.boxes, srdf=requirements.srdf,
-        package_dirs=requirements.package_dirs)
+        package_dirs=requirements.package_dirs, carried=_carried(arm, requirements.payload))
+
+
+def _carried(arm: Arm, payload: Payload | None) -> Shape | None:
+    if payload is None or payload.size is None:
+        return None
+    centre, half = np.array(payload.centre), np.array(payload.size) / 2
+    return box('payload', centre - half, centre + half, link=arm.n - 1)
 
 
 def check_certificate(

@@ -24,6 +24,6 @@ from robot_identification.simulation.sensors import Reading, Sensors
 from robot_identification.simulation.simulate import SimulatedRun, simulate
 from robot_identification.simulation.truth import PlantTruth
 
-__all__ = ['Contact', 'ContactGeometry', 'JointController', 'Plant', 'PlantFriction', 'PlantOptions',
-           'PlantState', 'PlantTruth', 'Reading', 'Reference', 'Sensors', 'SimulatedRobot',
-           'SimulatedRun', 'simulate']
+__all__ = ['Contact', 'ContactGeometry', 'JointController', 'Plant', 'PlantFriction',
+           'PlantOptions', 'PlantState', 'PlantTruth', 'Reading', 'Reference', 'Sensors',
+           'SimulatedRobot', 'SimulatedRun', 'simulate']
