@@ -36,17 +36,23 @@ from robot_identification.excitation import (
     Progress,
     Requirements,
     Workspace,
+    check_harmonics,
+    check_rate,
+    check_ur_script,
     design,
+    get_series,
     load_excitation,
     save_joint_trajectory,
     save_ur_script,
     suggested_harmonics,
     validation_motion,
 )
+from robot_identification.files import check_writable
 from robot_identification.recording import Recording, write_bag
 
 WRITERS: dict[str, Callable[[Recording, Path], None]] = {
     '.csv': Recording.to_csv, '.npz': Recording.to_npz, '': write_bag}
+POOR = 100    # condition number from which on a motion deserves a warning
 QUANTITIES = ('position', 'velocity', 'acceleration', 'jerk')
 
 
@@ -79,6 +85,9 @@ def excite(
     time_budget: Annotated[float | None, typer.Option(
         help='Take the best motion after so many seconds, collision geometry and proof included.',
         )] = None,
+    start: Annotated[str | None, typer.Option(
+        help='Position of rest to start from and return to, comma-separated, one for each joint '
+             '[rad or m]; free when not given.')] = None,
     margin: Annotated[float, typer.Option(
         help='Part of every range to keep free, 0 to less than 1.')] = 0.0,
     torque: Annotated[bool, typer.Option(
@@ -127,12 +136,22 @@ def excite(
         workspace=tuple(_workspace(text) for text in workspace or ()),
         srdf=None if srdf is None else str(srdf),
         package_dirs=tuple(str(folder) for folder in package_dir or ()))
+    if harmonics is None:
+        harmonics = suggested_harmonics(duration, upper_frequency, first_resonance)
+    check_harmonics(harmonics, duration, first_resonance)
+    exports = [path for path in (csv, trajectory, urscript) if path is not None]
+    for path in (output, report, *exports):
+        if path is not None:
+            check_writable(path)
+    if exports:
+        check_rate(rate, harmonics, duration)
+    if urscript is not None:
+        check_ur_script(arm.n, get_series(kind, duration, harmonics))
     found = design_with_progress(
         arm, as_json, kind=kind, period=duration, criterion=criterion, starts=starts, seed=seed,
-        harmonics=(suggested_harmonics(duration, upper_frequency, first_resonance)
-                   if harmonics is None else harmonics),
-        time_budget=time_budget, margin=margin, requirements=requirements, drives=drives,
-        scaling=scaling, optimiser=optimiser,
+        harmonics=harmonics, time_budget=time_budget, margin=margin, requirements=requirements,
+        drives=drives, scaling=scaling, optimiser=optimiser,
+        start=None if start is None else numbers('--start', start, arm.n),
         noise=None if noise is None else numbers('--noise', noise, arm.n),
         earlier=[earlier_motion(arm, path) for path in extend or ()])
     found.save(output)
@@ -169,6 +188,10 @@ def _tell(arm: Arm, found: Excitation, written: list[Path], failed: dict[str, st
     out.print('proven for all times:')
     for claim in found.certificate.claims:
         out.print(f'  {claim}', markup=False, highlight=False)
+    if found.condition_number > POOR:
+        out.print(f'a condition number above {POOR} shows some parameters badly: give the search '
+                  'more time, the motion a longer duration, or the joints more room',
+                  style='yellow')
     for note in found.notes:
         out.print(f'note: {note}', style='yellow', markup=False)
     asked = found.requirements

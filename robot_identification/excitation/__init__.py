@@ -32,12 +32,17 @@ from robot_identification.excitation.design import build_problem, condition_numb
 from robot_identification.excitation.excitation import ColumnChoice, Excitation, Motion
 from robot_identification.excitation.excitation_file import load_excitation, save_excitation
 from robot_identification.excitation.exports import (
+    check_ur_script,
     joint_trajectory,
     save_joint_trajectory,
     save_ur_script,
     ur_script,
 )
-from robot_identification.excitation.frequencies import suggested_harmonics
+from robot_identification.excitation.frequencies import (
+    check_harmonics,
+    check_rate,
+    suggested_harmonics,
+)
 from robot_identification.excitation.geometry import has_collision_geometry
 from robot_identification.excitation.motion_limits import motion_limits
 from robot_identification.excitation.objective import Objective
@@ -67,7 +72,8 @@ __all__ = [
     'Criterion', 'Excitation', 'FourierSeries', 'JointLimits', 'ModifiedFourierSeries',
     'Motion', 'Objective', 'Peaks', 'Payload', 'Problem', 'Progress', 'QuinticSpline',
     'Requirements', 'RestingFourierSeries', 'Series', 'Trajectory', 'Workspace',
-    'build_problem', 'certify', 'check_certificate', 'condition_number', 'design',
+    'build_problem', 'certify', 'check_certificate', 'check_harmonics', 'check_rate',
+    'check_ur_script', 'condition_number', 'design',
     'get_criterion', 'get_series', 'has_collision_geometry', 'load_excitation', 'motion_limits',
     'prove_peaks', 'save_excitation', 'scene_for',
     'VALIDATION_MOTIONS', 'joint_trajectory', 'save_joint_trajectory', 'save_ur_script',

@@ -145,6 +145,8 @@ def design(
     began = time.monotonic()
     if optimiser not in OPTIMISERS:
         raise UnknownNameError('excitation optimiser', optimiser, OPTIMISERS)
+    if time_budget is not None and not time_budget > 0:
+        raise ExcitationError(f'the time budget must be positive, not {time_budget!r} s')
     if starts < 1:
         raise ExcitationError(f'a design needs at least one start, not {starts!r}')
     limits, notes = motion_limits(arm, velocity, acceleration)
@@ -215,7 +217,7 @@ def build_problem(
     if samples_per_period < needed:
         raise ExcitationError(
             f'{samples_per_period} samples a period cannot show {series.harmonics} harmonics and '
-            f'{columns.rank} base parameters; take {needed} or more')
+            f'{columns.rank} base parameters; take {needed} or more samples, or fewer harmonics')
     free = np.ones((series.size, arm.n), dtype=bool)
     rest = np.zeros((series.size, arm.n))
     if start is not None:
