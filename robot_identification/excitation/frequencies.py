@@ -47,8 +47,8 @@ def check_harmonics(harmonics: int, duration: float, first_resonance: float | No
     if harmonics > most:
         raise ExcitationError(
             f'{harmonics} harmonics of a period of {duration:g} s reach '
-            f'{harmonics / duration:.3g} Hz, above a sixth of the first resonance of {first_resonance:g} Hz; take {most} '
-            f'harmonics or fewer, or a longer period')
+            f'{harmonics / duration:.3g} Hz, above a sixth of the first resonance of '
+            f'{first_resonance:g} Hz; take {most} harmonics or fewer, or a longer period')
 
 
 def check_rate(rate: float, harmonics: int, duration: float) -> None:
