@@ -31,6 +31,7 @@ from robot_identification.excitation import (
     EarlierMotion,
     Requirements,
     check_certificate,
+    check_harmonics,
     design,
     get_series,
     joint_trajectory,
@@ -173,6 +174,13 @@ def test_periods_that_are_too_short_say_how_long_they_must_be():
         suggested_harmonics(3.0)
     with pytest.raises(ExcitationError, match='resonance must be positive'):
         suggested_harmonics(10.0, 0.5, -1.0)
+
+
+def test_harmonics_near_the_resonance_are_refused():
+    check_harmonics(5, 10.0, 3.0)
+    check_harmonics(50, 10.0, None)
+    with pytest.raises(ExcitationError, match=r'reach 0\.6 Hz, above a sixth .* take 5 h'):
+        check_harmonics(6, 10.0, 3.0)
 
 
 def test_the_page_opens_offline_and_shows_what_was_proven(resting, tmp_path):

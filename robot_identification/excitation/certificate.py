@@ -190,7 +190,7 @@ def check_certificate(
     Prove an excitation's limits again, for an arm that is about to execute it.
 
     Besides what the file asks for, the arm's own limits are checked: they may have been lowered
-    since the design.
+    since the design. What the excitation's certificate claims must be among what is proven now.
 
     Parameters
     ----------
@@ -209,7 +209,8 @@ def check_certificate(
     Raises
     ------
     ExcitationError
-        Another arm or URDF, a limit that does not hold, or geometry that is missing here.
+        Another arm or URDF, a limit that does not hold, a claim that is not asked for any more, or
+        geometry that is missing here.
     """
     tell = progress or (lambda text: None)
     excitation.check_arm(arm)
@@ -220,6 +221,13 @@ def check_certificate(
     certificate = certify(arm, excitation.trajectory, excitation.limits, excitation.margin,
                           excitation.requirements)
     _refuse(certificate)
+    proven = [(claim.quantity, claim.limit) for claim in certificate.claims]
+    for claim in excitation.certificate.claims:
+        if (claim.quantity, claim.limit) not in proven:
+            raise ExcitationError(
+                f'the excitation must not be executed: its certificate claims a {claim.quantity} '
+                f'within {claim.limit:g} {claim.unit}, which its requirements do not ask for; '
+                f'design it again')
     return certificate
 
 
