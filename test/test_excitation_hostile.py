@@ -229,9 +229,10 @@ def test_a_payload_without_a_size_is_said_not_to_be_looked_at():
 def sparse():
     """A problem whose torques were looked at too seldom, and a motion that slips through."""
     arm = chain()
-    limits, _ = motion_limits(arm, acceleration=60.0, velocity=20.0)
+    arm = dataclasses.replace(arm, limits=dataclasses.replace(arm.limits, torque=np.full(3, 12.0)))
+    limits, _ = motion_limits(arm, acceleration=300.0, velocity=30.0)
     requirements = Requirements(torque_margin=0.0)
-    problem = build_problem(arm, get_series('mfs', 4.0, 3), limits, requirements=requirements,
+    problem = build_problem(arm, get_series('mfs', 2.0, 3), limits, requirements=requirements,
                             samples_per_period=50)
     joints, torque = problem.constraints
     coarse = torque.refined()
