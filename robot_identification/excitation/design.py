@@ -47,7 +47,8 @@ from robot_identification.excitation.requirements import SAFE, Requirements
 from robot_identification.excitation.search import Report, search
 from robot_identification.excitation.trajectories import Series, Trajectory, get_series
 
-SEARCHING = 0.9    # part of a time budget that the search may use; the rest is for the proof
+SEARCHING = 0.9    # part of a time budget at which the search ends; the rest is for the proof
+LEAST = 0.5        # part of it that is searched whatever the collision geometry took
 
 
 def design(
@@ -101,8 +102,8 @@ def design(
         give equal designs.
     time_budget
         For everything, collision geometry and proof included [s]: the search ends early enough
-        that a proof usually fits, and the best motion so far is taken. A proof that fails and is
-        repaired can exceed it by a few seconds.
+        that a proof usually fits, and the best motion so far is taken. It is exceeded where half
+        of it does not remain for the search, or where a proof fails and the motion is repaired.
     progress
         Called with a `Progress` a few times a second; an exception from it ends the design.
     velocity, acceleration
@@ -157,7 +158,7 @@ def design(
                             scene=scene, drives=drives, scaling=scaling, noise=noise,
                             earlier=earlier)
     left = (None if time_budget is None
-            else max(0.0, SEARCHING * time_budget - (time.monotonic() - began)))
+            else max(LEAST * time_budget, SEARCHING * time_budget - (time.monotonic() - began)))
     minima = search(problem, OPTIMISERS[optimiser], starts, seed, left, progress, workers)
     proven = best_proven(
         arm, problem, minima, margin, requirements, scene,

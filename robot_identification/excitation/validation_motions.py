@@ -83,6 +83,7 @@ def validation_motion(
     limits, notes = motion_limits(arm, velocity, acceleration)
     scene = scene_for(arm, requirements) if requirements.clearance is not None else None
     rng = np.random.default_rng([seed, 77])
+    last = arm.model.frames[arm.model.nframes - 1].name
     reasons: list[str] = []
     for _ in range(DRAWS):
         path: Path | None
@@ -94,7 +95,7 @@ def validation_motion(
             raise ExcitationError(f"there is no validation motion '{name}'; there is: "
                                   f'{", ".join(VALIDATION_MOTIONS)}')
         if path is None:
-            reasons.append('the inverse kinematics finds no path')
+            reasons.append(f"the inverse kinematics does not move '{frame or last}' along it")
             continue
         if not _apart(scene, requirements, path[1]):
             reasons.append('links or surroundings come too near')
