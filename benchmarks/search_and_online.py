@@ -27,7 +27,7 @@ from robot_identification.estimation.search import get_search
 from robot_identification.estimation.search.objective import get_objective
 from robot_identification.estimation.search.problem import SearchProblem
 from robot_identification.estimation.search.ranges import search_bounds
-from robot_identification.excitation import design
+from robot_identification.excitation import Requirements, design
 from robot_identification.regression import build_regression
 from robot_identification.signals import Samples
 from robot_identification.simulation import Plant, PlantOptions
@@ -40,7 +40,8 @@ def searches():
     """25 individuals, 200 iterations, 25 s at 1 kHz of the three joints of the ER-16."""
     arm = load_arm('er16')
     plant = Plant(arm, PlantOptions.matched(seed=0))
-    t, q, v, a = design(arm, period=25.0, harmonics=5, starts=1).sample(1000.0)
+    t, q, v, a = design(arm, kind='ffs', period=25.0, harmonics=5, starts=1,
+                        requirements=Requirements()).sample(1000.0)
     tau = plant.rigid_torque(q, v, a) + plant.friction_torque(v)
     tau = tau + np.random.default_rng(0).standard_normal(tau.shape)
     samples = Samples(t=t, q=q, v=v, a=a, tau=tau, rate=1000.0, joint_names=arm.joint_names,

@@ -25,6 +25,31 @@ from pathlib import Path
 from robot_identification.errors import ConfigurationError
 
 
+def check_writable(path: str | Path) -> None:
+    """
+    Create the folder of a file that is to be written, before long work is done for it.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Raises
+    ------
+    ConfigurationError
+        It is a folder, or its folder cannot be created or written.
+    """
+    target = Path(path)
+    if target.is_dir():
+        raise ConfigurationError(f"'{target}' is a folder; name a file")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigurationError(f"'{target}' cannot be written: {error.strerror}") from error
+    if not os.access(target.parent, os.W_OK):
+        raise ConfigurationError(f"'{target}' cannot be written: no permission in its folder")
+
+
 @contextmanager
 def written_whole(path: str | Path) -> Iterator[Path]:
     """
@@ -38,15 +63,15 @@ def written_whole(path: str | Path) -> Iterator[Path]:
     Raises
     ------
     ConfigurationError
-        The folder cannot be created or written.
+        It is a folder, or its folder cannot be created or written.
     """
     target = Path(path)
+    check_writable(target)
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f'.{target.name}.',
                                         suffix=target.suffix)
     except OSError as error:
-        raise ConfigurationError(f"'{target}' cannot be written: {error}") from error
+        raise ConfigurationError(f"'{target}' cannot be written: {error.strerror}") from error
     os.close(handle)
     temporary = Path(name)
     try:

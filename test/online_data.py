@@ -19,7 +19,7 @@ import numpy as np
 
 from robot_identification.arm import load_arm
 from robot_identification.dynamics import ModelStructure, base_parameters
-from robot_identification.excitation import design
+from robot_identification.excitation import Requirements, design
 from robot_identification.regression import build_regression
 from robot_identification.signals import Samples
 from robot_identification.simulation import Plant, PlantOptions
@@ -34,7 +34,8 @@ PARAMETERS = {'coulomb_viscous': [40.0, 25.0, 2.0], 'atan': [20.0, 25.0, 18.0, 2
 @cache
 def motion():
     arm = load_arm('er16')
-    excitation = design(arm, period=10.0, harmonics=5, starts=1, seed=0)
+    excitation = design(arm, kind='ffs', period=10.0, harmonics=5, starts=1, seed=0,
+                        requirements=Requirements())
     plant = Plant(arm, PlantOptions.matched(seed=3))
     t, q, v, a = excitation.sample(100.0, 2)
     return arm, plant, t, q, v, a, plant.rigid_torque(q, v, a)

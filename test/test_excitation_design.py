@@ -26,6 +26,7 @@ from robot_identification.dynamics.regressor import joint_torque_regressor
 from robot_identification.errors import ExcitationError, UnknownNameError
 from robot_identification.excitation import (
     CRITERIA,
+    Requirements,
     Trajectory,
     build_problem,
     design,
@@ -34,7 +35,8 @@ from robot_identification.excitation import (
     prove_peaks,
 )
 
-QUICK = {'harmonics': 3, 'period': 6.0, 'acceleration': 8.0, 'samples_per_period': 50}
+FREE = {'kind': 'ffs', 'requirements': Requirements()}    # limits of motion only
+QUICK = {'harmonics': 3, 'period': 6.0, 'acceleration': 8.0, 'samples_per_period': 50, **FREE}
 
 
 def excess(excitation, margin=0.0):
@@ -50,7 +52,7 @@ def excess(excitation, margin=0.0):
 
 def test_panda_is_excited_well_within_its_limits():
     arm = load_arm('panda')
-    found = design(arm, starts=2, workers=2)
+    found = design(arm, starts=2, workers=2, **FREE)
     t = 10.0 * np.arange(100) / 100
     rows = joint_torque_regressor(arm, *found.trajectory.evaluate(t, 2), backend='pinocchio')
     values = np.linalg.svd(rows.reshape(-1, 70), compute_uv=False)
@@ -65,7 +67,7 @@ def test_panda_is_excited_well_within_its_limits():
 @pytest.mark.parametrize('arm', [chain(), tree()], ids=['chain', 'tree'])
 @pytest.mark.parametrize('kind', ['ffs', 'mfs'])
 def test_limits_hold_at_all_times(arm, kind):
-    found = design(arm, kind=kind, starts=2, margin=0.05, **QUICK)
+    found = design(arm, starts=2, margin=0.05, **{**QUICK, 'kind': kind})
     assert -0.01 < excess(found, 0.05) < 0
     assert 0.94 < found.usage.max() <= 0.95
     if kind == 'mfs':
@@ -116,7 +118,7 @@ def test_the_best_start_is_taken():
 
 
 def test_a_time_budget_ends_with_a_usable_motion_and_says_so():
-    found = design(load_arm('panda'), starts=50, time_budget=0.5)
+    found = design(load_arm('panda'), starts=50, time_budget=0.5, **FREE)
     assert found.seconds < 5
     assert 'stopped by the time budget' in found.status and 'of 50 starts' in found.status
     assert excess(found) < 0 and np.isfinite(found.condition_number)
@@ -136,7 +138,7 @@ def test_progress_is_reported_and_can_end_the_design():
 
 def test_mfs_starts_where_it_is_told():
     start = np.array([0.5, -0.4, 1.0])
-    found = design(chain(), kind='mfs', start=start, starts=1, **QUICK)
+    found = design(chain(), start=start, starts=1, **{**QUICK, 'kind': 'mfs'})
     np.testing.assert_array_equal(found.trajectory.coefficients[0], start)
     np.testing.assert_allclose(found.sample(100.0).q[0], start, atol=1e-12)
     assert excess(found) < 0
@@ -165,10 +167,10 @@ def test_proven_peaks_are_true_and_tight():
 def test_missing_limits_are_named_with_the_way_out():
     with pytest.raises(ExcitationError, match=r'acceleration limits of shoulder, elbow, wrist are '
                                               r'not known.*robot YAML, or acceleration='):
-        design(chain())
+        design(chain(), **FREE)
     fast = LIMIT.replace('velocity="2.0"', 'velocity="0"')
     with pytest.raises(ExcitationError, match='velocity limits of elbow are not known'):
-        design(chain((LIMIT, fast, LIMIT)), acceleration=8.0)
+        design(chain((LIMIT, fast, LIMIT)), acceleration=8.0, **FREE)
 
 
 @pytest.mark.parametrize(('options', 'words'), [

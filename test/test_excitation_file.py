@@ -24,13 +24,13 @@ import yaml
 from excitation_arms import chain, tree
 
 from robot_identification.errors import ExcitationError
-from robot_identification.excitation import design, load_excitation
+from robot_identification.excitation import Requirements, design, load_excitation
 
 
 @pytest.fixture(scope='module', params=['ffs', 'mfs'])
 def excitation(request):
     return design(chain(), kind=request.param, harmonics=3, period=6.0, acceleration=8.0, starts=1,
-                  samples_per_period=50)
+                  samples_per_period=50, requirements=Requirements())
 
 
 def test_a_file_gives_everything_back_exactly(excitation, tmp_path):
@@ -67,6 +67,12 @@ def test_samples_lie_on_the_trajectory_at_any_rate(excitation):
         excitation.sample(10.0, periods=0)
 
 
+def test_rates_that_cannot_show_the_motion_are_not_exported(excitation, tmp_path):
+    with pytest.raises(ExcitationError, match=r'cannot show a motion of up to 0\.5 Hz'):
+        excitation.to_csv(tmp_path / 'motion.csv', rate=0.9)
+    assert not list(tmp_path.iterdir())
+
+
 def test_csv_holds_the_samples(excitation, tmp_path):
     path = tmp_path / 'motion.csv'
     excitation.to_csv(path, rate=20.0)
@@ -97,6 +103,10 @@ def test_nothing_is_left_of_a_file_that_could_not_be_written(excitation, tmp_pat
     (lambda c: c['trajectory'].update(harmonics='many'), 'is damaged'),
     (lambda c: c['trajectory'].update(harmonics=4), 'needs 9 coefficients'),
     (lambda c: c['limits']['elbow'].update(velocity=0.0), "'elbow': the velocity limit is 0"),
+    (lambda c: c['limits']['elbow'].update(velocity=9.0), 'was changed after its design'),
+    (lambda c: c['trajectory']['coefficients']['elbow'].reverse(), 'was changed after its design'),
+    (lambda c: c['requirements'].update(floor=0.0, clearance=0.1), 'was changed after its design'),
+    (lambda c: c.pop('digest'), "lacks the key 'digest'"),
 ])
 def test_bad_files_are_refused(excitation, tmp_path, change, words):
     path = tmp_path / 'excitation.yaml'
@@ -106,6 +116,13 @@ def test_bad_files_are_refused(excitation, tmp_path, change, words):
     path.write_text(yaml.safe_dump(content))
     with pytest.raises(ExcitationError, match=words):
         load_excitation(path)
+
+
+def test_the_order_of_the_keys_is_free(excitation, tmp_path):
+    path = tmp_path / 'excitation.yaml'
+    excitation.save(path)
+    path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()), sort_keys=True))
+    assert load_excitation(path).certificate == excitation.certificate
 
 
 def test_missing_and_unreadable_files(tmp_path):

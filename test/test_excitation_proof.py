@@ -215,11 +215,11 @@ def test_a_motion_that_was_tampered_with_is_refused(panda, safe):
 
 
 @pytest.mark.parametrize(('requirements', 'words'), [
-    (Requirements(clearance=0.01, floor=5.0), "clearance between .* and 'floor' is exceeded by"),
+    (Requirements(clearance=0.01, floor=5.0), "clearance between .* and 'floor' is missed by"),
     (Requirements(workspace=(Workspace('panda_hand', (3, 3, 3), (4, 4, 4)),)),
-     "bound of frame 'panda_hand' is exceeded by .* mm"),
+     "bound of frame 'panda_hand' is missed by .* mm"),
     (Requirements(torque_margin=0.99, payload=Payload(30.0, (0, 0, 0.1))),
-     'torque limit of joint .* is exceeded by .* N m'),
+     'torque limit of joint .* is missed by .* N m'),
 ])
 def test_impossible_requests_say_what_cannot_be_met_and_by_how_much(panda, requirements, words):
     with pytest.raises(ExcitationError, match=words):

@@ -31,6 +31,7 @@ from robot_identification.excitation import (
     EarlierMotion,
     Requirements,
     check_certificate,
+    check_harmonics,
     design,
     get_series,
     joint_trajectory,
@@ -40,12 +41,14 @@ from robot_identification.excitation import (
     validation_motion,
 )
 
-QUICK = {'harmonics': 3, 'period': 6.0, 'acceleration': 8.0, 'samples_per_period': 50}
+FREE = Requirements()    # limits of motion only
+QUICK = {'harmonics': 3, 'period': 6.0, 'acceleration': 8.0, 'samples_per_period': 50,
+         'kind': 'ffs', 'requirements': FREE}
 
 
 @pytest.fixture(scope='module')
 def resting():
-    return design(chain(), kind='mfs', starts=1, **QUICK)
+    return design(chain(), starts=1, **{**QUICK, 'kind': 'mfs'})
 
 
 @pytest.fixture(scope='module')
@@ -55,8 +58,8 @@ def ur10():
 
 @pytest.mark.parametrize('kind', ['mfs', 'ffs_rest', 'spline'])
 def test_every_resting_kind_is_designed_within_its_limits_and_rests(kind):
-    found = design(chain(), kind=kind, starts=1, requirements=Requirements(torque_margin=0.2),
-                   **QUICK)
+    found = design(chain(), starts=1, **{
+        **QUICK, 'kind': kind, 'requirements': Requirements(torque_margin=0.2)})
     assert found.certificate.holds and found.condition_number < 60
     q, v, a = found.trajectory.evaluate([0.0, np.nextafter(6.0, 0)], 2)
     np.testing.assert_allclose(q, found.trajectory.coefficients[[0, 0]], atol=1e-9)
@@ -149,10 +152,10 @@ def test_joint_trajectories_hold_every_point_with_its_time(resting, tmp_path):
 def test_ur_scripts_start_at_rest_and_hold_all_points(resting, ur10):
     with pytest.raises(ExcitationError, match='six joints'):
         ur_script(resting)
-    moving = design(ur10, kind='ffs', starts=1, time_budget=0.2)
+    moving = design(ur10, kind='ffs', starts=1, time_budget=0.2, requirements=FREE)
     with pytest.raises(ExcitationError, match='starts and ends at rest'):
         ur_script(moving)
-    still = design(ur10, kind='mfs', starts=1, time_budget=0.2)
+    still = design(ur10, kind='mfs', starts=1, time_budget=0.2, requirements=FREE)
     program = ur_script(still, 125.0)
     assert program.startswith('def excite_ur10():') and program.count('servoj') == 1
     rows = program.split('points = [\n')[1].split('\n  ]')[0]
@@ -171,6 +174,13 @@ def test_periods_that_are_too_short_say_how_long_they_must_be():
         suggested_harmonics(3.0)
     with pytest.raises(ExcitationError, match='resonance must be positive'):
         suggested_harmonics(10.0, 0.5, -1.0)
+
+
+def test_harmonics_near_the_resonance_are_refused():
+    check_harmonics(5, 10.0, 3.0)
+    check_harmonics(50, 10.0, None)
+    with pytest.raises(ExcitationError, match=r'reach 0\.6 Hz, above a sixth .* take 5 h'):
+        check_harmonics(6, 10.0, 3.0)
 
 
 def test_the_page_opens_offline_and_shows_what_was_proven(resting, tmp_path):

@@ -18,7 +18,7 @@ import pytest
 
 from robot_identification.arm import load_arm
 from robot_identification.errors import ConfigurationError, ExecutionError, SimulationError
-from robot_identification.excitation import design
+from robot_identification.excitation import Requirements, design
 from robot_identification.execution import (
     DataDirectory,
     Fault,
@@ -43,7 +43,8 @@ def arm():
 
 @pytest.fixture(scope='module')
 def excitation(arm):
-    return design(arm, period=4.0, harmonics=2, starts=1, samples_per_period=40)
+    return design(arm, kind='ffs', period=4.0, harmonics=2, starts=1, samples_per_period=40,
+                  requirements=Requirements())
 
 
 @pytest.fixture(scope='module')

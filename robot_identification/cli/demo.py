@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Annotated
 
@@ -24,6 +25,7 @@ import typer
 from robot_identification.arm import load_arm
 from robot_identification.cli.console import AsJson, emit, out, progress
 from robot_identification.cli.excite import design_with_progress, usage_table
+from robot_identification.excitation import SAFE, has_collision_geometry
 from robot_identification.identification import identify
 from robot_identification.reporting import contents, save_results, summary
 
@@ -47,15 +49,21 @@ def demo(
     arm = load_arm(robot)
     say(f'[bold]1. Design[/bold] a motion that shows the parameters of {arm.name} '
         f'({arm.n} joints)')
+    requirements = SAFE
+    if not has_collision_geometry(arm):
+        requirements = dataclasses.replace(SAFE, clearance=None)
+        say(f'   The URDF of {arm.name} has no collision geometry: collisions are not looked at.')
     excitation = design_with_progress(arm, as_json, period=10.0, harmonics=5, seed=seed, starts=4,
-                                      time_budget=time_budget)
+                                      time_budget=time_budget, requirements=requirements)
     if not as_json:
         out.print(usage_table(excitation))
         out.print(f'condition number {excitation.condition_number:.2f} after '
-                  f'{excitation.seconds:.0f} s')
+                  f'{excitation.seconds:.0f} s; proven for all times:')
+        for claim in excitation.certificate.claims:
+            out.print(f'  {claim}', markup=False, highlight=False)
     other = design_with_progress(
         arm, as_json, title='designing another motion to validate on', period=8.0, harmonics=4,
-        seed=seed + 1, starts=1, time_budget=time_budget / 4)
+        seed=seed + 1, starts=1, time_budget=time_budget / 4, requirements=requirements)
     say('[bold]2. Move and record[/bold] an arm in MuJoCo with other inertias than the URDF '
         '(20 %),')
     say('   Stribeck friction, delay, encoder quantisation and torque noise: the model knows '

@@ -28,6 +28,7 @@ from robot_identification.arm import Arm, load_arm
 from robot_identification.cli.console import AsJson, Robot, emit, err, out, progress
 from robot_identification.errors import ConfigurationError, ExcitationError
 from robot_identification.excitation import (
+    SAFE,
     VALIDATION_MOTIONS,
     EarlierMotion,
     Excitation,
@@ -35,17 +36,23 @@ from robot_identification.excitation import (
     Progress,
     Requirements,
     Workspace,
+    check_harmonics,
+    check_rate,
+    check_ur_script,
     design,
+    get_series,
     load_excitation,
     save_joint_trajectory,
     save_ur_script,
     suggested_harmonics,
     validation_motion,
 )
+from robot_identification.files import check_writable
 from robot_identification.recording import Recording, write_bag
 
 WRITERS: dict[str, Callable[[Recording, Path], None]] = {
     '.csv': Recording.to_csv, '.npz': Recording.to_npz, '': write_bag}
+POOR = 100    # condition number from which on a motion deserves a warning
 QUANTITIES = ('position', 'velocity', 'acceleration', 'jerk')
 
 
@@ -76,20 +83,26 @@ def excite(
     optimiser: Annotated[str, typer.Option(
         help='barrier; real_genetic and binary_genetic are for comparison.')] = 'barrier',
     time_budget: Annotated[float | None, typer.Option(
-        help='Take the best motion after so many seconds.')] = None,
+        help='Take the best motion after so many seconds, collision geometry and proof included.',
+        )] = None,
+    start: Annotated[str | None, typer.Option(
+        help='Position of rest to start from and return to, comma-separated, one for each joint '
+             '[rad or m]; free when not given.')] = None,
     margin: Annotated[float, typer.Option(
         help='Part of every range to keep free, 0 to less than 1.')] = 0.0,
     torque: Annotated[bool, typer.Option(
         '--torque/--no-torque', help='Keep the nominal torques within the rated ones.')] = True,
     torque_margin: Annotated[float, typer.Option(
         help='Part of the rated torques to keep free, for friction and what the URDF lacks.',
-        )] = 0.2,
+        )] = SAFE.torque_margin or 0.0,
     power: Annotated[float | None, typer.Option(help='Largest power of all joints [W].')] = None,
     payload: Annotated[str | None, typer.Option(
-        help='MASS,X,Y,Z: carried by the last joint, in its frame [kg, m].')] = None,
+        help='MASS,X,Y,Z[,LX,LY,LZ]: carried by the last joint, centre of mass in its frame, and '
+             'edges of the box around it that must not collide [kg, m].')] = None,
     collisions: Annotated[bool, typer.Option(
         '--collisions/--no-collisions', help='Keep links and surroundings apart.')] = True,
-    clearance: Annotated[float, typer.Option(help='Distance to keep [m].')] = 0.01,
+    clearance: Annotated[float, typer.Option(
+        help='Distance to keep [m].')] = SAFE.clearance or 0.0,
     floor: Annotated[float | None, typer.Option(help='Height of the floor [m].')] = None,
     box: Annotated[list[str] | None, typer.Option(
         help='X0,Y0,Z0,X1,Y1,Z1: an obstacle in the base frame [m]; repeat it for more.')] = None,
@@ -123,12 +136,22 @@ def excite(
         workspace=tuple(_workspace(text) for text in workspace or ()),
         srdf=None if srdf is None else str(srdf),
         package_dirs=tuple(str(folder) for folder in package_dir or ()))
+    if harmonics is None:
+        harmonics = suggested_harmonics(duration, upper_frequency, first_resonance)
+    check_harmonics(harmonics, duration, first_resonance)
+    exports = [path for path in (csv, trajectory, urscript) if path is not None]
+    for path in (output, report, *exports):
+        if path is not None:
+            check_writable(path)
+    if exports:
+        check_rate(rate, harmonics, duration)
+    if urscript is not None:
+        check_ur_script(arm.n, get_series(kind, duration, harmonics))
     found = design_with_progress(
         arm, as_json, kind=kind, period=duration, criterion=criterion, starts=starts, seed=seed,
-        harmonics=(suggested_harmonics(duration, upper_frequency, first_resonance)
-                   if harmonics is None else harmonics),
-        time_budget=time_budget, margin=margin, requirements=requirements, drives=drives,
-        scaling=scaling, optimiser=optimiser,
+        harmonics=harmonics, time_budget=time_budget, margin=margin, requirements=requirements,
+        drives=drives, scaling=scaling, optimiser=optimiser,
+        start=None if start is None else numbers('--start', start, arm.n),
         noise=None if noise is None else numbers('--noise', noise, arm.n),
         earlier=[earlier_motion(arm, path) for path in extend or ()])
     found.save(output)
@@ -165,6 +188,10 @@ def _tell(arm: Arm, found: Excitation, written: list[Path], failed: dict[str, st
     out.print('proven for all times:')
     for claim in found.certificate.claims:
         out.print(f'  {claim}', markup=False, highlight=False)
+    if found.condition_number > POOR:
+        out.print(f'a condition number above {POOR} shows some parameters badly: give the search '
+                  'more time, the motion a longer duration, or the joints more room',
+                  style='yellow')
     for note in found.notes:
         out.print(f'note: {note}', style='yellow', markup=False)
     asked = found.requirements
@@ -227,6 +254,9 @@ def numbers(option: str, text: str, count: int) -> list[float]:
 
 
 def _payload(text: str) -> Payload:
+    if text.count(',') == 6:
+        mass, x, y, z, *edges = numbers('--payload', text, 7)
+        return Payload(mass, (x, y, z), (edges[0], edges[1], edges[2]))
     mass, x, y, z = numbers('--payload', text, 4)
     return Payload(mass, (x, y, z))
 

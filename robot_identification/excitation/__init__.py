@@ -32,18 +32,24 @@ from robot_identification.excitation.design import build_problem, condition_numb
 from robot_identification.excitation.excitation import ColumnChoice, Excitation, Motion
 from robot_identification.excitation.excitation_file import load_excitation, save_excitation
 from robot_identification.excitation.exports import (
+    check_ur_script,
     joint_trajectory,
     save_joint_trajectory,
     save_ur_script,
     ur_script,
 )
-from robot_identification.excitation.frequencies import suggested_harmonics
+from robot_identification.excitation.frequencies import (
+    check_harmonics,
+    check_rate,
+    suggested_harmonics,
+)
+from robot_identification.excitation.geometry import has_collision_geometry
 from robot_identification.excitation.motion_limits import motion_limits
 from robot_identification.excitation.objective import Objective
 from robot_identification.excitation.optimisers import OPTIMISERS
 from robot_identification.excitation.peaks import Peaks, prove_peaks
 from robot_identification.excitation.problem import Problem
-from robot_identification.excitation.requirements import Payload, Requirements, Workspace
+from robot_identification.excitation.requirements import SAFE, Payload, Requirements, Workspace
 from robot_identification.excitation.search import Progress
 from robot_identification.excitation.trajectories import (
     TRAJECTORIES,
@@ -61,13 +67,14 @@ from robot_identification.excitation.validation_motions import (
 )
 
 __all__ = [
-    'CRITERIA', 'DRIVE_COLUMNS', 'OPTIMISERS', 'SCALINGS', 'TRAJECTORIES', 'Certificate',
+    'CRITERIA', 'DRIVE_COLUMNS', 'OPTIMISERS', 'SAFE', 'SCALINGS', 'TRAJECTORIES', 'Certificate',
     'Claim', 'ColumnChoice', 'Columns', 'Constraint', 'EarlierMotion',
     'Criterion', 'Excitation', 'FourierSeries', 'JointLimits', 'ModifiedFourierSeries',
     'Motion', 'Objective', 'Peaks', 'Payload', 'Problem', 'Progress', 'QuinticSpline',
     'Requirements', 'RestingFourierSeries', 'Series', 'Trajectory', 'Workspace',
-    'build_problem', 'certify', 'check_certificate', 'condition_number', 'design',
-    'get_criterion', 'get_series', 'load_excitation', 'motion_limits', 'prove_peaks',
-    'save_excitation', 'scene_for',
+    'build_problem', 'certify', 'check_certificate', 'check_harmonics', 'check_rate',
+    'check_ur_script', 'condition_number', 'design',
+    'get_criterion', 'get_series', 'has_collision_geometry', 'load_excitation', 'motion_limits',
+    'prove_peaks', 'save_excitation', 'scene_for',
     'VALIDATION_MOTIONS', 'joint_trajectory', 'save_joint_trajectory', 'save_ur_script',
     'suggested_harmonics', 'ur_script', 'validation_motion']

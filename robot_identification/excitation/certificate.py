@@ -23,14 +23,14 @@ import numpy as np
 
 from robot_identification.arm import Arm, Limits
 from robot_identification.errors import ExcitationError
-from robot_identification.excitation.geometry import Scene, build_scene
+from robot_identification.excitation.geometry import Scene, Shape, box, build_scene
 from robot_identification.excitation.peaks import prove_peaks
 from robot_identification.excitation.proof import (
     prove_clearance,
     prove_torque,
     prove_workspace,
 )
-from robot_identification.excitation.requirements import Requirements
+from robot_identification.excitation.requirements import Payload, Requirements
 from robot_identification.excitation.trajectories import Trajectory
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def certify(arm: Arm, trajectory: Trajectory, limits: Limits, margin: float = 0.
     margin
         Part of these ranges that must stay free.
     requirements
-        What else must hold.
+        What else must hold; nothing when None.
     scene
         Collision geometry; built from the requirements when None.
 
@@ -152,10 +152,11 @@ def certify(arm: Arm, trajectory: Trajectory, limits: Limits, margin: float = 0.
     claims = _joint_claims(arm, trajectory, limits, margin)
     if requirements.torque_margin is not None or requirements.power is not None:
         claims += _torque_claims(arm, trajectory, requirements)
-    for box in requirements.workspace:
-        room = prove_workspace(arm, trajectory, box)
-        claims.append(Claim('workspace', room, 0.0, 'm', 'bounded speed between times',
-                            bool(room >= 0), f"frame '{box.frame}' to the sides of its box"))
+    for workspace in requirements.workspace:
+        room = prove_workspace(arm, trajectory, workspace)
+        claims.append(Claim(
+            'workspace', room, 0.0, 'm', 'bounded speed between times', bool(room >= 0),
+            f"frame '{workspace.frame}' to the sides of its box"))
     if requirements.clearance is not None:
         scene = scene or scene_for(arm, requirements)
         found = prove_clearance(trajectory, scene, requirements.clearance)
@@ -172,7 +173,14 @@ def scene_for(arm: Arm, requirements: Requirements) -> Scene:
     return build_scene(
         arm, clearance=clearance, self_collision=requirements.self_collision,
         floor=requirements.floor, boxes=requirements.boxes, srdf=requirements.srdf,
-        package_dirs=requirements.package_dirs)
+        package_dirs=requirements.package_dirs, carried=_carried(arm, requirements.payload))
+
+
+def _carried(arm: Arm, payload: Payload | None) -> Shape | None:
+    if payload is None or payload.size is None:
+        return None
+    centre, half = np.array(payload.centre), np.array(payload.size) / 2
+    return box('payload', centre - half, centre + half, link=arm.n - 1)
 
 
 def check_certificate(
@@ -182,7 +190,7 @@ def check_certificate(
     Prove an excitation's limits again, for an arm that is about to execute it.
 
     Besides what the file asks for, the arm's own limits are checked: they may have been lowered
-    since the design.
+    since the design. What the excitation's certificate claims must be among what is proven now.
 
     Parameters
     ----------
@@ -201,7 +209,8 @@ def check_certificate(
     Raises
     ------
     ExcitationError
-        Another arm or URDF, a limit that does not hold, or geometry that is missing here.
+        Another arm or URDF, a limit that does not hold, a claim that is not asked for any more, or
+        geometry that is missing here.
     """
     tell = progress or (lambda text: None)
     excitation.check_arm(arm)
@@ -212,6 +221,13 @@ def check_certificate(
     certificate = certify(arm, excitation.trajectory, excitation.limits, excitation.margin,
                           excitation.requirements)
     _refuse(certificate)
+    proven = [(claim.quantity, claim.limit) for claim in certificate.claims]
+    for claim in excitation.certificate.claims:
+        if (claim.quantity, claim.limit) not in proven:
+            raise ExcitationError(
+                f'the excitation must not be executed: its certificate claims a {claim.quantity} '
+                f'within {claim.limit:g} {claim.unit}, which its requirements do not ask for; '
+                f'design it again')
     return certificate
 
 

@@ -163,7 +163,7 @@ class Columns:
             scale = np.divide(1.0, norms, out=np.zeros_like(norms),
                               where=norms > RANK_TOLERANCE * norms.max())
         elif scaling == 'prior':
-            scale = _prior(arm, self.size, len(self._elements))
+            scale = prior_deviations(arm, self.size, len(self._elements))
         _, values, right = np.linalg.svd(triangle * scale)
         rank = int(np.count_nonzero(values > RANK_TOLERANCE * values[0]))
         if rank == 0:
@@ -181,12 +181,21 @@ def _weights(arm: Arm, noise: ArrayLike | None) -> Array | None:
     return read_only(np.broadcast_to(1.0 / values, (arm.n,)))
 
 
-def _prior(arm: Arm, size: int, elements: int) -> Array:
+def prior_deviations(arm: Arm, size: int, elements: int) -> Array:
     """
-    Prior standard deviations of the parameters, (size,).
+    Return prior standard deviations of the columns' parameters, (size,).
 
     A link of mass m and gyration radius r is known to `PRIOR` of m, m r and m r^2; massless links
     count as a tenth of the mean mass. Friction is of the order of some percent of the rating.
+
+    Parameters
+    ----------
+    arm
+        The arm.
+    size
+        Number of columns, as of `Columns`.
+    elements
+        Elements of the transmission that have columns; 0 without drive columns.
     """
     inertial = arm.inertial_parameters
     mass = np.maximum(inertial[:, 0], 0.1 * inertial[:, 0].mean())

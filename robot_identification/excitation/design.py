@@ -15,7 +15,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Sequence
 
@@ -26,7 +25,7 @@ from robot_identification.arm import Arm, Limits
 from robot_identification.arrays import Array
 from robot_identification.dynamics.regressor import joint_torque_regressor
 from robot_identification.errors import ExcitationError, UnknownNameError
-from robot_identification.excitation.certificate import Certificate, certify, scene_for
+from robot_identification.excitation.certificate import scene_for
 from robot_identification.excitation.columns import Columns, EarlierMotion, information_of
 from robot_identification.excitation.constraints import (
     Clearance,
@@ -42,25 +41,25 @@ from robot_identification.excitation.geometry import Scene
 from robot_identification.excitation.motion_limits import centre, half_ranges, motion_limits
 from robot_identification.excitation.objective import Objective
 from robot_identification.excitation.optimisers import OPTIMISERS, Minimum
-from robot_identification.excitation.optimisers.barrier import PHASES, minimise_by_barrier
-from robot_identification.excitation.peaks import Peaks, prove_peaks
 from robot_identification.excitation.problem import Problem
-from robot_identification.excitation.requirements import Requirements
+from robot_identification.excitation.proven_motion import best_proven
+from robot_identification.excitation.requirements import SAFE, Requirements
 from robot_identification.excitation.search import Report, search
 from robot_identification.excitation.trajectories import Series, Trajectory, get_series
 
-REPAIRS = 2    # candidates that are worked on when their proof fails
+SEARCHING = 0.9    # part of a time budget at which the search ends; the rest is for the proof
+LEAST = 0.5        # part of it that is searched whatever the collision geometry took
 
 
 def design(
     arm: Arm,
     *,
-    kind: str = 'ffs',
+    kind: str = 'mfs',
     period: float = 10.0,
     harmonics: int = 5,
     criterion: str = 'cond',
     samples_per_period: int = 100,
-    starts: int = 8,
+    starts: int = 4,
     seed: int = 0,
     time_budget: float | None = None,
     progress: Report | None = None,
@@ -70,7 +69,7 @@ def design(
     start: ArrayLike | None = None,
     optimiser: str = 'barrier',
     workers: int | None = None,
-    requirements: Requirements | None = None,
+    requirements: Requirements = SAFE,
     drives: str = 'none',
     scaling: str = 'none',
     noise: ArrayLike | None = None,
@@ -88,8 +87,8 @@ def design(
     arm
         The arm with n joints.
     kind
-        From `TRAJECTORIES`: 'ffs' moves at all times; 'mfs', 'ffs_rest' and 'spline' start and
-        end at rest.
+        From `TRAJECTORIES`: 'mfs', 'ffs_rest' and 'spline' start and end at rest; 'ffs' moves at
+        all times.
     period
         [s].
     harmonics
@@ -102,7 +101,9 @@ def design(
         Number of random starts, and the seed of their draws. Without a time budget, equal seeds
         give equal designs.
     time_budget
-        After which the best motion so far is taken [s].
+        For everything, collision geometry and proof included [s]: the search ends early enough
+        that a proof usually fits, and the best motion so far is taken. It is exceeded where half
+        of it does not remain for the search, or where a proof fails and the motion is repaired.
     progress
         Called with a `Progress` a few times a second; an exception from it ends the design.
     velocity, acceleration
@@ -118,7 +119,8 @@ def design(
     workers
         Threads; one for each core when None.
     requirements
-        Torque, power, payload, clearance, workspace; none of them when None.
+        Torque, power, payload, clearance, workspace. `SAFE` looks at torques and collisions;
+        `Requirements()` at nothing but the limits of motion.
     drives, scaling, noise
         Which columns count, and how they and the joints are weighted; see `Columns`.
     earlier
@@ -144,9 +146,10 @@ def design(
     began = time.monotonic()
     if optimiser not in OPTIMISERS:
         raise UnknownNameError('excitation optimiser', optimiser, OPTIMISERS)
+    if time_budget is not None and not time_budget > 0:
+        raise ExcitationError(f'the time budget must be positive, not {time_budget!r} s')
     if starts < 1:
         raise ExcitationError(f'a design needs at least one start, not {starts!r}')
-    requirements = requirements or Requirements()
     limits, notes = motion_limits(arm, velocity, acceleration)
     series = get_series(kind, period, harmonics)
     scene = scene_for(arm, requirements) if requirements.clearance is not None else None
@@ -154,22 +157,25 @@ def design(
                             samples_per_period=samples_per_period, requirements=requirements,
                             scene=scene, drives=drives, scaling=scaling, noise=noise,
                             earlier=earlier)
-    minima = search(problem, OPTIMISERS[optimiser], starts, seed, time_budget, progress,
-                    workers)
-    trajectory, peaks, certificate = _best_proven(arm, problem, minima, margin, requirements,
-                                                  scene)
+    left = (None if time_budget is None
+            else max(LEAST * time_budget, SEARCHING * time_budget - (time.monotonic() - began)))
+    minima = search(problem, OPTIMISERS[optimiser], starts, seed, left, progress, workers)
+    proven = best_proven(
+        arm, problem, minima, margin, requirements, scene,
+        lambda: time_budget is not None and time.monotonic() - began > time_budget)
     rank = problem.objective.columns.rank if drives == 'none' else Columns(arm).rank
     weights = problem.objective.columns.weights
+    trajectory = proven.trajectory
     return Excitation(
         trajectory=trajectory, joint_names=arm.joint_names, arm_name=arm.name,
-        urdf_sha256=arm.urdf_sha256, limits=limits, margin=margin, usage=peaks.usage,
+        urdf_sha256=arm.urdf_sha256, limits=limits, margin=margin, usage=proven.peaks.usage,
         criterion=criterion, value=problem.objective.evaluate(trajectory.coefficients).value,
         condition_number=condition_number(arm, trajectory, samples_per_period, rank), rank=rank,
         samples_per_period=samples_per_period, seed=seed, starts=starts,
         seconds=time.monotonic() - began, history=tuple(m.value for m in minima),
         status=_status(minima, starts, time_budget),
-        notes=notes + (scene.notes if scene is not None else ()),
-        requirements=requirements, certificate=certificate,
+        notes=notes + requirements.notes + (scene.notes if scene is not None else ()),
+        requirements=requirements, certificate=proven.certificate,
         columns=ColumnChoice(drives, scaling, () if weights is None else tuple(1 / weights),
                              tuple(motion.name for motion in earlier)))
 
@@ -186,12 +192,14 @@ def build_problem(
 
     Parameters
     ----------
-    arm, criterion, margin, start, samples_per_period, requirements
+    arm, criterion, margin, start, samples_per_period
         As for `design`.
     series
         The parametrisation.
     limits
         Complete, from `motion_limits`.
+    requirements
+        What else must hold; nothing when None.
     scene
         Collision geometry; built from the requirements when None.
     drives, scaling, noise, earlier
@@ -210,7 +218,7 @@ def build_problem(
     if samples_per_period < needed:
         raise ExcitationError(
             f'{samples_per_period} samples a period cannot show {series.harmonics} harmonics and '
-            f'{columns.rank} base parameters; take {needed} or more')
+            f'{columns.rank} base parameters; take {needed} or more samples, or fewer harmonics')
     free = np.ones((series.size, arm.n), dtype=bool)
     rest = np.zeros((series.size, arm.n))
     if start is not None:
@@ -234,51 +242,6 @@ def _constraints(arm: Arm, series: Series, limits: Limits, margin: float,
         constraints.append(Clearance(scene or scene_for(arm, requirements), series,
                                      requirements.clearance))
     return tuple(constraints)
-
-
-def _best_proven(
-    arm: Arm, problem: Problem, minima: list[Minimum], margin: float, requirements: Requirements,
-    scene: Scene | None,
-) -> tuple[Trajectory, Peaks, Certificate]:
-    """Take the best motion whose limits can be proven: final ones, or those of earlier phases."""
-    better = problem.objective.criterion.better
-    candidates = [(minimum.value, minimum.coefficients) for minimum in minima]
-    candidates += [entry for minimum in minima if minimum.trail
-                   for entry in zip(minimum.history, minimum.trail)]
-    sign = -1.0 if better(1.0, 0.0) else 1.0
-    candidates.sort(key=lambda candidate: sign * candidate[0])
-    certificate = None
-    for number, (_, coefficients) in enumerate(candidates):
-        for repaired in (False, True):
-            if repaired:
-                # between the grid's times something is too near: take the motion on a finer grid
-                coefficients = _repaired(problem, coefficients)
-            trajectory, peaks = _within(Trajectory(problem.series, coefficients), problem.limits,
-                                        margin)
-            certificate = certify(arm, trajectory, problem.limits, margin, requirements, scene)
-            if certificate.holds:
-                return trajectory, peaks, certificate
-            if number >= REPAIRS:
-                break
-    broken = '; '.join(str(claim) for claim in certificate.broken) if certificate else ''
-    raise ExcitationError(f'no motion that was found could be proven: {broken}; give the search '
-                          f'more time or starts, or a larger margin')
-
-
-def _repaired(problem: Problem, coefficients: Array) -> Array:
-    """Respect the constraints on a finer grid, by a slightly smaller motion, and improve it."""
-    finer = dataclasses.replace(problem, constraints=tuple(
-        constraint.refined() for constraint in problem.constraints))
-    part = 1.0
-    while finer.broken(coefficients) is not None and part > 0.5:
-        part -= 0.01
-        smaller = coefficients * part
-        smaller[0] = coefficients[0]
-        coefficients = smaller
-    if finer.broken(coefficients) is not None:
-        return coefficients
-    phases = tuple(dataclasses.replace(phase, steps=phase.steps // 10) for phase in PHASES[-2:])
-    return minimise_by_barrier(finer, coefficients, lambda best, part: False, phases).coefficients
 
 
 def condition_number(arm: Arm, trajectory: Trajectory, samples: int, rank: int) -> float:
@@ -318,23 +281,6 @@ def _start(arm: Arm, series: Series, limits: Limits, margin: float, start: Array
                 f"the start of joint '{joint}' is not inside its position range; take one at "
                 f'least 1 % of the range away from the limits')
     return values
-
-
-def _within(trajectory: Trajectory, limits: Limits, margin: float) -> tuple[Trajectory, Peaks]:
-    """Reduce a motion by the last few 1e-4 that a proof may ask for, and prove it."""
-    peaks = prove_peaks(trajectory, limits)
-    allowed = 1.0 - margin
-    if np.any(peaks.usage > allowed):
-        coefficients = trajectory.coefficients.copy()
-        rest = np.abs(coefficients[0] - centre(limits)) / half_ranges(limits)[0]
-        part = (allowed / np.maximum(peaks.usage, allowed)).min(axis=0)
-        position = (allowed - rest) / np.maximum(peaks.usage[0] - rest, allowed - rest)
-        coefficients[1:] *= np.minimum(part, position) * (1.0 - 1e-12)
-        trajectory = Trajectory(trajectory.series, coefficients)
-        peaks = prove_peaks(trajectory, limits)
-    if np.any(peaks.usage > allowed):
-        raise ExcitationError('the limits of the motion could not be proven; ask for a margin')
-    return trajectory, peaks
 
 
 def _status(minima: list[Minimum], starts: int, time_budget: float | None) -> str:

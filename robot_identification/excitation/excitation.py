@@ -26,6 +26,7 @@ from robot_identification.arm import Arm, Limits
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import ExcitationError
 from robot_identification.excitation.certificate import Certificate
+from robot_identification.excitation.frequencies import check_rate
 from robot_identification.excitation.requirements import Requirements
 from robot_identification.excitation.trajectories import Trajectory
 from robot_identification.files import written_whole
@@ -206,6 +207,7 @@ class Excitation:
         periods
             How often the period is repeated.
         """
+        check_rate(rate, self.trajectory.series.harmonics, self.period)
         motion = self.sample(rate, periods)
         header = ['t', *(f'{quantity}_{joint}' for quantity in 'qva'
                          for joint in self.joint_names)]

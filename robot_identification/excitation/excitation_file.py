@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -46,7 +47,8 @@ def save_excitation(excitation: Excitation, path: str | Path) -> None:
     path
         The file.
     """
-    text = yaml.safe_dump(_to_mapping(excitation), sort_keys=False, width=10_000)
+    content = _to_mapping(excitation)
+    text = yaml.safe_dump({**content, 'digest': _digest(content)}, sort_keys=False, width=10_000)
     with written_whole(path) as temporary:
         temporary.write_text(text, encoding='utf-8')
 
@@ -63,7 +65,7 @@ def load_excitation(path: str | Path) -> Excitation:
     Raises
     ------
     ExcitationError
-        The file is missing, not YAML, of another schema, or lacks a key.
+        The file is missing, not YAML, of another schema, lacks a key, or was changed by hand.
     """
     path = Path(path)
     try:
@@ -79,11 +81,22 @@ def load_excitation(path: str | Path) -> Excitation:
             + (f", its schema is '{found}'" if found else '')
             + '; design one with: robot-identification excite')
     try:
-        return _from_mapping(content)
+        excitation = _from_mapping(content)
+        digest = content.pop('digest')
     except KeyError as error:
         raise ExcitationError(f"the excitation '{path}' lacks the key {error}") from error
     except (TypeError, ValueError, AttributeError) as error:
         raise ExcitationError(f"the excitation '{path}' is damaged: {error}") from error
+    if digest != _digest(content):
+        raise ExcitationError(f"the excitation '{path}' was changed after its design, and what "
+                              f'was proven no longer counts; design it again')
+    return excitation
+
+
+def _digest(content: dict[str, Any]) -> str:
+    """Return the SHA-256 of the content: a slip of the editor must not pass as a design."""
+    text = yaml.safe_dump(content, sort_keys=True, width=10_000)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _to_mapping(excitation: Excitation) -> dict[str, Any]:

@@ -22,6 +22,8 @@ import yaml
 
 from robot_identification.errors import ExcitationError
 from robot_identification.excitation.excitation import Excitation
+from robot_identification.excitation.frequencies import check_rate
+from robot_identification.excitation.trajectories import Series
 from robot_identification.files import write_text
 
 UR_JOINTS = 6
@@ -52,6 +54,7 @@ def joint_trajectory(excitation: Excitation, rate: float, periods: int = 1) -> d
     ExcitationError
         A rate or a number of periods that is not positive.
     """
+    check_rate(rate, excitation.trajectory.series.harmonics, excitation.period)
     motion = excitation.sample(rate, periods, endpoint=True)
     points = []
     for t, q, v, a in zip(*motion):
@@ -68,6 +71,29 @@ def save_joint_trajectory(excitation: Excitation, path: str | Path, rate: float,
     """Write `joint_trajectory` as YAML, which `ros2 topic pub` and `rosidl` take."""
     write_text(path, yaml.safe_dump(joint_trajectory(excitation, rate, periods), sort_keys=False,
                                     default_flow_style=None, width=10_000))
+
+
+def check_ur_script(joints: int, series: Series) -> None:
+    """
+    Refuse motions that a UR script cannot hold.
+
+    Parameters
+    ----------
+    joints
+        How many move.
+    series
+        Of the motion.
+
+    Raises
+    ------
+    ExcitationError
+        The motion does not start at rest, or is not one of six joints.
+    """
+    if joints != UR_JOINTS:
+        raise ExcitationError(f'a UR script moves six joints, the excitation moves {joints}')
+    if not series.rests_at_ends:
+        raise ExcitationError("a UR script needs a motion that starts and ends at rest; design "
+                              "one of the kind 'mfs'")
 
 
 def ur_script(excitation: Excitation, rate: float = UR_RATE, periods: int = 1) -> str:
@@ -88,12 +114,8 @@ def ur_script(excitation: Excitation, rate: float = UR_RATE, periods: int = 1) -
     ExcitationError
         The motion does not start at rest, or is not one of six joints.
     """
-    if len(excitation.joint_names) != UR_JOINTS:
-        raise ExcitationError(f'a UR script moves six joints, the excitation moves '
-                              f'{len(excitation.joint_names)}')
-    if not excitation.trajectory.series.rests_at_ends:
-        raise ExcitationError("a UR script needs a motion that starts and ends at rest; design "
-                              "one of the kind 'mfs'")
+    check_ur_script(len(excitation.joint_names), excitation.trajectory.series)
+    check_rate(rate, excitation.trajectory.series.harmonics, excitation.period)
     motion = excitation.sample(rate, periods, endpoint=True)
     rows = ',\n'.join('    [' + ', '.join(f'{x:.7f}' for x in q) + ']' for q in motion.q)
     name = ''.join(c if c.isalnum() else '_' for c in excitation.arm_name)

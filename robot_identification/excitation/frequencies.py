@@ -23,6 +23,61 @@ RESONANCE_RATIO = 6    # of the first resonance to the highest frequency of the 
 FEWEST, MOST = 2, 12
 
 
+def check_harmonics(harmonics: int, duration: float, first_resonance: float | None) -> None:
+    """
+    Refuse harmonics that come too near to the arm's first resonance.
+
+    Parameters
+    ----------
+    harmonics
+        Of 1 / duration.
+    duration
+        Of a period [s].
+    first_resonance
+        Of the arm [Hz]; None is not known.
+
+    Raises
+    ------
+    ExcitationError
+        The highest frequency is above a sixth of the resonance.
+    """
+    if first_resonance is None or not duration > 0:
+        return
+    most = int(np.floor(duration * first_resonance / RESONANCE_RATIO * (1 + 1e-9)))
+    if harmonics > most:
+        raise ExcitationError(
+            f'{harmonics} harmonics of a period of {duration:g} s reach '
+            f'{harmonics / duration:.3g} Hz, above a sixth of the first resonance of '
+            f'{first_resonance:g} Hz; take {most} harmonics or fewer, or a longer period')
+
+
+def check_rate(rate: float, harmonics: int, duration: float) -> None:
+    """
+    Refuse a rate at which samples do not show a motion.
+
+    Parameters
+    ----------
+    rate
+        Of the samples [Hz].
+    harmonics
+        Of 1 / duration.
+    duration
+        Of a period [s].
+
+    Raises
+    ------
+    ExcitationError
+        The rate is not positive, or below twice the highest frequency.
+    """
+    if not (np.isfinite(rate) and rate > 0):
+        raise ExcitationError(f'the rate must be positive, not {rate!r} Hz')
+    if rate < 2 * harmonics / duration:
+        raise ExcitationError(
+            f'{rate:g} Hz cannot show a motion of up to {harmonics / duration:.3g} Hz; take a '
+            f'rate of {2 * harmonics / duration:.3g} Hz at the very least, the rate of the '
+            f'controller best')
+
+
 def suggested_harmonics(duration: float, upper_frequency: float = 0.5,
                         first_resonance: float | None = None) -> int:
     """

@@ -107,15 +107,16 @@ class Problem:
             Draws the positions that are tried.
         """
         best, words = -np.inf, ''
+        place = (f'at the best of {RESTS_TRIED} positions' if np.any(self.free[0])
+                 else 'at the start that was given')
         for _ in range(RESTS_TRIED):
             still = self._draw(rng, 0.95)
             still[1:] = 0.0
             slack, constraint, index = self._nearest(still)
             if slack > best:
                 best = slack
-                words = (f'{constraint.describe(index)} is exceeded by '
-                         f'{constraint.excess(index, slack)} at the best of {RESTS_TRIED} '
-                         f'positions')
+                words = (f'{constraint.describe(index)} is missed by '
+                         f'{constraint.excess(index, slack)} {place}')
         return words
 
     def _draw(self, rng: np.random.Generator, offset: float) -> Array:

@@ -38,15 +38,24 @@ class Payload:
         [kg].
     centre
         Its centre of mass in the frame of the last joint, (3,) [m].
+    size
+        Edges of the box around that centre that it fits in, along the axes of the last joint's
+        frame, (3,) [m]; None says nothing about its shape, and its collisions are not looked at.
     """
 
     mass: float
     centre: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    size: tuple[float, float, float] | None = None
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.mass) and self.mass > 0 and len(self.centre) == 3):
+        if not (np.isfinite(self.mass) and self.mass > 0 and len(self.centre) == 3
+                and np.all(np.isfinite(self.centre))):
             raise ExcitationError(f'a payload has a positive mass and a centre of three numbers, '
                                   f'not {self.mass!r} and {self.centre!r}')
+        if self.size is not None and not (len(self.size) == 3 and np.all(np.isfinite(self.size))
+                                          and min(self.size) > 0):
+            raise ExcitationError(f"the edges of the payload's box must be three positive "
+                                  f'lengths, not {self.size!r}')
 
 
 @dataclass(frozen=True)
@@ -77,6 +86,8 @@ class Workspace:
 class Requirements:
     """
     What a motion must respect besides position, velocity, acceleration and jerk.
+
+    `Requirements()` asks for nothing; `SAFE` is what a design respects when it is told nothing.
 
     Parameters
     ----------
@@ -134,6 +145,14 @@ class Requirements:
         if self.clearance is None and (self.floor is not None or self.boxes):
             raise ExcitationError('a floor and boxes need a clearance to keep from them')
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is not looked at although one might expect it, for the report."""
+        if self.payload is None or self.payload.size is not None or self.clearance is None:
+            return ()
+        return ('the size of the payload is not given: its mass counts, its collisions are not '
+                'looked at',)
+
     def to_mapping(self) -> dict[str, Any]:
         """Return plain content for a file."""
         content = dataclasses.asdict(self)
@@ -142,7 +161,9 @@ class Requirements:
             {'frame': box.frame, 'lower': list(box.lower), 'upper': list(box.upper)}
             for box in self.workspace]
         if self.payload is not None:
-            content['payload'] = {'mass': self.payload.mass, 'centre': list(self.payload.centre)}
+            size = self.payload.size
+            content['payload'] = {'mass': self.payload.mass, 'centre': list(self.payload.centre),
+                                  'size': None if size is None else list(size)}
         content['package_dirs'] = list(self.package_dirs)
         return content
 
@@ -151,14 +172,19 @@ class Requirements:
         """Return the requirements of a file; the inverse of `to_mapping`."""
         values = dict(content)
         if values.get('payload') is not None:
-            values['payload'] = Payload(float(values['payload']['mass']),
-                                        _triple(values['payload']['centre']))
+            payload = values['payload']
+            size = payload.get('size')
+            values['payload'] = Payload(float(payload['mass']), _triple(payload['centre']),
+                                        None if size is None else _triple(size))
         values['workspace'] = tuple(
             Workspace(str(box['frame']), _triple(box['lower']), _triple(box['upper']))
             for box in values.get('workspace', ()))
         values['boxes'] = tuple(tuple(float(x) for x in box) for box in values.get('boxes', ()))
         values['package_dirs'] = tuple(values.get('package_dirs', ()))
         return cls(**values)
+
+
+SAFE = Requirements(torque_margin=0.2, clearance=0.01)
 
 
 def nominal_inertial(arm: Arm, payload: Payload | None) -> Array:

@@ -124,7 +124,7 @@ def search(
                 best = value
         fraction = sum(part for _, part in list(state.values())) / starts
         if time_budget is not None:
-            fraction = max(fraction, min(1.0, seconds / time_budget))
+            fraction = max(fraction, min(1.0, seconds / time_budget) if time_budget > 0 else 1.0)
         if progress is not None:
             progress(Progress(fraction, best, seconds, done, starts))
 

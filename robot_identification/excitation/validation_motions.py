@@ -32,7 +32,7 @@ from robot_identification.excitation.design import condition_number, design
 from robot_identification.excitation.excitation import Excitation
 from robot_identification.excitation.geometry import Scene
 from robot_identification.excitation.motion_limits import centre, half_ranges, motion_limits
-from robot_identification.excitation.requirements import Requirements
+from robot_identification.excitation.requirements import SAFE, Requirements
 from robot_identification.excitation.trajectories import QuinticSpline, Trajectory
 from robot_identification.excitation.trajectories.quintic_spline import DEGREE
 
@@ -45,7 +45,7 @@ REST = 0.3               # at every target [s]
 
 
 def validation_motion(
-    arm: Arm, name: str, *, seed: int = 0, requirements: Requirements | None = None,
+    arm: Arm, name: str, *, seed: int = 0, requirements: Requirements = SAFE,
     velocity: ArrayLike | None = None, acceleration: ArrayLike | None = None,
     margin: float = 0.0, diameter: float = 0.1, speed: float = 0.5, laps: int = 4,
     frame: str | None = None, time_budget: float | None = 10.0,
@@ -76,7 +76,6 @@ def validation_motion(
     ExcitationError
         No such motion is possible within the limits.
     """
-    requirements = requirements or Requirements()
     if name == 'fourier':
         return design(arm, kind='mfs', period=7.3, harmonics=3, starts=2, seed=seed + 1000,
                       time_budget=time_budget, requirements=requirements, velocity=velocity,
@@ -84,6 +83,7 @@ def validation_motion(
     limits, notes = motion_limits(arm, velocity, acceleration)
     scene = scene_for(arm, requirements) if requirements.clearance is not None else None
     rng = np.random.default_rng([seed, 77])
+    last = arm.model.frames[arm.model.nframes - 1].name
     reasons: list[str] = []
     for _ in range(DRAWS):
         path: Path | None
@@ -95,7 +95,7 @@ def validation_motion(
             raise ExcitationError(f"there is no validation motion '{name}'; there is: "
                                   f'{", ".join(VALIDATION_MOTIONS)}')
         if path is None:
-            reasons.append('the inverse kinematics finds no path')
+            reasons.append(f"the inverse kinematics does not move '{frame or last}' along it")
             continue
         if not _apart(scene, requirements, path[1]):
             reasons.append('links or surroundings come too near')
@@ -244,4 +244,4 @@ def _excitation(arm: Arm, name: str, trajectory: Trajectory, limits: Limits, mar
         condition_number=value, rank=rank, samples_per_period=200, seed=seed, starts=1,
         seconds=0.0, history=(), status='constructed', requirements=requirements,
         certificate=certificate,
-        notes=(*notes, *(scene.notes if scene is not None else ())))
+        notes=(*notes, *requirements.notes, *(scene.notes if scene is not None else ())))

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -32,7 +33,7 @@ from std_srvs.srv import Trigger
 
 from robot_identification.arm import Arm, load_arm
 from robot_identification.errors import RobotIdentificationError
-from robot_identification.excitation import Progress, design
+from robot_identification.excitation import SAFE, Progress, design
 from robot_identification.execution import DataDirectory
 from robot_identification.identification import IdentificationResult, identify
 from robot_identification.nodes.health import ERROR, OK, Health
@@ -175,10 +176,12 @@ def _designed(request: Any, arm: Arm, output: Path, handle: Any, step: Step) -> 
                                                     best=float(progress.best)))
 
     found = design(
-        arm, kind=request.kind or 'ffs', criterion=request.criterion or 'cond',
+        arm, kind=request.kind or 'mfs', criterion=request.criterion or 'cond',
         period=request.period or 20.0, harmonics=request.harmonics or 8,
         starts=request.starts or 4, seed=request.seed, margin=request.margin,
-        time_budget=request.time_budget or None, progress=tell)
+        time_budget=request.time_budget or None, progress=tell, requirements=dataclasses.replace(
+            SAFE, torque_margin=None if request.no_torque else SAFE.torque_margin,
+            clearance=None if request.no_collisions else SAFE.clearance))
     found.save(output)
     return found
 

@@ -40,7 +40,8 @@ FRAMES = 240
 SAMPLES = 400            # of the plots
 COLOURS = ('#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#7f7f7f', '#b2182b')
 WIDTH, HEIGHT = 600, 220
-LEFT, TOP = 50, 12
+LEFT, RIGHT, TOP = 50, 24, 12
+GRID = 12                # lines of the floor to either side
 
 
 def write_excitation_page(arm: Arm, excitation: Excitation, path: str | Path) -> Path:
@@ -63,8 +64,8 @@ def write_excitation_page(arm: Arm, excitation: Excitation, path: str | Path) ->
     """
     excitation.check_arm(arm)
     body = join(_heading(excitation), _certificate(excitation),
-                tag('section', tag('h2', 'The arm'), _player()),
-                tag('section', tag('h2', 'Joints'), _legend(arm),
+                tag('section', tag('h2', 'The arm'), _player(excitation)),
+                tag('section', tag('h2', 'Joints'), _used(arm, excitation), _legend(arm),
                     tag('div', *_plots(arm, excitation), class_='plots')))
     # '<' cannot occur in numbers, and names must not end the script element
     motion = json.dumps(_motion(arm, excitation), separators=(',', ':')).replace('<', '\\u003c')
@@ -106,14 +107,44 @@ def _certificate(excitation: Excitation) -> Html:
         if missing else []))
 
 
-def _player() -> Html:
+def _player(excitation: Excitation) -> Html:
+    shown = ('Links are shown as the convex hulls that keep the clearance'
+             if excitation.requirements.clearance is not None else
+             'Collisions were not looked at, so lines from joint to joint stand for the arm')
     return join(
         tag('canvas', id='arm', aria_label='The moving arm and the path of its last frame'),
         tag('div', tag('button', 'Pause', id='play', type='button'),
             tag('input', id='time', type='range', min='0', value='0', aria_label='Time'),
             tag('span', '', id='clock'), class_='player'),
-        tag('p', 'Drag to turn, wheel to zoom. Links are shown as the convex hulls that keep the '
-                 'clearance; the line is the path of the last frame.', class_='hint'))
+        tag('p', f'Drag to turn, wheel to zoom. {shown}; the thin line is the path of the last '
+                 'frame.', class_='hint'))
+
+
+def _used(arm: Arm, excitation: Excitation) -> Html:
+    """Return the table of the limits that each joint uses."""
+    _, _, _, torque = _sampled(arm, excitation)
+    limits = excitation.limits
+    columns = [('position', excitation.usage[0]), ('velocity', excitation.usage[1]),
+               ('acceleration', excitation.usage[2])]
+    if np.any(np.isfinite(limits.jerk)):
+        columns.append(('jerk', excitation.usage[3]))
+    if np.any(np.isfinite(limits.torque)):
+        columns.append(('torque', np.abs(torque).max(axis=0) / limits.torque))
+    rows = [tag('tr', tag('td', joint), *(tag('td', percent(float(values[i])))
+                                          for _, values in columns))
+            for i, joint in enumerate(arm.joint_names)]
+    head = tag('tr', tag('th', 'part of the limit that is used'),
+               *(tag('th', name) for name, _ in columns))
+    return tag('table', head, *rows)
+
+
+def _sampled(arm: Arm, excitation: Excitation) -> tuple[Array, Array, Array, Array]:
+    """Return positions, velocities, accelerations and nominal torques over the period."""
+    t = np.minimum(np.linspace(0, excitation.period, SAMPLES), np.nextafter(excitation.period, 0))
+    q, v, a = excitation.trajectory.evaluate(t, 2)
+    torque = inverse_dynamics(arm, q, v, a, nominal_inertial(
+        arm, excitation.requirements.payload))
+    return q, v, a, torque + a @ nominal_rotor_inertia(arm)
 
 
 def _legend(arm: Arm) -> Html:
@@ -123,23 +154,24 @@ def _legend(arm: Arm) -> Html:
 
 def _plots(arm: Arm, excitation: Excitation) -> list[Html]:
     t = np.linspace(0, excitation.period, SAMPLES)
-    q, v, a = excitation.trajectory.evaluate(np.minimum(t, np.nextafter(excitation.period, 0)), 2)
-    limits, payload = excitation.limits, excitation.requirements.payload
-    torque = inverse_dynamics(arm, q, v, a, nominal_inertial(arm, payload))
-    torque = torque + a @ nominal_rotor_inertia(arm)
+    q, v, a, torque = _sampled(arm, excitation)
+    limits, free = excitation.limits, excitation.margin
     middle, half = (limits.upper + limits.lower) / 2, (limits.upper - limits.lower) / 2
-    shown = [('Position in its range', (q - middle) / half), ('Velocity', v / limits.velocity),
-             ('Acceleration', a / limits.acceleration)]
+    shown = [('Position in its range', (q - middle) / half, free),
+             ('Velocity', v / limits.velocity, free),
+             ('Acceleration', a / limits.acceleration, free)]
     if np.any(np.isfinite(limits.torque)):
-        shown.append(('Torque of the nominal model', torque / limits.torque))
-    return [tag('div', tag('h3', title), _plot(t, values), tag(
+        shown.append(('Torque of the nominal model', torque / limits.torque,
+                      excitation.requirements.torque_margin or 0.0))
+    return [tag('div', tag('h3', title), _plot(t, values, 1.0 - margin), tag(
         'p', 'as part of the limit; the most is ', percent(float(np.abs(values).max())),
-        class_='hint')) for title, values in shown]
+        f', allowed are {100 * (1 - margin):.3g} %', class_='hint'))
+        for title, values, margin in shown]
 
 
-def _plot(t: Array, values: Array) -> Html:
-    """Curves of all joints between -1 and 1, as SVG."""
-    wide, high = WIDTH - LEFT - 10, HEIGHT - 2 * TOP - 16
+def _plot(t: Array, values: Array, allowed: float) -> Html:
+    """Curves of all joints between -1 and 1, and lines at what is allowed, as SVG."""
+    wide, high = WIDTH - LEFT - RIGHT, HEIGHT - 2 * TOP - 16
     x = LEFT + wide * t / t[-1]
 
     def level(value: Array | float) -> Any:
@@ -148,10 +180,12 @@ def _plot(t: Array, values: Array) -> Html:
     parts = []
     for value in (-1, -0.5, 0, 0.5, 1):
         y = f'{float(level(value)):.1f}'
-        parts += [tag('line', x1=LEFT, x2=LEFT + wide, y1=y, y2=y,
-                      stroke='var(--limit)' if abs(value) == 1 else 'var(--grid)'),
+        parts += [tag('line', x1=LEFT, x2=LEFT + wide, y1=y, y2=y, stroke='var(--grid)'),
                   tag('text', f'{value:g}', x=LEFT - 8, y=y, text_anchor='end', font_size=12,
                       dominant_baseline='middle', fill='var(--muted)')]
+    for value in (-allowed, allowed):
+        y = f'{float(level(value)):.1f}'
+        parts.append(tag('line', x1=LEFT, x2=LEFT + wide, y1=y, y2=y, stroke='var(--limit)'))
     for k in range(6):
         parts.append(tag('text', f'{t[-1] * k / 5:.3g} s', x=LEFT + wide * k / 5, y=HEIGHT - 6,
                          text_anchor='middle', font_size=12, fill='var(--muted)'))
@@ -180,15 +214,29 @@ def _motion(arm: Arm, excitation: Excitation) -> dict[str, Any]:
         if shape.bounding_radius < 10]
     seen = np.concatenate([path, origin.reshape(-1, 3), np.zeros((1, 3))])
     centre = (seen.max(axis=0) + seen.min(axis=0)) / 2
+    radius = float(np.linalg.norm(seen - centre, axis=1).max())
+    floor = excitation.requirements.floor
     return {
+        'floor': [] if floor is None else _floor(centre, radius, floor),
+        'plot': [LEFT, WIDTH - LEFT - RIGHT],
         'period': float(excitation.period), 'centre': _short(centre),
-        'radius': float(np.linalg.norm(seen - centre, axis=1).max()),
-        'base': [0.0, 0.0, 0.0],
+        'radius': radius,
+        'base': [0.0, 0.0, 0.0], 'tool': int(last),
         'bones': [[i, int(p)] for i, p in enumerate(tree.parents)] if not shapes else [],
         'frames': [[_short(np.concatenate([world[k, i].ravel(), origin[k, i]]))
                     for i in range(arm.n)] for k in range(FRAMES)],
         'path': [_short(p) for p in path],
         'shapes': [_drawn(shape, arm.n) for shape in shapes]}
+
+
+def _floor(centre: Array, radius: float, height: float) -> list[list[list[float]]]:
+    """Return lines of a grid on the floor: pairs of points."""
+    steps = radius * np.linspace(-1, 1, GRID + 1)
+    lines = [([centre[0] + s, centre[1] - radius, height], [centre[0] + s, centre[1] + radius,
+                                                            height]) for s in steps]
+    lines += [([centre[0] - radius, centre[1] + s, height], [centre[0] + radius, centre[1] + s,
+                                                             height]) for s in steps]
+    return [[_short(np.array(first)), _short(np.array(second))] for first, second in lines]
 
 
 def _drawn(shape: Shape, n: int) -> dict[str, Any]:

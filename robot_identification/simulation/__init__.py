@@ -13,6 +13,7 @@
 # limitations under the License.
 """The independent arm that tests and demos move: a plant in MuJoCo, its controller and sensors."""
 
+from robot_identification.simulation.contacts import Contact, ContactGeometry
 from robot_identification.simulation.controller import JointController
 from robot_identification.simulation.friction import PlantFriction
 from robot_identification.simulation.options import PlantOptions
@@ -23,5 +24,6 @@ from robot_identification.simulation.sensors import Reading, Sensors
 from robot_identification.simulation.simulate import SimulatedRun, simulate
 from robot_identification.simulation.truth import PlantTruth
 
-__all__ = ['JointController', 'Plant', 'PlantFriction', 'PlantOptions', 'PlantState', 'PlantTruth',
-           'Reading', 'Reference', 'Sensors', 'SimulatedRobot', 'SimulatedRun', 'simulate']
+__all__ = ['Contact', 'ContactGeometry', 'JointController', 'Plant', 'PlantFriction',
+           'PlantOptions', 'PlantState', 'PlantTruth', 'Reading', 'Reference', 'Sensors',
+           'SimulatedRobot', 'SimulatedRun', 'simulate']

@@ -24,7 +24,7 @@ from robot_identification.arrays import Array
 from robot_identification.estimation.search import Bounds
 from robot_identification.estimation.search.problem import SearchProblem
 from robot_identification.estimation.search.ranges import search_bounds
-from robot_identification.excitation import design
+from robot_identification.excitation import Requirements, design
 from robot_identification.regression import build_regression
 from robot_identification.signals import Samples, process
 from robot_identification.simulation import Plant, PlantOptions, SimulatedRun, simulate
@@ -98,8 +98,10 @@ def er16_experiment(quick: bool, seed: int) -> Experiment:
     """
     arm = load_arm('er16')
     starts, period = (1, SHORT) if quick else (3, PERIOD)
-    excitation = design(arm, period=period, harmonics=5, starts=starts, seed=seed)
-    other = design(arm, period=period, harmonics=3, starts=1, seed=seed + 1)
+    excitation = design(arm, kind='ffs', period=period, harmonics=5, starts=starts, seed=seed,
+                        requirements=Requirements())
+    other = design(arm, kind='ffs', period=period, harmonics=3, starts=1, seed=seed + 1,
+                   requirements=Requirements())
     plant = Plant(arm, PlantOptions(seed=seed))
     rng = np.random.default_rng(seed)
     runs = [simulate(plant, motion, rng=rng, name=name)

@@ -26,7 +26,7 @@ from scipy.interpolate import CubicSpline
 from robot_identification.arm import Arm, load_arm
 from robot_identification.arrays import Array
 from robot_identification.estimation import get_estimator
-from robot_identification.excitation import Excitation, design
+from robot_identification.excitation import Excitation, Requirements, design
 from robot_identification.regression import build_regression
 from robot_identification.signals import Samples, process
 from robot_identification.simulation import Plant, PlantOptions, SimulatedRun, simulate
@@ -78,7 +78,8 @@ def mfs_qj(quick: bool, seed: int, progress: Progress) -> StudyResult:
     arm = load_arm('qianjiang_i')
     progress('designing the motions', 0.0)
     motions = {kind: design(arm, kind=kind, period=period, harmonics=HARMONICS,
-                            starts=1 if quick else 2, seed=seed) for kind in ('ffs', 'mfs')}
+                            starts=1 if quick else 2, seed=seed,
+                            requirements=Requirements()) for kind in ('ffs', 'mfs')}
     circle = _circle(arm)
     fits: dict[tuple[str, str], list[_Fit]] = {}
     for k in range(arms):

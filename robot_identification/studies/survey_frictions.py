@@ -21,7 +21,7 @@ from robot_identification.arm import Arm, load_arm
 from robot_identification.arrays import Array
 from robot_identification.dynamics import inverse_dynamics
 from robot_identification.estimation import get_estimator
-from robot_identification.excitation import design
+from robot_identification.excitation import Requirements, design
 from robot_identification.regression import Regression, build_regression
 from robot_identification.signals import Samples, process
 from robot_identification.simulation import Plant, PlantOptions, simulate
@@ -44,7 +44,8 @@ def compare_frictions(quick: bool, seed: int, budget: int) -> tuple[Table, Claim
         Evaluations of the particle filter.
     """
     arm = load_arm('er20_c10')
-    motions = [design(arm, period=10.0, harmonics=h, starts=1, seed=seed + k,
+    motions = [design(arm, kind='ffs', period=10.0, harmonics=h, starts=1, seed=seed + k,
+                      requirements=Requirements(),
                       time_budget=2.0 if quick else 20.0) for k, h in enumerate((5, 3))]
     plant = Plant(arm, PlantOptions(seed=seed, rate=100.0, stribeck_ratio=1.5,
                                     friction_compensation=0.9))

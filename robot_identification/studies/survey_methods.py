@@ -29,7 +29,7 @@ from robot_identification.estimation.online.linearisation import Linearisation
 from robot_identification.estimation.search import Bounds, get_search
 from robot_identification.estimation.search.objective import MeanAndDeviation
 from robot_identification.estimation.search.problem import SearchProblem
-from robot_identification.excitation import Excitation, design
+from robot_identification.excitation import Excitation, Requirements, design
 from robot_identification.regression import build_regression
 from robot_identification.regression.rows import row_chunks
 from robot_identification.signals import Samples
@@ -97,8 +97,8 @@ class Platform:
     def build(cls, quick: bool, seed: int) -> Platform:
         """Design the motion and let the simulated arm pass through it."""
         arm = load_arm('er20_c10')
-        excitation = design(arm, period=10.0, harmonics=5, starts=1, seed=seed,
-                            time_budget=2.0 if quick else None)
+        excitation = design(arm, kind='ffs', period=10.0, harmonics=5, starts=1, seed=seed,
+                            requirements=Requirements(), time_budget=2.0 if quick else None)
         samples, plants = {}, {}
         for friction, ratio in (('coulomb_viscous', 1.0), ('stribeck', 1.3)):
             plant = Plant(arm, PlantOptions.matched(

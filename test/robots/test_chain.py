@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from contracts import CONTRACTS, arm_of
 
-from robot_identification.excitation import design
+from robot_identification.excitation import Requirements, design
 from robot_identification.identification import identify
 from robot_identification.simulation import Plant, PlantOptions, simulate
 
@@ -27,8 +27,9 @@ from robot_identification.simulation import Plant, PlantOptions, simulate
 @pytest.mark.parametrize('name', CONTRACTS)
 def test_design_simulate_identify(name):
     arm = arm_of(name)
-    training = design(arm, starts=1, time_budget=2.0, seed=0)
-    other = design(arm, starts=1, time_budget=1.0, period=8.0, harmonics=3, seed=1)
+    free = {'kind': 'ffs', 'requirements': Requirements(), 'starts': 1}
+    training = design(arm, time_budget=2.0, seed=0, **free)
+    other = design(arm, time_budget=1.0, period=8.0, harmonics=3, seed=1, **free)
     plant = Plant(arm, PlantOptions(seed=0))
     rng = np.random.default_rng(0)
     recorded = simulate(plant, training, rng=rng, name='training')

@@ -48,7 +48,7 @@ class Clearance(StateConstraint):
     def __init__(self, scene: Scene, series: Series, clearance: float,
                  reserve: float = RESERVE) -> None:
         super().__init__(series, 1)
-        self.scene, self.wanted = scene, clearance + reserve
+        self.scene, self.wanted, self.reserve = scene, clearance + reserve, reserve
 
     def at(self, states: tuple[Array, ...]) -> Array:
         """Return the slacks of the pairs, (N, P)."""
@@ -81,4 +81,5 @@ class Clearance(StateConstraint):
     def excess(self, index: int, slack: float) -> str:
         """Return in words by how much a negative slack breaks the limit."""
         lacking = (np.sqrt(1.0 - slack) - 1.0) * INFLUENCE
-        return f'{lacking * 1000:.3g} mm of {self.wanted * 1000:.3g} mm'
+        return (f'{lacking * 1000:.3g} mm (wanted are {self.wanted * 1000:.3g} mm, '
+                f'{self.reserve * 1000:.3g} of them for what happens between samples)')

@@ -115,6 +115,7 @@ class TorqueLimits(StateConstraint):
                  reserve: float = RESERVE) -> None:
         super().__init__(series, 3)
         self.nominal, self.names = NominalTorque(arm, requirements), arm.joint_names
+        self.units = ['N' if slides else 'N m' for slides in arm.prismatic]
         self.range = torque_range(arm, requirements.torque_margin or 0.0) * (1.0 - reserve)
 
     def at(self, states: tuple[Array, ...]) -> Array:
@@ -137,8 +138,8 @@ class TorqueLimits(StateConstraint):
         """Return in words by how much a negative slack breaks the limit."""
         n = len(self.names)
         _, number = self.place(index, 2 * n)
-        limit = self.range[number % n]
-        return f'{-slack * limit:.3g} N m (or N) beyond {limit:.3g}'
+        limit, unit = self.range[number % n], self.units[number % n]
+        return f'{-slack * limit:.3g} {unit} (allowed are {limit:.3g} {unit})'
 
 
 class PowerLimit(StateConstraint):
@@ -177,4 +178,4 @@ class PowerLimit(StateConstraint):
 
     def excess(self, index: int, slack: float) -> str:
         """Return in words by how much a negative slack breaks the limit."""
-        return f'{-slack * self.range:.3g} W beyond {self.range:.3g} W'
+        return f'{-slack * self.range:.3g} W (allowed are {self.range:.3g} W)'

@@ -38,6 +38,12 @@ def urdf_file(arm: Arm) -> Path | None:
     return None if name.lstrip().startswith('<') else find_urdf(name, arm.source.parent)
 
 
+def has_collision_geometry(arm: Arm) -> bool:
+    """Return whether the URDF of an arm has any collision geometry."""
+    root = ElementTree.fromstring(arm.folded_urdf)
+    return root.find('link/collision/geometry') is not None
+
+
 def with_mesh_paths(arm: Arm, package_dirs: Iterable[str | Path] = ()) -> str:
     """
     Return the folded URDF with absolute paths of its collision meshes, and without visuals.

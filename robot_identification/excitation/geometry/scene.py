@@ -112,14 +112,14 @@ class Scene:
 def build_scene(
     arm: Arm, *, clearance: float, self_collision: bool = True, floor: float | None = None,
     boxes: Sequence[ArrayLike] = (), srdf: str | Path | None = None,
-    package_dirs: Iterable[str | Path] = (),
+    package_dirs: Iterable[str | Path] = (), carried: Shape | None = None,
 ) -> Scene:
     """
     Collect what must keep apart.
 
     Links that are rigidly connected or neighbours are not looked at, nor are those whose
     collisions the SRDF disables, nor pairs of links that are nearer than the clearance nearly
-    everywhere, which a note says.
+    everywhere, which a note says. What is carried is looked at against every link but its own.
 
     Parameters
     ----------
@@ -137,6 +137,8 @@ def build_scene(
         The one beside the URDF when None.
     package_dirs
         Where packages with meshes are.
+    carried
+        Shape of a payload.
 
     Raises
     ------
@@ -147,9 +149,12 @@ def build_scene(
     bare = [name for name in arm.joint_names
             if not any(shape.link == arm.joint_names.index(name) for shape in shapes)]
     if not shapes or len(bare) == arm.n:
-        raise ExcitationError(f"the URDF of '{arm.name}' has no collision geometry; add it, or "
-                              f'design without looking at collisions (--no-collisions)')
+        raise ExcitationError(
+            f"the URDF of '{arm.name}' has no collision geometry; add it, or design without "
+            f'looking at collisions (--no-collisions, in Python requirements without a clearance)')
     notes = [f"no collision geometry moves with {', '.join(bare)}"] if bare else []
+    if carried is not None:
+        shapes.append(carried)
     links = len(shapes)
     if floor is not None:
         half, depth = FLOOR[0] / 2, FLOOR[1]
@@ -160,7 +165,7 @@ def build_scene(
     file = Path(srdf) if srdf is not None else find_srdf(arm)
     disabled = disabled_pairs(file) if file is not None else set()
     tree = Kinematics.of(arm)
-    pairs, excluded = _pairs(shapes, links, tree, disabled, self_collision)
+    pairs, excluded = _pairs(shapes, links, tree, disabled, self_collision, carried)
     scene = Scene(tree, tuple(shapes), pairs, excluded, ())
     keep, close = _always_close(arm, scene, links, clearance)
     excluded.update(close)
@@ -197,7 +202,7 @@ def _box(corners: ArrayLike, number: int) -> Shape:
 
 
 def _pairs(shapes: list[Shape], links: int, tree: Kinematics, disabled: set[frozenset[str]],
-           self_collision: bool,
+           self_collision: bool, carried: Shape | None,
            ) -> tuple[NDArray[np.int64], dict[tuple[str, str], str]]:
     parents = tree.parents
     pairs: list[tuple[int, int]] = []
@@ -211,11 +216,13 @@ def _pairs(shapes: list[Shape], links: int, tree: Kinematics, disabled: set[froz
                 if not self_collision:
                     continue
                 names = (first.name, second.name)
-                if (second.link >= 0 and parents[second.link] == first.link) or (
+                if second is carried:
+                    pass
+                elif (second.link >= 0 and parents[second.link] == first.link) or (
                         first.link >= 0 and parents[first.link] == second.link):
                     excluded[names] = 'neighbours'
                     continue
-                if frozenset(names) in disabled:
+                elif frozenset(names) in disabled:
                     excluded[names] = 'disabled in the SRDF'
                     continue
             pairs.append((i, k))

@@ -50,6 +50,14 @@ function draw() {
       faces.push([(p[2] + q[2] + r[2]) / 3, [p, q, r], shape.hue, 30 + 45 * light]);
     }
   }
+  g.lineWidth = 1;
+  g.strokeStyle = style.getPropertyValue('--grid');
+  for (const [from, to] of data.floor) {
+    g.beginPath();
+    g.moveTo(...screen(eye(from)));
+    g.lineTo(...screen(eye(to)));
+    g.stroke();
+  }
   faces.sort((one, other) => one[0] - other[0]);
   for (const [, corners, hue, light] of faces) {
     g.beginPath();
@@ -68,6 +76,12 @@ function draw() {
     g.lineTo(...screen(eye(placed([0, 0, 0], link, frame))));
     g.stroke();
   }
+  if (data.bones.length) {
+    g.beginPath();
+    g.moveTo(...screen(eye(placed([0, 0, 0], data.tool, frame))));
+    g.lineTo(...screen(eye(data.path[frame])));
+    g.stroke();
+  }
   g.lineWidth = 1.2;
   g.strokeStyle = style.getPropertyValue('--predicted');
   g.beginPath();
@@ -81,7 +95,7 @@ function draw() {
   slider.value = frame;
   clock.textContent = `${(frame / (data.frames.length - 1) * data.period).toFixed(2)} s`;
   for (const line of document.querySelectorAll('line.now')) {
-    const x = 50 + 540 * frame / (data.frames.length - 1);
+    const x = data.plot[0] + data.plot[1] * frame / (data.frames.length - 1);
     line.setAttribute('x1', x);
     line.setAttribute('x2', x);
   }

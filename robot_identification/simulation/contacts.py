@@ -1,0 +1,128 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Contact between links, by the physics engine's own reading of the collision geometry."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robot_identification.arm import Arm
+from robot_identification.errors import SimulationError
+from robot_identification.excitation.geometry.meshes import with_mesh_paths
+from robot_identification.simulation.engine import mujoco_module
+
+
+@dataclass(frozen=True)
+class Contact:
+    """
+    Two links that overlap somewhere along a path.
+
+    Parameters
+    ----------
+    links
+        Their names.
+    first
+        Index of the first state in which they do.
+    depth
+        Largest overlap [m].
+    """
+
+    links: tuple[str, str]
+    first: int
+    depth: float
+
+    def __str__(self) -> str:
+        return f"'{self.links[0]}' and '{self.links[1]}' overlap by {1000 * self.depth:.2g} mm"
+
+
+class ContactGeometry:
+    """
+    The links of an arm as MuJoCo sees them: it reads shapes and meshes from the URDF itself.
+
+    Nothing of the scene that excitations are proven against is in it, so it can contradict the
+    proof. A mesh becomes its convex hull.
+
+    Parameters
+    ----------
+    arm
+        The arm.
+    package_dirs
+        Folders that hold packages with meshes.
+    ignored
+        Pairs of names of links that may overlap, as neighbours do.
+
+    Raises
+    ------
+    ExcitationError
+        Meshes are missing.
+    SimulationError
+        MuJoCo cannot use the geometry, or there is none.
+    """
+
+    def __init__(self, arm: Arm, package_dirs: Iterable[str | Path] = (),
+                 ignored: Collection[tuple[str, str]] = ()) -> None:
+        self._mujoco = mujoco_module()
+        root = ElementTree.fromstring(with_mesh_paths(arm, package_dirs))
+        options = ElementTree.SubElement(root, 'mujoco')
+        # links that are fixed to others keep their names
+        ElementTree.SubElement(options, 'compiler', {
+            'strippath': 'false', 'fusestatic': 'false', 'balanceinertia': 'true'})
+        try:
+            model = self._mujoco.MjSpec.from_string(
+                ElementTree.tostring(root, encoding='unicode')).compile()
+        except ValueError as error:
+            raise SimulationError(f"MuJoCo cannot use the collision geometry of '{arm.name}': "
+                                  f'{str(error).strip()}') from error
+        if model.ngeom == 0:
+            raise SimulationError(f"the URDF of '{arm.name}' has no collision geometry")
+        self._model, self._data = model, self._mujoco.MjData(model)
+        self._dof = np.array([int(model.joint(name).qposadr[0]) for name in arm.joint_names])
+        self._names = [model.body(int(body)).name for body in model.geom_bodyid]
+        self._ignored = {frozenset(pair) for pair in ignored}
+
+    def look(self, q: ArrayLike) -> tuple[Contact, ...]:
+        """
+        Return the pairs of links that overlap in any of some states, the deepest first.
+
+        Parameters
+        ----------
+        q
+            Positions, (N, n) [rad or m].
+        """
+        found: dict[tuple[str, str], Contact] = {}
+        for index, state in enumerate(np.asarray(q, dtype=float)):
+            for links, depth in self._overlaps(state):
+                known = found.get(links, Contact(links, index, depth))
+                found[links] = Contact(links, known.first, max(known.depth, depth))
+        return tuple(sorted(found.values(), key=lambda contact: -contact.depth))
+
+    def _overlaps(self, state: Any) -> list[tuple[tuple[str, str], float]]:
+        data = self._data
+        data.qpos[self._dof] = state
+        self._mujoco.mj_kinematics(self._model, data)
+        self._mujoco.mj_comPos(self._model, data)
+        self._mujoco.mj_collision(self._model, data)
+        overlaps = []
+        for contact in data.contact[:data.ncon]:
+            first, second = sorted(self._names[int(geom)] for geom in contact.geom)
+            if contact.dist < 0 and frozenset((first, second)) not in self._ignored:
+                overlaps.append(((first, second), -float(contact.dist)))
+        return overlaps

@@ -1,0 +1,273 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Attempts to break the proofs: random motions at their limits, tampering, another engine."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from excitation_arms import chain, tree
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from robot_identification.arm import load_arm
+from robot_identification.errors import ExcitationError
+from robot_identification.excitation import (
+    TRAJECTORIES,
+    Payload,
+    Requirements,
+    Trajectory,
+    Workspace,
+    build_problem,
+    certify,
+    check_certificate,
+    design,
+    get_series,
+    motion_limits,
+    prove_peaks,
+    scene_for,
+)
+from robot_identification.excitation.geometry.meshes import with_mesh_paths
+from robot_identification.excitation.optimisers import Minimum
+from robot_identification.excitation.proof import prove_clearance, prove_torque, prove_workspace
+from robot_identification.excitation.proven_motion import best_proven, repaired
+from robot_identification.simulation import ContactGeometry, Plant, PlantOptions, simulate
+
+SAFE = Requirements(torque_margin=0.1, clearance=0.01)
+TIMES = 4000
+
+
+def a_motion(arm, kind, period, harmonics, seed):
+    """Return a random motion and times: random ones, and those next to the joins of periods."""
+    rng = np.random.default_rng(seed)
+    series = get_series(kind, period, harmonics)
+    size = rng.uniform(0.1, 2.0) * rng.normal(size=(series.size, arm.n))
+    times = np.concatenate([rng.uniform(0, period, TIMES), period * np.geomspace(1e-9, 1e-2, 50),
+                            period * (1 - np.geomspace(1e-9, 1e-2, 50))])
+    return Trajectory(series, size), times
+
+
+def torques(arm, q, v, a, payload):
+    """Pinocchio's own inverse dynamics, the payload attached by Pinocchio."""
+    model = arm.model.copy()
+    model.inertias[arm.n] += pin.Inertia(payload.mass, np.array(payload.centre),
+                                         np.zeros((3, 3)))
+    data = model.createData()
+    return np.array([pin.rnea(model, data, *state) for state in zip(q, v, a)])
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.sampled_from(sorted(TRAJECTORIES)), st.floats(0.5, 30.0), st.integers(2, 7),
+       st.integers(0, 10_000), st.booleans())
+def test_no_time_exceeds_a_bound(kind, period, harmonics, seed, branched):
+    arm = tree() if branched else chain()
+    trajectory, times = a_motion(arm, kind, period, harmonics, seed)
+    payload = Payload(1.0 + seed % 7, (0.05 * (seed % 5), -0.1, 0.2))
+    limits = dataclasses.replace(motion_limits(arm, acceleration=8.0)[0],
+                                 jerk=np.full(arm.n, 40.0))
+    q, v, a, jerk = trajectory.evaluate(times, 3)
+    middle, half = (limits.upper + limits.lower) / 2, (limits.upper - limits.lower) / 2
+    usage = prove_peaks(trajectory, limits).usage
+    for row, value in zip(usage, (np.abs(q - middle) / half, np.abs(v) / limits.velocity,
+                                  np.abs(a) / limits.acceleration, np.abs(jerk) / limits.jerk)):
+        assert np.all(value.max(axis=0) <= row)
+    requirements = Requirements(torque_margin=0.0, power=1.0, payload=payload)
+    bound, power = prove_torque(arm, trajectory, requirements)
+    tau = torques(arm, q, v, a, payload)
+    assert np.all(np.abs(tau).max(axis=0) / arm.limits.torque <= bound)
+    assert np.abs(np.sum(tau * v, axis=1)).max() <= power
+    frame, data = ('c' if branched else 'three'), arm.model.createData()
+    room = prove_workspace(arm, trajectory, Workspace(frame, (-1, -1, -1), (1, 1, 1)))
+    index, points = arm.model.getFrameId(frame), []
+    for state in q[::10]:
+        pin.framesForwardKinematics(arm.model, data, state)
+        points.append(data.oMf[index].translation.copy())
+    assert 1.0 - np.abs(points).max() >= room
+
+
+@pytest.fixture(scope='module')
+def panda():
+    return load_arm('panda')
+
+
+@pytest.fixture(scope='module')
+def safe(panda):
+    return design(panda, kind='mfs', period=6.0, harmonics=3, starts=1, time_budget=4.0,
+                  requirements=SAFE)
+
+
+@pytest.fixture(scope='module')
+def scene(panda):
+    return scene_for(panda, SAFE)
+
+
+@pytest.fixture(scope='module')
+def meshes(panda, scene):
+    """Pinocchio's geometry of the URDF: triangle meshes, and the pairs that count."""
+    ignored = {frozenset(pair) for pair in scene.excluded}
+    geometry = pin.buildGeomFromUrdfString(panda.model, with_mesh_paths(panda),
+                                           pin.GeometryType.COLLISION)
+    names = [panda.model.frames[item.parentFrame].name for item in geometry.geometryObjects]
+    for i, name in enumerate(names):
+        for k in range(i):
+            one, other = geometry.geometryObjects[i], geometry.geometryObjects[k]
+            if frozenset((name, names[k])) not in ignored and one.parentJoint != other.parentJoint:
+                geometry.addCollisionPair(pin.CollisionPair(k, i))
+    return geometry
+
+
+def too_near(arm, geometry, states, clearance):
+    data, kinematics = geometry.createData(), arm.model.createData()
+    for request in data.collisionRequests:
+        request.security_margin = clearance
+    return sum(pin.computeCollisions(arm.model, kinematics, geometry, data, state, True)
+               for state in states)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10_000), st.floats(0.0, 0.08), st.sampled_from(['mfs', 'spline', 'ffs']))
+def test_meshes_keep_every_clearance_that_is_proven(panda, scene, meshes, seed, clearance, kind):
+    rng = np.random.default_rng(seed)
+    series = get_series(kind, 6.0, 3)
+    limits, _ = motion_limits(panda)
+    x = build_problem(panda, series, limits).start(rng)
+    x[1:] *= rng.uniform(0.05, 1.0)
+    trajectory = Trajectory(series, x)
+    proof = prove_clearance(trajectory, scene, clearance)
+    states = trajectory.derivative(rng.uniform(0, 6.0, 1000), 0)
+    if proof.proven:
+        assert too_near(panda, meshes, states, clearance) == 0
+    else:    # the proof says where: hulls contain the meshes, so they are no further apart
+        at = scene.distances(trajectory.derivative([proof.time], 0), 1.0)[0].min()
+        assert at < clearance + 0.005
+
+
+def test_an_engine_that_knows_nothing_of_the_proof_finds_no_contact(panda, safe, scene, meshes):
+    plant = Plant(panda, PlantOptions(seed=3))
+    run = simulate(plant, safe, rng=np.random.default_rng(3))
+    assert np.max(run.tracking_error) < 0.05 and run.end_stops == 0
+    contacts = ContactGeometry(panda, ignored=list(scene.excluded))
+    assert contacts.look(run.q[::4]) == ()
+    t = np.random.default_rng(4).uniform(0, safe.period, 2000)
+    assert too_near(panda, meshes, safe.trajectory.derivative(t, 0), 0.01) == 0
+
+
+def test_both_judges_see_a_folded_arm(panda, scene, meshes):
+    folded = np.array([[0.0, -0.2, 0.0, -3.0, 0.0, 0.5, 0.0], [0.0, 0.0, 0.0, -1.5, 0.0, 1.5, 0.7],
+                       [0.0, -1.7, 0.0, -3.07, 0.0, 0.0, 0.0]])
+    contacts = ContactGeometry(panda, ignored=list(scene.excluded)).look(folded)
+    assert contacts and contacts[0].depth > 0.001 and contacts[0].first in (0, 2)
+    assert "'panda_" in str(contacts[0]) and 'overlap by' in str(contacts[0])
+    assert too_near(panda, meshes, folded[1:2], 0.01) == 0
+    assert too_near(panda, meshes, folded, 0.01) >= 1
+
+
+def test_a_claim_that_is_no_longer_asked_for_is_refused(panda, safe):
+    for weaker in (Requirements(clearance=0.01), Requirements(torque_margin=0.1),
+                   dataclasses.replace(SAFE, torque_margin=0.05),
+                   dataclasses.replace(SAFE, clearance=0.005)):
+        with pytest.raises(ExcitationError, match=r'claims a (torque|clearance) within'):
+            check_certificate(dataclasses.replace(safe, requirements=weaker), panda)
+    with pytest.raises(ExcitationError, match='claims a position within 1'):
+        check_certificate(dataclasses.replace(safe, margin=-0.5), panda)
+    assert check_certificate(safe, panda).holds
+
+
+@pytest.mark.parametrize('beyond', [1e-4, 0.3])
+def test_a_motion_made_larger_is_refused(panda, safe, beyond):
+    larger = safe.trajectory.coefficients.copy()
+    larger[1:] *= (1.0 + beyond) / safe.usage[1].max()
+    with pytest.raises(ExcitationError, match='must not be executed'):
+        check_certificate(dataclasses.replace(
+            safe, trajectory=Trajectory(safe.trajectory.series, larger)), panda)
+
+
+def test_a_payload_with_a_size_keeps_its_distance(panda, safe):
+    box = Payload(0.5, (0.0, 0.0, 0.25), (0.3, 0.3, 0.3))
+    scene = scene_for(panda, dataclasses.replace(SAFE, payload=box))
+    without = scene_for(panda, dataclasses.replace(SAFE, payload=Payload(0.5)))
+    carried = [shape for shape in scene.shapes if shape.name == 'payload']
+    assert len(scene.shapes) == len(without.shapes) + 1 and carried[0].link == panda.n - 1
+    np.testing.assert_allclose([carried[0].vertices.min(0), carried[0].vertices.max(0)],
+                               [[-0.15, -0.15, 0.1], [0.15, 0.15, 0.4]])
+    others = {frozenset(name) for name in ((scene.shapes[a].name, scene.shapes[b].name)
+                                           for a, b in scene.pairs) if 'payload' in name}
+    assert frozenset(('payload', 'panda_link0')) in others
+    huge = dataclasses.replace(SAFE, payload=dataclasses.replace(box, size=(1.5, 1.5, 0.3)))
+    found = certify(panda, safe.trajectory, safe.limits, requirements=huge)
+    assert 'clearance' in [claim.quantity for claim in found.broken]
+    assert 'payload' in found['clearance'].detail
+
+
+def test_a_payload_without_a_size_is_said_not_to_be_looked_at():
+    assert Requirements(payload=Payload(1.0)).notes == ()
+    note, = dataclasses.replace(SAFE, payload=Payload(1.0)).notes
+    assert 'size of the payload is not given' in note
+    assert dataclasses.replace(SAFE, payload=Payload(1.0, size=(0.1, 0.1, 0.1))).notes == ()
+    for size in ((0.1, 0.1), (0.1, 0.0, 0.1), (0.1, np.nan, 0.1)):
+        with pytest.raises(ExcitationError, match='edges of the payload'):
+            Payload(1.0, size=size)
+    known = dataclasses.replace(SAFE, payload=Payload(1.0, (0, 0, 0.1), (0.1, 0.2, 0.3)))
+    assert Requirements.from_mapping(known.to_mapping()) == known
+
+
+@pytest.fixture(scope='module')
+def sparse():
+    """A problem whose torques were looked at too seldom, and a motion that slips through."""
+    arm = chain()
+    arm = dataclasses.replace(arm, limits=dataclasses.replace(arm.limits, torque=np.full(3, 12.0)))
+    limits, _ = motion_limits(arm, acceleration=300.0, velocity=30.0)
+    requirements = Requirements(torque_margin=0.0)
+    problem = build_problem(arm, get_series('mfs', 2.0, 3), limits, requirements=requirements,
+                            samples_per_period=50)
+    joints, torque = problem.constraints
+    coarse = torque.refined()
+    coarse._look_at(20)
+    problem = dataclasses.replace(problem, constraints=(joints, coarse))
+    for seed in range(200):
+        x = problem.start(np.random.default_rng(seed))
+        while problem.broken(x) is None:
+            x[1:] *= 1.02
+        x[1:] /= 1.02
+        if problem.broken(x) is None and torque.slack(x).min() < -0.01:
+            return arm, problem, requirements, x
+    raise AssertionError('no motion slips through')
+
+
+def test_a_motion_whose_proof_fails_is_repaired(sparse):
+    arm, problem, requirements, x = sparse
+    trajectory = Trajectory(problem.series, x)
+    assert not certify(arm, trajectory, problem.limits, 0.0, requirements).holds
+    dense = dataclasses.replace(problem, constraints=(
+        problem.constraints[0], problem.constraints[1].refined()))
+    value = problem.objective.evaluate(x).value
+    assert dense.broken(x) is not None and dense.broken(repaired(problem, x)) is None
+    minimum = Minimum(x, value, 1, (value,), True, ())
+    found = best_proven(arm, problem, [minimum], 0.0, requirements, None)
+    assert found.certificate.holds
+    assert problem.objective.evaluate(found.trajectory.coefficients).value < 1.5 * value
+
+
+def test_a_repair_ends_with_the_time_and_what_cannot_be_repaired_is_an_error(sparse):
+    arm, problem, requirements, x = sparse
+    hurried = repaired(problem, x, lambda: True)
+    shape = x[1:] / np.linalg.norm(x[1:])
+    np.testing.assert_allclose(hurried[1:] / np.linalg.norm(hurried[1:]), shape, atol=1e-9)
+    minimum = Minimum(x, 1.0, 1, (1.0,), True, ())
+    impossible = dataclasses.replace(requirements, torque_margin=0.99)
+    with pytest.raises(ExcitationError, match='no motion that was found could be proven: torque'):
+        best_proven(arm, problem, [minimum], 0.0, impossible, None)
