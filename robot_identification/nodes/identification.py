@@ -32,9 +32,10 @@ from std_srvs.srv import Trigger
 
 from robot_identification.arm import Arm, load_arm
 from robot_identification.errors import RobotIdentificationError
-from robot_identification.excitation import Progress, design
+from robot_identification.excitation import Progress
 from robot_identification.execution import DataDirectory
 from robot_identification.identification import IdentificationResult, identify
+from robot_identification.nodes.design_request import designed
 from robot_identification.nodes.health import ERROR, OK, Health
 from robot_identification.nodes.long_work import CancelledError, LongWork
 from robot_identification.nodes.parameters import declare, declared_arm
@@ -174,13 +175,7 @@ def _designed(request: Any, arm: Arm, output: Path, handle: Any, step: Step) -> 
             handle.publish_feedback(Design.Feedback(progress=float(progress.fraction),
                                                     best=float(progress.best)))
 
-    found = design(
-        arm, kind=request.kind or 'ffs', criterion=request.criterion or 'cond',
-        period=request.period or 20.0, harmonics=request.harmonics or 8,
-        starts=request.starts or 4, seed=request.seed, margin=request.margin,
-        time_budget=request.time_budget or None, progress=tell)
-    found.save(output)
-    return found
+    return designed(request, arm, output, tell)
 
 
 def _fill(response: Any, result: IdentificationResult, saved: SavedResults) -> None:

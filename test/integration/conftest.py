@@ -19,6 +19,7 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
 os.environ['ROS_DOMAIN_ID'] = str(10 + os.getpid() % 80)
@@ -113,15 +114,54 @@ class System:
         return self._clients[key].call_async(kind.Request(**fields))
 
     def fault(self, **values):
+        self.set('simulated_robot', **{f'fault.{name}': value for name, value in values.items()})
+
+    def set(self, node, **values):
         from rcl_interfaces.srv import SetParameters
         from rclpy.parameter import Parameter
-        answer = self.call(SetParameters, '/simulated_robot/set_parameters', parameters=[
-            Parameter(f'fault.{name}', value=value).to_parameter_msg()
-            for name, value in values.items()])
+        answer = self.call(SetParameters, f'/{node}/set_parameters', parameters=[
+            Parameter(name, value=value).to_parameter_msg() for name, value in values.items()])
         assert all(result.successful for result in answer.results)
 
     def listen(self, kind, topic, callback, qos=10):
         return self.client.create_subscription(kind, topic, callback, qos)
+
+
+class Speeds:
+    """Speeds of the arm, heard by somebody else."""
+
+    def __init__(self, system):
+        from sensor_msgs.msg import JointState
+        self.system, self.stamps, self.speeds = system, [], []
+        self.subscription = system.listen(JointState, '/joint_states', self._heard, 1000)
+
+    def _heard(self, message):
+        self.stamps.append(message.header.stamp.sec + message.header.stamp.nanosec * 1e-9)
+        self.speeds.append(np.abs(message.velocity).max())
+
+    def wait_for_rest(self, seconds=5.0):
+        self.system.wait(lambda: len(self.speeds) > 100 and max(self.speeds[-100:]) < 0.02,
+                         seconds)
+
+    def wait_for_speed(self, speed=0.2):
+        self.system.wait(lambda: self.speeds and self.speeds[-1] > speed)
+
+    def deceleration_after(self, stamp):
+        """Largest loss of speed a second, over 50 ms."""
+        t, v = np.array(self.stamps), np.array(self.speeds)
+        t, v = t[t > stamp], v[t > stamp]
+        window = int(round(0.05 / np.median(np.diff(t))))
+        return np.max((v[:-window] - v[window:]) / (t[window:] - t[:-window]))
+
+    def close(self):
+        self.system.client.destroy_subscription(self.subscription)
+
+
+@pytest.fixture
+def speeds(system):
+    speeds = Speeds(system)
+    yield speeds
+    speeds.close()
 
 
 class Execution:
