@@ -150,7 +150,7 @@ class Speeds:
         """Largest loss of speed a second, over 50 ms."""
         t, v = np.array(self.stamps), np.array(self.speeds)
         t, v = t[t > stamp], v[t > stamp]
-        window = int(round(0.05 / np.median(np.diff(t))))
+        window = round(0.05 / np.median(np.diff(t)))
         return np.max((v[:-window] - v[window:]) / (t[window:] - t[:-window]))
 
     def close(self):

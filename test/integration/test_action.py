@@ -15,6 +15,7 @@
 
 import importlib.util
 import shutil
+import signal
 import time
 
 import pytest
@@ -54,7 +55,7 @@ def test_auto_takes_the_action(system, speeds):
     assert result.reason == 'finished', result.message
     assert result.transport == 'action' and 'was cancelled' not in result.message
     assert max(result.largest_tracking_error) < 0.05
-    assert f'sends to \'/{CONTROLLER}/follow_joint_trajectory\' by the action' in (
+    assert f"sends to '/{CONTROLLER}/follow_joint_trajectory' by the action" in (
         system.log('excitation'))
 
 
@@ -120,20 +121,10 @@ def test_somebody_else_cancels_the_goal(system, speeds):
 
 
 @needs_action
-def test_killed_excitation_leaves_an_arm_that_brakes(system, speeds):
-    execution = Execution(system, excitation='b.yaml')
-    execution.reach(EXCITATION)
-    speeds.wait_for_speed()
-    system.kill('excitation')
-    died = speeds.stamps[-1]
-    speeds.wait_for_rest(8.0)
-    assert speeds.deceleration_after(died) < load_arm('panda').limits.acceleration.max()
-    del system.action
-
-
-@needs_action
 def test_whole_motion_that_cannot_be_replaced_is_held(system, speeds):
+    assert system.kill('excitation', signal.SIGINT) == 0
     start_excitation(system, mode='whole', transport='action')
+    del system.action
     execution = Execution(system, excitation='a.yaml')
     execution.reach(EXCITATION)
     system.fault(reject=True)       # the braking trajectory as well
@@ -144,6 +135,19 @@ def test_whole_motion_that_cannot_be_replaced_is_held(system, speeds):
     assert result.reason == 'cancelled' and 'the arm rests' in result.message
     assert time.monotonic() - began < 6
     speeds.wait_for_rest()
+
+
+@needs_action
+def test_action_that_nobody_offers_is_refused(system):
+    assert system.kill('excitation', signal.SIGINT) == 0
+    start_excitation(system, transport='action', controller='nobody')
+    del system.action
+    result = Execution(system, excitation='b.yaml').result()
+    assert result.reason == 'controller_missing'
+    assert "nobody offers '/nobody/follow_joint_trajectory'" in result.message
+    assert system.kill('excitation', signal.SIGINT) == 0
+    start_excitation(system)
+    del system.action
 
 
 @pytest.mark.skipif(installed, reason='control_msgs is installed')
@@ -159,13 +163,12 @@ def test_action_without_control_msgs_is_refused(tmp_path):
         assert system.close() == {'simulated_robot': 0}
 
 
-def test_action_that_nobody_offers_is_refused(system):
-    if not installed:
-        pytest.skip('control_msgs is not installed')
-    codes = system.kill('excitation', 2)
-    assert codes == 0
-    start_excitation(system, transport='action', controller='nobody')
-    del system.action
-    result = Execution(system, excitation='b.yaml').result()
-    assert result.reason == 'controller_missing'
-    assert "nobody offers '/nobody/follow_joint_trajectory'" in result.message
+@needs_action
+def test_killed_excitation_leaves_an_arm_that_brakes(system, speeds):
+    execution = Execution(system, excitation='b.yaml')
+    execution.reach(EXCITATION)
+    speeds.wait_for_speed()
+    system.kill('excitation')
+    died = speeds.stamps[-1]
+    speeds.wait_for_rest(8.0)
+    assert speeds.deceleration_after(died) < load_arm('panda').limits.acceleration.max()
