@@ -54,5 +54,5 @@ setup(
     },
     entry_points={'console_scripts': [
         f'robot-identification = {PACKAGE}.cli:main',
-        *(f'{node} = {PACKAGE}.nodes.{node}:main' for node in NODES)]},
+        *(f'{node} = {PACKAGE}.nodes.start:{node}' for node in NODES)]},
 )

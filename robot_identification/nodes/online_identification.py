@@ -152,7 +152,7 @@ class OnlineIdentificationProcess:
         # the filter has deviations of the logarithms of shapes
         deviations[len(online.names):] *= shape
         message = OnlineParameters(
-            names=[*online.names, *(online.base.structure.shape_names if len(shape) else ())],
+            names=[*online.base.names, *(online.base.structure.shape_names if len(shape) else ())],
             values=[*update.parameters.tolist(), *shape], deviations=deviations.tolist(),
             joint_names=list(self.arm.joint_names), innovation=update.innovation.tolist(),
             used=update.used.tolist(), updates=self._count)

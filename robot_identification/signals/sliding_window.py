@@ -127,7 +127,7 @@ class SlidingWindow:
         middle, half = (t[0] + t[-1]) / 2, (t[-1] - t[0]) / 2
         basis = np.vander((t - middle) / half, DEGREE + 1, increasing=True)
         values = np.hstack([self._q[rows], self._tau[rows]])
-        coefficients: Array = np.linalg.lstsq(basis, values, rcond=None)[0]
+        coefficients = np.asarray(np.linalg.lstsq(basis, values, rcond=None)[0], dtype=float)
         n = self.n
         return Instant(float(middle), coefficients[0, :n], coefficients[1, :n] / half,
                        2 * coefficients[2, :n] / half ** 2, coefficients[0, n:])

@@ -49,16 +49,25 @@ class System:
         if not self.rclpy.ok():
             self.rclpy.init()
         self.client = self.rclpy.create_node(f'client_{time.monotonic_ns()}')
-        self._clients = {}
+        self._clients, self.actions = {}, {}
 
     def start(self, node, **parameters):
+        """Start a node and wait until it is there."""
+        self.launch(node, **parameters)
+        self.wait(lambda: node in self.client.get_node_names()
+                  or self.processes[node].poll() is not None, 60)
+        if node == 'simulated_robot':
+            self.wait(lambda: self.client.count_publishers('/joint_states'))
+
+    def launch(self, node, **parameters):
+        """Start a node."""
         parameters.setdefault('data_directory', str(self.data))
         if node == 'simulated_robot':
             parameters.pop('data_directory')
             parameters['publish_clock'] = self.sim_time
         else:
             parameters['use_sim_time'] = self.sim_time
-        program = f'from robot_identification.nodes.{node} import main; raise SystemExit(main())'
+        program = f'import robot_identification.nodes.start as s; raise SystemExit(s.{node}())'
         command = [sys.executable, '-c', program, '--ros-args']
         for name, value in parameters.items():
             command += ['-p', f'{name.replace("__", ".")}:={value}']
@@ -68,8 +77,6 @@ class System:
         with self.logs[node].open('a') as log:
             self.processes[node] = subprocess.Popen(command, stdout=log, stderr=log,
                                                     env=environment)
-        if node == 'simulated_robot':
-            self.wait(lambda: self.client.count_publishers('/joint_states'))
 
     def log(self, node):
         return self.logs[node].read_text()
@@ -78,6 +85,7 @@ class System:
         # after SIGKILL the middleware knows its services for up to 20 s more: such tests come last
         process = self.processes.pop(node)
         process.send_signal(number)
+        self.actions.clear()
         return process.wait(timeout=40)
 
     def close(self):
@@ -164,33 +172,45 @@ def speeds(system):
     speeds.close()
 
 
-class Execution:
-    """A goal of the excitation node."""
+class Goal:
+    """A goal of an action of ours."""
 
-    def __init__(self, system, **goal):
+    def __init__(self, system, kind, name, **fields):
         from rclpy.action import ActionClient
-        from robot_identification_interfaces.action import Excite
         self.system, self.feedback = system, []
-        if not hasattr(system, 'action'):
-            system.action = ActionClient(system.client, Excite, '/excitation/execute')
-            assert system.action.wait_for_server(20)
-        future = system.action.send_goal_async(
-            Excite.Goal(**goal), feedback_callback=lambda m: self.feedback.append(m.feedback))
+        if name not in system.actions:
+            system.actions[name] = ActionClient(system.client, kind, name)
+            assert system.actions[name].wait_for_server(20)
+        future = system.actions[name].send_goal_async(
+            kind.Goal(**fields), feedback_callback=lambda m: self.feedback.append(m.feedback))
         system.wait(future.done)
         self.handle = future.result()
         self.future = self.handle.get_result_async()
+
+    def result(self):
+        self.system.wait(self.future.done, 60)
+        return self.future.result().result
+
+
+class Execution(Goal):
+    """A goal of the excitation node."""
+
+    DESIGN = 6
+
+    def __init__(self, system, **goal):
+        from robot_identification_interfaces.action import Excite
+        super().__init__(system, Excite, '/excitation/execute', **goal)
 
     @property
     def phase(self):
         return self.feedback[-1].phase if self.feedback else 0
 
     def reach(self, phase):
-        self.system.wait(lambda: self.phase >= phase or self.future.done(), 30)
+        def there():
+            designs = self.phase == self.DESIGN
+            return designs if phase == self.DESIGN else not designs and self.phase >= phase
+        self.system.wait(lambda: there() or self.future.done(), 30)
         assert not self.future.done(), self.future.result().result
-
-    def result(self):
-        self.system.wait(self.future.done, 60)
-        return self.future.result().result
 
 
 @pytest.fixture(scope='session')

@@ -124,7 +124,6 @@ def test_somebody_else_cancels_the_goal(system, speeds):
 def test_whole_motion_that_cannot_be_replaced_is_held(system, speeds):
     assert system.kill('excitation', signal.SIGINT) == 0
     start_excitation(system, mode='whole', transport='action')
-    del system.action
     execution = Execution(system, excitation='a.yaml')
     execution.reach(EXCITATION)
     system.fault(reject=True)       # the braking trajectory as well
@@ -141,13 +140,11 @@ def test_whole_motion_that_cannot_be_replaced_is_held(system, speeds):
 def test_action_that_nobody_offers_is_refused(system):
     assert system.kill('excitation', signal.SIGINT) == 0
     start_excitation(system, transport='action', controller='nobody')
-    del system.action
     result = Execution(system, excitation='b.yaml').result()
     assert result.reason == 'controller_missing'
     assert "nobody offers '/nobody/follow_joint_trajectory'" in result.message
     assert system.kill('excitation', signal.SIGINT) == 0
     start_excitation(system)
-    del system.action
 
 
 @pytest.mark.skipif(installed, reason='control_msgs is installed')

@@ -23,7 +23,7 @@ from conftest import PATIENT, Execution, System, ros
 
 from robot_identification.arm import load_arm
 
-EXCITATION, RATE = 3, 250.0
+APPROACH, EXCITATION, RATE = 1, 3, 250.0
 
 
 @pytest.fixture(scope='module')
@@ -95,7 +95,7 @@ def test_controller_that_rejects(system, speeds):
 def test_cancel_stop_and_two_clients(system, speeds):
     from std_srvs.srv import Trigger
     execution = Execution(system, excitation='a.yaml')
-    execution.reach(1)
+    execution.reach(APPROACH)
     other = Execution(system, excitation='a.yaml').result()
     assert (other.success, other.reason) == (False, 'busy')
     execution.handle.cancel_goal_async()
@@ -103,7 +103,7 @@ def test_cancel_stop_and_two_clients(system, speeds):
     assert result.reason == 'cancelled' and 'rests' in result.message
     speeds.wait_for_rest()
     execution = Execution(system, excitation='a.yaml')
-    execution.reach(1)
+    execution.reach(APPROACH)
     assert system.call(Trigger, '/excitation/stop').success
     assert execution.result().reason == 'stopped'
     assert not system.call(Trigger, '/excitation/stop').success
@@ -118,7 +118,7 @@ def test_only_an_active_node_moves(system, speeds):
         return system.call(ChangeState, '/excitation/change_state',
                            transition=Transition(id=number)).success
     execution = Execution(system, excitation='a.yaml')
-    execution.reach(1)
+    execution.reach(APPROACH)
     assert change(Transition.TRANSITION_DEACTIVATE)
     assert execution.result().reason == 'deactivated'
     speeds.wait_for_rest()
@@ -160,11 +160,9 @@ def test_sigint_brakes_first(system, speeds):
     speeds.wait_for_rest()
     assert 'shutdown: the node was ended; the arm rests' in system.log('excitation')
     start_excitation(system, mode='whole')
-    del system.action
     assert Execution(system, excitation='b.yaml').result().reason == 'finished'
     assert system.kill('excitation', signal.SIGINT) == 0
     start_excitation(system)
-    del system.action
 
 
 def test_killed_excitation_leaves_an_arm_that_brakes(system, speeds):
