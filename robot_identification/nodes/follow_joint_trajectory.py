@@ -64,12 +64,13 @@ class ActionTransport:
         self.target = f'{controller}/follow_joint_trajectory'
         self._client = ActionClient(node, self._kind, self.target)
         self._lock = threading.Lock()
+        self._sent = 0                           # number of the newest goal
         self.begin()
 
     def begin(self) -> None:
         """Forget the goals of the last motion."""
         with self._lock:
-            self._sent = 0                       # number of the newest goal
+            self._first = self._sent + 1         # number of this motion's first goal
             self._handle: Any = None             # of the newest accepted goal
             self._ended = True                   # whether the newest goal has a result
             self._news: tuple[Fault, bool] | None = None
@@ -138,6 +139,8 @@ class ActionTransport:
         answer.add_done_callback(lambda future: self._answered(number, future.result()))
 
     def _answered(self, number: int, handle: Any) -> None:
+        if number < self._first:
+            return
         if not handle.accepted:
             newest = number == self._sent
             with self._lock:
@@ -153,13 +156,15 @@ class ActionTransport:
             lambda future: self._resulted(number, future.result()))
 
     def _resulted(self, number: int, answer: Any) -> None:
+        if number < self._first:
+            return      # of an earlier motion
         newest, result = number == self._sent, answer.result
         if answer.status == GoalStatus.STATUS_SUCCEEDED:
             with self._lock:
                 self._ended = self._ended or newest
             return
         cancelled = answer.status == GoalStatus.STATUS_CANCELED
-        if not newest and (cancelled or result.error_code == INVALID_GOAL):
+        if not newest and not cancelled and result.error_code == INVALID_GOAL:
             return      # it was replaced
         if cancelled:
             fault = Fault('controller_cancelled', f"'{self.target}' was cancelled by somebody "

@@ -175,7 +175,7 @@ def speeds(system):
 class Goal:
     """A goal of an action of ours."""
 
-    def __init__(self, system, kind, name, **fields):
+    def __init__(self, system, kind, name, /, **fields):
         from rclpy.action import ActionClient
         self.system, self.feedback = system, []
         if name not in system.actions:
@@ -197,7 +197,7 @@ class Execution(Goal):
 
     DESIGN = 6
 
-    def __init__(self, system, **goal):
+    def __init__(self, system, /, **goal):
         from robot_identification_interfaces.action import Excite
         super().__init__(system, Excite, '/excitation/execute', **goal)
 

@@ -18,6 +18,7 @@ import pytest
 from conftest import Goal, System, ros
 
 from robot_identification.arm import load_arm
+from robot_identification.excitation import design as excitation_of
 from robot_identification.excitation import load_excitation
 from robot_identification.recording.csv_file import write_csv
 from robot_identification.simulation import Plant, PlantOptions, simulate
@@ -26,7 +27,12 @@ from robot_identification.simulation import Plant, PlantOptions, simulate
 @pytest.fixture(scope='module')
 def system(tmp_path_factory):
     ros()
-    system = System(tmp_path_factory.mktemp('identification'), sim_time=False)
+    folder = tmp_path_factory.mktemp('identification')
+    arm = load_arm('two_link')
+    motion = excitation_of(arm, period=4.0, harmonics=2, starts=1, margin=0.1)
+    run = simulate(Plant(arm, PlantOptions()), motion, rng=np.random.default_rng(0), periods=2)
+    write_csv(run.recording, folder / 'run.csv')
+    system = System(folder, sim_time=False)
     system.start('identification', robot='two_link')
     yield system
     codes = system.close()
@@ -53,7 +59,7 @@ def test_design(system):
 @pytest.mark.parametrize(('goal', 'text'), [
     ({'output': '../motion.yaml'}, 'outside the data directory'),
     ({'output': ''}, 'not named'),
-    ({'output': 'x.yaml', 'robot': 'nobody'}, "no robot 'nobody'"),
+    ({'output': 'x.yaml', 'robot': 'nobody'}, "'nobody'; there is"),
     ({'output': 'x.yaml', 'robot': '/etc/robot.yaml'}, 'outside the data directory'),
     ({'output': 'x.yaml', 'kind': 'spiral'}, 'spiral'),
     ({'output': 'x.yaml', 'margin': 1.5}, 'margin')])
@@ -81,14 +87,10 @@ def test_identification_is_cancelled(system):
     from robot_identification_interfaces.srv import Identify
     from std_msgs.msg import String
     from std_srvs.srv import Trigger
-    arm = load_arm('two_link')
-    motion = load_excitation(system.data / 'sub' / 'motion.yaml')
-    run = simulate(Plant(arm, PlantOptions()), motion, rng=np.random.default_rng(0), periods=3)
-    write_csv(run.recording, system.data / 'run.csv')
     progress = []
     system.listen(String, '/identification/progress', lambda m: progress.append(m.data))
     future = system.call_async(Identify, '/identification/identify', recordings=['run.csv'],
-                               estimator='auto', friction='auto', output='results')
+                               estimator='auto', output='results')
     system.wait(lambda: progress)
     assert system.call(Trigger, '/identification/cancel').success
     system.wait(future.done, 60)
