@@ -11,7 +11,11 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Launch files bring their nodes up for real, and SIGINT brings them down, cleanly."""
+"""
+Launch files bring their nodes up for real, and SIGINT brings them down, cleanly.
+
+ROBOT_IDENTIFICATION_LAUNCH_FILES='panda ur5e' runs the files of these robots as well.
+"""
 
 import importlib.util
 import os
@@ -67,6 +71,9 @@ def prefix(tmp_path):
 @pytest.mark.parametrize(('files', 'given', 'nodes'), [
     (('identify',), ('robot:=two_link', 'sim:=mujoco', 'state_publisher:=false', 'online:=true'),
      NODES),
+    *(((name,), ('sim:=mujoco', 'state_publisher:=false'),
+       [node for node in NODES if node != 'online_identification'])
+      for name in os.environ.get('ROBOT_IDENTIFICATION_LAUNCH_FILES', '').split()),
     (('excite', 'record', 'validate', 'online'), ('robot:=ur5e',),
      ('excitation', 'recorder', 'validation', 'online_identification'))])
 def test_up_and_down(tmp_path, prefix, files, given, nodes):
