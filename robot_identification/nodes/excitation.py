@@ -55,6 +55,8 @@ CALM = ('finished', 'cancelled', 'stopped', 'deactivated', 'shutdown')
 class ExcitationProcess:
     """Executes one excitation at a time."""
 
+    patience = 30.0  # [s] for braking, and for the recorder
+
     def __init__(self) -> None:
         self.node = node = _Lifecycle(self)
         self.arm = declared_arm(node)

@@ -50,6 +50,8 @@ Step = Callable[[str, float], None]
 class IdentificationProcess:
     """Identifies, one request at a time."""
 
+    patience = 4.0  # [s]; work that takes longer is left behind, before it has written anything
+
     def __init__(self) -> None:
         self.node = node = Node('identification')
         self.arm = declared_arm(node)

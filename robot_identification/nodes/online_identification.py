@@ -41,6 +41,8 @@ QUIET = 3.0        # [s] without an update that are reported
 class OnlineIdentificationProcess:
     """Follows the parameters of an arm while it moves."""
 
+    patience = 4.0  # [s]
+
     def __init__(self) -> None:
         self.node = node = Node('online_identification')
         self.arm = declared_arm(node)
@@ -68,6 +70,10 @@ class OnlineIdentificationProcess:
         options = {'memory': memory, 'forgetting': forgetting, 'period': 1 / rate,
                    'rest_speed': rest_speed, 'width': width}
         self._make = lambda: start_online(estimator, self.arm, spread, friction, **options)
+        first = self._make()
+        options['base'] = first.base
+        one = np.ones(self.arm.n)
+        first.update(0 * one, one, one, one)    # compiles what an update needs
         self._states = LiveStates(node, self.arm, topic)
         self._smoothing = window, 1 / rate
         self.health = Health(node)

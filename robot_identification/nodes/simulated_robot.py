@@ -43,6 +43,8 @@ LATE = 0.5          # [s] behind real time that is worth a warning
 class SimulatedRobotProcess:
     """A simulated arm, its joint_state_broadcaster and its joint_trajectory_controller."""
 
+    patience = 4.0  # [s]
+
     def __init__(self) -> None:
         self.node = node = Node('simulated_robot')
         self.arm = declared_arm(node)
@@ -75,10 +77,10 @@ class SimulatedRobotProcess:
         self._next_clock = 0.0
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._loop, name='physics', daemon=True)
-        self._thread.start()
         node.get_logger().info(
             f"'{self.arm.name}' with {self.arm.n} joints at {rate:g} Hz behind '{name}' "
             f'({self.controller.offers})')
+        self._thread.start()
 
     @property
     def nodes(self) -> tuple[Node, ...]:

@@ -42,6 +42,8 @@ OUTPUTS = ('predicted', 'residual', 'running_error')
 class ValidationProcess:
     """Validates on request, and live where it has a model."""
 
+    patience = 4.0  # [s]
+
     def __init__(self) -> None:
         self.node = node = Node('validation')
         self.data = DataDirectory(declare(node, 'data_directory', '~/robot_identification',
