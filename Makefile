@@ -29,6 +29,7 @@ lint: $(STAMP)
 benchmarks: $(STAMP)
 	$(VENV)/bin/python benchmarks/regressor.py
 	$(VENV)/bin/python benchmarks/regression.py
+	$(VENV)/bin/python benchmarks/recording.py
 	$(VENV)/bin/python benchmarks/excitation.py
 	$(VENV)/bin/python benchmarks/real_arms.py
 

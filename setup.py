@@ -18,7 +18,8 @@ from glob import glob
 from setuptools import find_packages, setup
 
 PACKAGE = 'robot_identification'
-NODES = ('excitation', 'identification', 'recorder', 'simulated_robot', 'validation')
+NODES = ('excitation', 'identification', 'online_identification', 'recorder', 'simulated_robot',
+         'validation')
 SHARE = f'share/{PACKAGE}'
 
 setup(
@@ -53,5 +54,5 @@ setup(
     },
     entry_points={'console_scripts': [
         f'robot-identification = {PACKAGE}.cli:main',
-        *(f'{node} = {PACKAGE}.nodes.{node}:main' for node in NODES)]},
+        *(f'{node} = {PACKAGE}.nodes.start:{node}' for node in NODES)]},
 )

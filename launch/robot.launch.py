@@ -29,59 +29,15 @@ from launch_ros.substitutions import FindPackageShare
 
 from robot_identification.arm import load_arm
 from robot_identification.bringup import check_controller, controllers_file, robot_description
+from robot_identification.nodes.launch_arguments import PARTS, arguments
 
 PACKAGE = 'robot_identification'
 
 
 def generate_launch_description():
     """Declare the arguments and bring the arm up."""
-    return LaunchDescription([
-        DeclareLaunchArgument(
-            'robot', description='Shipped robot (see: robot-identification robots), or the path '
-            'of a robot YAML.'),
-        DeclareLaunchArgument(
-            'sim', default_value='mujoco', choices=['mujoco', 'gazebo', 'mock', 'none'],
-            description='mujoco: the simulated robot of this package; gazebo: ros_gz_sim and '
-            'gz_ros2_control; mock: ros2_control without physics and torques; none: a real arm.'),
-        DeclareLaunchArgument(
-            'controller', default_value='joint_trajectory_controller',
-            description='Joint trajectory controller that moves the arm.'),
-        DeclareLaunchArgument(
-            'command_interface', default_value='position', choices=['position', 'effort'],
-            description='What the controllers command in Gazebo and mock hardware.'),
-        DeclareLaunchArgument(
-            'use_sim_time', default_value='false', choices=['true', 'false'],
-            description='Whether nodes follow /clock; Gazebo always sets it.'),
-        DeclareLaunchArgument(
-            'nodes_file', default_value=PathJoinSubstitution(
-                [FindPackageShare(PACKAGE), 'config', 'nodes.yaml']),
-            description='YAML with the parameters of the nodes.'),
-        DeclareLaunchArgument(
-            'state_publisher', default_value='true', choices=['true', 'false'],
-            description='Whether to start robot_state_publisher beside the simulated robot of '
-            'this '
-            'package; Gazebo and mock hardware need it and always start it.'),
-        DeclareLaunchArgument(
-            'gz_args', default_value='-r -v 1 empty.sdf',
-            description='Arguments of Gazebo; add -s to run it without a window.'),
-        DeclareLaunchArgument(
-            'robot_ip', default_value='',
-            description='Address of a real arm; empty when its driver runs already.'),
-        DeclareLaunchArgument(
-            'driver', default_value='',
-            description="The vendor's launch file as PACKAGE/FILE, started when robot_ip is "
-            "given."),
-        DeclareLaunchArgument(
-            'driver_arguments', default_value='',
-            description="Arguments of the vendor's launch file: NAME:=VALUE, separated by spaces; "
-            'robot_ip is added.'),
-        DeclareLaunchArgument(
-            'spawn_controller', default_value='false', choices=['true', 'false'],
-            description="Whether to add `controller`, as the robot's controllers YAML describes "
-            "it, "
-            "to the vendor's controller manager (sim:=none)."),
-        OpaqueFunction(function=_bring_up),
-    ])
+    declared = [DeclareLaunchArgument(**argument) for argument in arguments(*PARTS['robot'])]
+    return LaunchDescription([*declared, OpaqueFunction(function=_bring_up)])
 
 
 def _bring_up(context):

@@ -15,18 +15,17 @@
 
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument
-from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
-from launch_ros.substitutions import FindPackageShare
 
-PACKAGE = 'robot_identification'
+from robot_identification.nodes.launch_arguments import PARTS, arguments
 
 
 def generate_launch_description():
     """Declare the arguments and start the node."""
     node = Node(
-        package=PACKAGE, executable='validation', output='screen',
+        package='robot_identification', executable='validation', output='screen',
         parameters=[LaunchConfiguration('nodes_file'), {
             'robot': LaunchConfiguration('robot'),
             'data_directory': LaunchConfiguration('data_directory'),
@@ -35,27 +34,5 @@ def generate_launch_description():
             'use_sim_time': ParameterValue(
                 LaunchConfiguration('use_sim_time'), value_type=bool)}],
     )
-    return LaunchDescription([
-        DeclareLaunchArgument(
-            'robot', description='Shipped robot (see: robot-identification robots), or the path '
-            'of a robot YAML.'),
-        DeclareLaunchArgument(
-            'joint_states', default_value='joint_states',
-            description='Topic of the joint states; take the one that the driver itself '
-            'publishes.'),
-        DeclareLaunchArgument(
-            'model', default_value='',
-            description='Model file to predict torques with from the beginning; empty for none.'),
-        DeclareLaunchArgument(
-            'data_directory', default_value='~/robot_identification',
-            description='Folder of excitations, recordings and results; nodes read and write '
-            'nothing outside it.'),
-        DeclareLaunchArgument(
-            'use_sim_time', default_value='false', choices=['true', 'false'],
-            description='Whether the node follows /clock.'),
-        DeclareLaunchArgument(
-            'nodes_file', default_value=PathJoinSubstitution(
-                [FindPackageShare(PACKAGE), 'config', 'nodes.yaml']),
-            description='YAML with the parameters of the nodes.'),
-        node,
-    ])
+    declared = [DeclareLaunchArgument(**argument) for argument in arguments(*PARTS['validate'])]
+    return LaunchDescription([*declared, node])

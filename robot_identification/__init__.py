@@ -17,22 +17,26 @@ From a URDF to a validated dynamic model of a serial arm.
     from robot_identification import Arm, Recording, identify, load_model
 """
 
-from robot_identification.arm import Arm, load_arm
-from robot_identification.dynamics import (
-    IdentifiedModel,
-    base_parameters,
-    inverse_dynamics,
-    joint_torque_regressor,
-    load_model,
-)
-from robot_identification.errors import RobotIdentificationError
-from robot_identification.identification import (
-    IdentificationResult,
-    Validation,
-    identify,
-    validate,
-)
-from robot_identification.recording import Recording, load_recording
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from robot_identification.arm import Arm, load_arm
+    from robot_identification.dynamics import (
+        IdentifiedModel,
+        base_parameters,
+        inverse_dynamics,
+        joint_torque_regressor,
+        load_model,
+    )
+    from robot_identification.errors import RobotIdentificationError
+    from robot_identification.identification import (
+        IdentificationResult,
+        Validation,
+        identify,
+        validate,
+    )
+    from robot_identification.recording import Recording, load_recording
 
 __version__ = '0.1.0'
 
@@ -40,3 +44,22 @@ __all__ = [
     'Arm', 'IdentificationResult', 'IdentifiedModel', 'Recording', 'RobotIdentificationError',
     'Validation', 'base_parameters', 'identify', 'inverse_dynamics', 'joint_torque_regressor',
     'load_arm', 'load_model', 'load_recording', 'validate']
+
+_ROOMS = ('arm', 'dynamics', 'errors', 'recording', 'identification')
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is asked for: whoever needs one room does not wait for all."""
+    if name in __all__:
+        for room in _ROOMS:
+            module = import_module(f'{__name__}.{room}')
+            if hasattr(module, name):
+                value = getattr(module, name)
+                globals()[name] = value
+                return value
+    raise AttributeError(f"the package '{__name__}' has no '{name}'")
+
+
+def __dir__() -> list[str]:
+    """Return the public names with those of the modules."""
+    return sorted({*globals(), *__all__})

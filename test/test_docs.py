@@ -24,6 +24,7 @@ from typer.main import get_command
 from robot_identification.arm import robot_files
 from robot_identification.cli import app
 from robot_identification.files import shared_folder
+from robot_identification.nodes.launch_arguments import PARTS, all_arguments
 
 ROOT = shared_folder('launch').parent
 PAGES = {path.stem: path.read_text(encoding='utf-8') for path in (ROOT / 'docs').glob('*.md')}
@@ -36,6 +37,11 @@ def commands(text):
 
 
 def declared(launch_file):
+    name = launch_file.removesuffix('.launch.py')
+    if name == 'identify':
+        return set(all_arguments())
+    if name in PARTS:
+        return set(PARTS[name])
     tree = ast.parse((ROOT / 'launch' / launch_file).read_text(encoding='utf-8'))
     return {node.args[0].value for node in ast.walk(tree) if isinstance(node, ast.Call)
             and getattr(node.func, 'id', None) == 'DeclareLaunchArgument'}

@@ -13,6 +13,8 @@
 # limitations under the License.
 """Execution of a motion: plan, pieces, watch and run, on the simulated arm without ROS."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -24,6 +26,7 @@ from robot_identification.execution import (
     Fault,
     Run,
     Sending,
+    Silence,
     States,
     Tolerances,
     Watch,
@@ -150,6 +153,7 @@ class Loop:
         self.robot.reset(plan.evaluate(np.zeros(1))[0][0])
         self.follower = TrajectoryFollower(arm.joint_names, self.robot.plant.q)
         self.run = Run(arm, plan, self.send, tolerances, sending)
+        assert not self.run.watch.look(np.zeros((1, arm.n)))
         self.alive = self.heard = self.accepts = True
         self.pieces, self.effort, self.age = [], np.zeros(arm.n), 0.0
         self.speeds, self.references = [], []
@@ -169,7 +173,7 @@ class Loop:
         if self.alive and not self.run.finished:
             states = States(np.array([reading.t]), reading.q[None], reading.v[None],
                             (reading.torque + self.effort)[None])
-            self.run.step(now, states if self.heard else None, self.age)
+            self.run.step(now, states if self.heard else None, self.age, 1 / RATE)
 
     def until(self, time):
         while self.robot.plant.t < time and not (self.alive and self.run.finished):
@@ -230,13 +234,14 @@ def test_dead_node_leaves_an_arm_that_brakes(arm, plan):
     assert moving < died + 0.5 + 1.0
     for now in (died + 0.47, died + 2):  # a node that wakes up again does not pull the arm
         sent = len(loop.pieces)
-        loop.run.step(now, None, 0.0)
+        loop.run.step(now, None, 0.0, 0.01)
         assert len(loop.pieces) == sent
         assert loop.run.fault.reason == 'late'
 
 
 def test_effort_of_one_message_is_noise(arm, plan):
     watch = Watch(arm, plan, Tolerances(effort_samples=3))
+    watch.look(np.zeros((1, arm.n)))
     q = plan.evaluate(np.zeros(1))[0]
     much = 2 * arm.limits.torque[None]
     for _ in range(2):
@@ -244,6 +249,79 @@ def test_effort_of_one_message_is_noise(arm, plan):
     assert watch.states(np.zeros(1), q, None, 0 * much) is None
     assert watch.states(np.zeros(2), np.vstack([q, q]), None, np.vstack([much, much])) is None
     assert watch.states(np.zeros(1), q, None, much).reason == 'effort_limit'
+
+
+def test_efforts_of_unknown_gain_are_watched_by_a_published_limit(arm, plan):
+    q = plan.evaluate(np.zeros(1))[0]
+    currents = load_arm('ur10e')
+    object.__setattr__(currents, 'effort', dataclasses.replace(currents.effort,
+                                                               quantity='current'))
+    object.__setattr__(currents.drives, 'gains', np.full(currents.n, np.nan))
+    blind = Watch(currents, plan, Tolerances())
+    assert 'is not known' in blind.look(np.ones((1, currents.n)))
+    limited = Watch(currents, plan, Tolerances(published_effort=(5.0,) * currents.n,
+                                               effort_samples=1))
+    assert limited.look(np.ones((1, currents.n))) == ''
+    fault = limited._effort(q[:, :currents.n], np.full((1, currents.n), -5.1))
+    assert fault.reason == 'effort_limit' and 'as published' in fault.text
+    with pytest.raises(ExecutionError, match='must have 7 positive numbers'):
+        Watch(arm, plan, Tolerances(published_effort=(5.0,)))
+    watch = Watch(arm, plan, Tolerances())
+    assert 'no efforts' in watch.look(None)
+    assert watch.states(np.zeros(1), q, None, None) is None
+    assert watch.look(np.zeros((1, arm.n))) == ''
+    assert watch.states(np.zeros(1), q, None, None).reason == 'effort_missing'
+    object.__setattr__(free := load_arm('panda'), 'limits', dataclasses.replace(
+        free.limits, torque=np.where(np.arange(7) == 2, np.inf, free.limits.torque)))
+    assert 'panda_joint3' in Watch(free, plan, Tolerances()).look(np.zeros((1, 7)))
+
+
+def test_silence_is_told_from_lateness():
+    silence = Silence(0.2)
+    silence.step(True, 0.0, 0.005)
+    silence.step(False, 0.6, 0.6)       # this process was held up: nothing is known yet
+    assert not silence.fresh and not silence.too_long
+    for _ in range(20):
+        silence.step(True, 0.65, 0.005)     # old ones, out of the queue
+    assert not silence.too_long
+    silence.step(True, 0.01, 0.005)     # it had only been late
+    assert silence.fresh and silence.listened == 0
+    for k in range(39):
+        silence.step(False, 0.005 * k, 0.005)
+        assert not silence.too_long
+    silence.step(False, 0.206, 0.006)
+    assert silence.too_long
+    late = Silence(0.2)
+    late.step(True, 1.01, 1.0)          # so long that it does not matter whose fault it is
+    assert late.too_long
+
+
+def test_nothing_is_sent_on_old_joint_states(arm, plan):
+    loop = Loop(arm, plan)
+    loop.until(plan.start_of('excitation') + 1.2)
+    sent = len(loop.pieces)
+    now = loop.robot.plant.t
+    loop.run.step(now + 0.25, None, 0.25, 0.25)
+    assert len(loop.pieces) == sent and loop.run.fault is None
+    states = States(np.array([now + 0.26]), plan.evaluate(np.array([now + 0.26]))[0], None,
+                    np.zeros((1, arm.n)))
+    loop.run.step(now + 0.26, states, 0.0, 0.01)
+    assert len(loop.pieces) == sent + 1
+
+
+def test_an_arm_that_the_controller_holds_is_not_moved_again(arm, plan):
+    loop = Loop(arm, plan)
+    loop.until(plan.start_of('excitation') + 1.2)
+    sent = len(loop.pieces)
+    held = loop.robot.plant.q.copy()
+    rest = np.zeros((1, arm.n))
+    loop.follower.accept(loop.robot.plant.t, arm.joint_names,
+                         np.array([loop.robot.plant.t + 1e-3]), held[None], rest, rest,
+                         (loop.robot.plant.q, loop.robot.plant.v))
+    loop.run.stop(Fault('path_tolerance', 'by the controller'), held=True)
+    loop.until(plan.duration)
+    assert len(loop.pieces) == sent
+    assert loop.run.fault.reason == 'path_tolerance' and loop.run.at_rest
 
 
 def test_options_are_checked():

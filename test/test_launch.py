@@ -28,11 +28,14 @@ import yaml
 from robot_identification.arm import robot_files
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import shared_folder
+from robot_identification.nodes import launch_arguments
+from robot_identification.nodes.launch_arguments import PARTS
 
 LAUNCH = shared_folder('launch')
 FILES = {path.name.removesuffix('.launch.py'): path for path in sorted(LAUNCH.glob('*.launch.py'))}
-GENERIC = ('robot', 'identify', 'excite', 'record', 'validate')
-CLOSED = ('sim', 'command_interface', 'autostart', 'use_sim_time', 'spawn_controller')
+GENERIC = ('identify', *PARTS)
+CLOSED = ('sim', 'command_interface', 'transport', 'autostart', 'online', 'use_sim_time',
+          'state_publisher', 'spawn_controller')
 VENDORS = {    # arguments of the vendors' own launch files that are passed on, besides robot_ip
     'ur5e': ('ur_robot_driver/ur_control.launch.py', 'scaled_joint_trajectory_controller',
              {'ur_type', 'headless_mode', 'use_currents_as_efforts', 'launch_rviz'}),
@@ -63,7 +66,16 @@ def keyword(call, name):
 
 
 def arguments(name):
-    return {call.args[0].value: call for call in calls(name, 'DeclareLaunchArgument')}
+    """Return the declared arguments of a file: default_value, choices and description of each."""
+    if name == 'identify':
+        given = launch_arguments.arguments(*launch_arguments.all_arguments(), robot='panda')
+    elif name in PARTS:
+        given = launch_arguments.arguments(*PARTS[name])
+    else:
+        given = [{'name': call.args[0].value,
+                  **{item.arg: ast.literal_eval(item.value) for item in call.keywords}}
+                 for call in calls(name, 'DeclareLaunchArgument')]
+    return {argument['name']: argument for argument in given}
 
 
 @pytest.fixture(scope='session')
@@ -92,13 +104,11 @@ def test_there_are_generic_files_and_one_for_each_robot():
 def test_every_argument_is_described(name):
     declared = arguments(name)
     assert declared
-    for argument, call in declared.items():
-        text = keyword(call, 'description')
-        assert text is not None and len(ast.literal_eval(text)) > 15, argument
-        default = keyword(call, 'default_value')
-        if argument in CLOSED or getattr(default, 'value', None) in ('true', 'false'):
-            choices = ast.literal_eval(keyword(call, 'choices'))
-            assert default is None or default.value in choices
+    for argument, content in declared.items():
+        assert len(content['description']) > 15, argument
+        default = content.get('default_value')
+        if argument in CLOSED or default in ('true', 'false'):
+            assert default in content['choices'], argument
 
 
 @every_file
@@ -108,36 +118,31 @@ def test_every_argument_that_is_used_is_declared(name):
     assert used <= set(arguments(name))
 
 
-def test_identify_passes_on_what_its_parts_declare():
-    source = ast.parse(FILES['identify'].read_text(encoding='utf-8'))
-    values = {}
-    for node in source.body:
-        if isinstance(node, ast.Assign) and node.targets[0].id in ('COMMON', 'ROBOT', 'STEP'):
-            values[node.targets[0].id] = eval(
-                compile(ast.Expression(node.value), 'identify', 'eval'), {}, dict(values))
-    included = {}
-    for call in calls('identify', '_include'):
-        if isinstance(call.args[0], ast.Constant):
-            included[call.args[0].value] = eval(
-                compile(ast.Expression(call.args[1]), 'identify', 'eval'), {}, dict(values))
-    assert set(included) == {'robot', 'excite', 'record', 'validate'}
-    for name, passed in included.items():
-        declared = arguments(name)
-        assert set(passed) <= set(declared), name
-        assert set(passed) <= set(arguments('identify')), name
-        left = set(declared) - set(passed)
-        assert all(keyword(declared[argument], 'default_value') for argument in left), name
+@pytest.mark.parametrize('name', GENERIC)
+def test_generic_files_declare_what_the_table_says(name):
+    text = FILES[name].read_text(encoding='utf-8')
+    expected = ("arguments(*all_arguments(), robot='panda')" if name == 'identify'
+                else f"arguments(*PARTS['{name}'])")
+    assert text.count('DeclareLaunchArgument(') == 1 and expected in text
+    used = {call.args[0].value for call in calls(name, 'LaunchConfiguration', 'value')
+            if isinstance(call.args[0], ast.Constant)}
+    if name in PARTS:
+        assert set(PARTS[name]) - used <= {'data_directory', 'robot'}   # no argument is idle
+
+
+def test_identify_includes_its_parts():
+    included = [call.args[0].value for call in calls('identify', '_include')]
+    assert sorted(included) == sorted(PARTS)
 
 
 @every_file
 def test_nodes_and_files_of_this_package_exist(name, executables):
-    if 'excitation' not in executables:
-        pytest.skip('the nodes are not part of this source tree yet')
     for call in calls(name, 'Node'):
         package = keyword(call, 'package')
         if getattr(package, 'id', getattr(package, 'value', None)) in ('PACKAGE',
                                                                       'robot_identification'):
             assert keyword(call, 'executable').value in executables
+    assert Path(arguments('excite')['nodes_file']['default_value']).is_file()
     text = FILES[name].read_text(encoding='utf-8')
     own = r"FindPackageShare\((?:PACKAGE|'robot_identification')\), '(\w+)', '([\w.]+)'"
     for folder, file in re.findall(own, text):
@@ -181,15 +186,15 @@ def test_vendors_drivers_get_arguments_by_their_own_names(name):
     assert set(re.findall(r'(\w+):=', text.split('driver_arguments')[1])) == expected
     assert expected - {'ur_type', 'robot_type'} <= set(arguments(name))
     assert {'robot_ip', 'sim'} <= set(arguments(name))
-    assert keyword(arguments(name)['sim'], 'default_value').value == 'none'
+    assert arguments(name)['sim']['default_value'] == 'none'
 
 
 def test_only_simulated_arms_are_activated_at_once():
     for name in FILES:
         if "'autostart': 'true'" in FILES[name].read_text(encoding='utf-8'):
-            assert 'none' not in ast.literal_eval(keyword(arguments(name)['sim'], 'choices'))
+            assert 'none' not in arguments(name)['sim']['choices']
     for name in ('identify', 'excite'):
-        assert keyword(arguments(name)['autostart'], 'default_value').value == 'false'
+        assert arguments(name)['autostart']['default_value'] == 'false'
 
 
 def test_spawned_controllers_name_their_type():
@@ -286,6 +291,12 @@ def test_simulated_arms_start_the_suite(name, workspace):
     assert programs(nodes, context) == [
         ('robot_identification', 'simulated_robot'),
         ('robot_state_publisher', 'robot_state_publisher'), *OWN]
+
+
+@needs_launch
+def test_online_identification_is_started_on_request(workspace):
+    nodes, context = started('identify', robot='two_link', online='true')
+    assert programs(nodes, context)[-1] == ('robot_identification', 'online_identification')
 
 
 @needs_launch

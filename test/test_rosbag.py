@@ -14,7 +14,6 @@
 """Bags of every convention are read, and nothing that was measured is lost."""
 
 import shutil
-import time
 
 import numpy as np
 import pytest
@@ -300,15 +299,12 @@ def test_sentences(tmp_path):
         read_bag(tmp_path / 'empty')
 
 
-def test_ten_minutes_at_1_khz(tmp_path):
-    count, n = 600_000, 7
+def test_ten_thousand_messages_come_back_exactly(tmp_path):
+    """The time of reading is measured by benchmarks/recording.py."""
+    count, n = 10_000, 7
     t = np.arange(count) / 1000
     q = np.sin(np.outer(t, np.arange(1, n + 1)))
     write_bag(Recording(t, q, q, joint_names=[f'joint{i}' for i in range(n)]), tmp_path / 'bag')
-    seconds = []
-    for _ in range(2):
-        began = time.perf_counter()
-        back = read_bag(tmp_path / 'bag')
-        seconds.append(time.perf_counter() - began)
+    back = read_bag(tmp_path / 'bag')
     np.testing.assert_array_equal(back.q, q)
-    assert min(seconds) / count < 4e-6
+    np.testing.assert_array_equal(back.tau, q)

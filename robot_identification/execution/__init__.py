@@ -17,7 +17,8 @@ from robot_identification.execution.data_directory import DataDirectory
 from robot_identification.execution.motion_plan import MotionPlan, plan_motion
 from robot_identification.execution.pieces import Piece, cut
 from robot_identification.execution.run import Run, Sending, States
+from robot_identification.execution.silence import Silence
 from robot_identification.execution.watch import Fault, Tolerances, Watch
 
-__all__ = ['DataDirectory', 'Fault', 'MotionPlan', 'Piece', 'Run', 'Sending', 'States',
-           'Tolerances', 'Watch', 'cut', 'plan_motion']
+__all__ = ['DataDirectory', 'Fault', 'MotionPlan', 'Piece', 'Run', 'Sending', 'Silence',
+           'States', 'Tolerances', 'Watch', 'cut', 'plan_motion']

@@ -25,10 +25,12 @@ from robot_identification.arrays import Array
 from robot_identification.errors import ExecutionError
 from robot_identification.execution.motion_plan import MotionPlan
 from robot_identification.execution.pieces import Piece, cut
+from robot_identification.execution.silence import Silence
 from robot_identification.execution.watch import Fault, Tolerances, Watch
 
 MODES = ('rolling', 'whole')
-SETTLE = 0.3     # [s] after the last point until the arm must rest
+SETTLE = 0.3     # [s] after the last point until rest is looked for
+PATIENCE = 1.0   # [s] more until the arm must rest
 RESTING = 0.02   # [rad/s or m/s] velocity that counts as rest, of differences over the last states
 HISTORY = 0.1    # [s] of positions that rest is judged by
 
@@ -109,21 +111,23 @@ class Run:
                  tolerances: Tolerances | None = None, sending: Sending | None = None) -> None:
         self.plan, self._send = plan, send
         self.watch = Watch(arm, plan, tolerances or Tolerances())
+        self.silence = Silence(self.watch.tolerances.stale)
         self.sending = sending or Sending()
         self.fault: Fault | None = None
         self.finished = False
         self.at_rest: bool | None = None  # None while nobody knows
         self._piece: Piece | None = None
-        self._next = -np.inf
+        self._next, self._end = -np.inf, np.inf
         self._recent: list[tuple[float, Array]] = []
         self._stop: Fault | None = None
+        self._held = False
 
     @property
     def braking(self) -> bool:
         """Whether the motion is being ended before its time."""
         return self.fault is not None
 
-    def stop(self, fault: Fault) -> None:
+    def stop(self, fault: Fault, *, held: bool = False) -> None:
         """
         Ask for an end; the next step brakes.
 
@@ -131,14 +135,18 @@ class Run:
         ----------
         fault
             Why.
+        held
+            Whether the controller has ended the motion itself and holds the arm: it is not to be
+            moved again.
         """
-        self._stop = self._stop or fault
+        if self._stop is None:
+            self._stop, self._held = fault, held
 
     def phase(self, now: float) -> str:
         """Return what the arm is doing at the time `now` [s]."""
         return 'brake' if self.braking else self.plan.phase(now)
 
-    def step(self, now: float, states: States | None, age: float) -> None:
+    def step(self, now: float, states: States | None, age: float, passed: float) -> None:
         """
         Go on; to be called a hundred times a second or more.
 
@@ -150,21 +158,25 @@ class Run:
             Joint states since the last step, None where there are none.
         age
             Of the last joint state [s].
+        passed
+            Since the last step, on a clock that never stops [s].
         """
-        if states is not None and len(states.t):
+        heard = states is not None and len(states.t) > 0
+        if states is not None and heard:
             self._remember(states)
+        self.silence.step(heard, age, passed)
         if self.braking:
-            self._finish(now, age)
+            self._finish(now)
             return
-        fault = self._stop or self.watch.stale(age)
-        if fault is None and states is not None and len(states.t):
+        fault = self._stop or self.watch.stale(self.silence)
+        if fault is None and states is not None and heard:
             fault = self.watch.states(states.t, states.q, states.v, states.effort)
-        if fault is None:
+        if fault is None and self.silence.fresh:    # nothing is sent on what is not known
             fault = self._refresh(now)
         if fault is not None:
             self._brake(now, fault)
         else:
-            self._finish(now, age)
+            self._finish(now)
 
     def _refresh(self, now: float) -> Fault | None:
         sending = self.sending
@@ -187,12 +199,14 @@ class Run:
         self.fault = fault
         if self._piece is None:
             self.finished, self.at_rest = True, True
+        elif self._held:
+            self._end = now
         elif now < self._piece.leaves - self.sending.lead:
             # behind it the arm brakes or rests already, and a new piece would pull it back
             self._hand_over(cut(self.plan, now - self.sending.overlap, now + self.sending.lead))
 
     def _hand_over(self, piece: Piece) -> None:
-        self._piece = piece
+        self._piece, self._end = piece, piece.end
         self._send(piece)
 
     def _remember(self, states: States) -> None:
@@ -200,10 +214,12 @@ class Run:
         newest = self._recent[-1][0]
         self._recent = [item for item in self._recent if item[0] > newest - HISTORY]
 
-    def _finish(self, now: float, age: float) -> None:
-        if self._piece is None or now < self._piece.end + SETTLE:
+    def _finish(self, now: float) -> None:
+        if self._piece is None or now < self._end + SETTLE:
             return
-        self.at_rest = self._rests() if age < self.watch.tolerances.stale else None
+        self.at_rest = self._rests() if self.silence.fresh else None
+        if self.at_rest is False and now < self._end + SETTLE + PATIENCE:
+            return
         self.finished = True
         if not self.braking and self.at_rest is not True:
             self.fault = Fault('not_at_rest', 'the motion is over, but the arm still moves')

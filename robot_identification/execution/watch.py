@@ -21,8 +21,9 @@ import numpy as np
 
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
-from robot_identification.errors import RecordingError
+from robot_identification.errors import ExecutionError, RecordingError
 from robot_identification.execution.motion_plan import MotionPlan
+from robot_identification.execution.silence import Silence
 from robot_identification.recording.effort import (
     joint_position,
     joint_torque_of_states,
@@ -66,6 +67,9 @@ class Tolerances:
         As a part of the limits [-].
     effort_samples
         Joint states in a row with too much effort; fewer may be noise.
+    published_effort
+        Largest magnitude of the effort field per joint, (n,) in its own units (amperes, say),
+        watched instead of the torque limits; empty for the torque limits.
     """
 
     tracking: float = 0.1
@@ -74,6 +78,7 @@ class Tolerances:
     velocity: float = 1.2
     effort: float = 1.1
     effort_samples: int = 3
+    published_effort: tuple[float, ...] = ()
 
 
 class Watch:
@@ -96,21 +101,28 @@ class Watch:
         self._in_a_row = np.zeros(arm.n, dtype=int)
         self._first: Array | None = None
         self._reach = self._moved = 0.0
+        self._efforts = False
+        published = tolerances.published_effort
+        if published and (len(published) != arm.n or not min(published) > 0):
+            raise ExecutionError(
+                'configuration', f'watch.published_effort must have {arm.n} positive numbers, one '
+                f"for each joint of '{arm.name}'; it has {len(published)}")
 
-    def stale(self, age: float) -> Fault | None:
+    def stale(self, silence: Silence) -> Fault | None:
         """
         Judge the time since the last joint state.
 
         Parameters
         ----------
-        age
-            [s].
+        silence
+            Of the arm.
         """
-        if age <= self.tolerances.stale:
+        if not silence.too_long:
             return None
         return Fault('stale_joint_states',
-                     f'no joint state for {age:.3f} s, more than {self.tolerances.stale:g} s; '
-                     f'look at the network and at the joint_state_broadcaster')
+                     f'no joint state for {silence.age:.3f} s, more than '
+                     f'{self.tolerances.stale:g} s; look at the network and at the '
+                     f'joint_state_broadcaster')
 
     def states(self, t: Array, q: Array, v: Array | None, effort: Array | None) -> Fault | None:
         """
@@ -166,25 +178,51 @@ class Watch:
                      f'more than {self.tolerances.tracking:g}')
 
     def _effort(self, q: Array, effort: Array | None) -> Fault | None:
-        if effort is None or np.isnan(effort).any() or not self.watches_effort:
+        if not self._efforts:
             return None
-        torque = joint_torque_of_states(self.arm, effort, q)
-        for row in np.abs(torque) > self.tolerances.effort * self.arm.limits.torque:
+        if effort is None or np.isnan(effort).any():
+            return Fault('effort_missing', 'the joint states have lost their efforts')
+        tolerances = self.tolerances
+        if tolerances.published_effort:
+            values, limit = np.abs(effort), np.array(tolerances.published_effort)
+            what = 'an effort (as published) of more than'
+        else:
+            values = np.abs(joint_torque_of_states(self.arm, effort, q))
+            limit = tolerances.effort * self.arm.limits.torque
+            what = f'a torque of more than {tolerances.effort:g} times its limit:'
+        for row in values > limit:
             self._in_a_row = np.where(row, self._in_a_row + 1, 0)
             joint = int(np.argmax(self._in_a_row))
-            if self._in_a_row[joint] >= self.tolerances.effort_samples:
+            if self._in_a_row[joint] >= tolerances.effort_samples:
                 return Fault('effort_limit',
-                             f"joint '{self.arm.joint_names[joint]}' took more than "
-                             f'{self.tolerances.effort:g} times its torque limit of '
-                             f'{self.arm.limits.torque[joint]:g}; is something in its way?')
+                             f"joint '{self.arm.joint_names[joint]}' took {what} "
+                             f'{limit[joint]:g}; is something in its way?')
         return None
 
-    @property
-    def watches_effort(self) -> bool:
-        """Whether efforts can be compared with torque limits: no gain is missing."""
-        try:
-            zero = np.zeros((1, self.arm.n))
-            joint_torque_of_states(self.arm, zero, zero)
-        except RecordingError:
-            return False
-        return True
+    def look(self, effort: Array | None) -> str:
+        """
+        Watch efforts from here on, where that can be done.
+
+        Parameters
+        ----------
+        effort
+            As published before the motion, (N, n) or None.
+
+        Returns
+        -------
+        str
+            Why efforts, or those of some joints, are not watched; empty when all are.
+        """
+        if effort is None or np.isnan(effort).any():
+            return 'the joint states have no efforts'
+        if not self.tolerances.published_effort:
+            try:
+                joint_torque_of_states(self.arm, effort, np.zeros_like(effort))
+            except RecordingError as error:
+                return f'{error}; or give watch.published_effort'
+        self._efforts = True
+        free = [name for name, limit in zip(self.arm.joint_names, self.arm.limits.torque)
+                if not np.isfinite(limit)]
+        if free and not self.tolerances.published_effort:
+            return f"no torque limit is known for {', '.join(free)}"
+        return ''

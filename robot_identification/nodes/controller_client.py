@@ -24,16 +24,67 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from trajectory_msgs.msg import JointTrajectory
 
-from robot_identification.errors import ExecutionError
-from robot_identification.execution import Piece
-from robot_identification.nodes.trajectories import trajectory_message
+from robot_identification.errors import ConfigurationError, ExecutionError
+from robot_identification.execution import Fault
+from robot_identification.nodes.follow_joint_trajectory import (
+    ActionTransport,
+    follow_joint_trajectory,
+)
 
 PATIENCE = 5.0  # [s]
+PREFERENCE = 1.0  # [s] for which `auto` waits for the action where the topic is there already
+TRANSPORTS = ('auto', 'action', 'topic')
+
+
+class TopicTransport:
+    """
+    Hands pieces to a joint_trajectory_controller over its topic, which says nothing back.
+
+    Parameters
+    ----------
+    node
+        That publishes.
+    controller
+        Resolved name of the controller.
+    """
+
+    name, refused = 'topic', False
+
+    def __init__(self, node: Any, controller: str) -> None:
+        self.target = f'{controller}/joint_trajectory'
+        self._publisher = Node.create_publisher(node, JointTrajectory, self.target,
+                                                QoSProfile(depth=5))
+
+    def begin(self) -> None:
+        """Begin a motion."""
+
+    @property
+    def ready(self) -> bool:
+        """Whether somebody listens."""
+        return bool(self._publisher.get_subscription_count())
+
+    def send(self, trajectory: JointTrajectory) -> None:
+        """Send a trajectory, which replaces the one before."""
+        self._publisher.publish(trajectory)
+
+    def news(self) -> tuple[Fault, bool] | None:
+        """Return None: the topic says nothing back."""
+        return None
+
+    def confirm(self, at_rest: bool) -> tuple[Fault | None, str]:
+        """Return nothing: the topic says nothing back."""
+        return None, ''
+
+    def hold(self) -> None:
+        """Do nothing: whatever is sent on the topic is a trajectory."""
+
+
+Transport = ActionTransport | TopicTransport
 
 
 class ControllerClient:
     """
-    Talks to a joint_trajectory_controller over its topic.
+    Talks to a joint_trajectory_controller.
 
     Parameters
     ----------
@@ -41,32 +92,57 @@ class ControllerClient:
         That talks.
     name
         Of the controller.
+    transport
+        'action': FollowJointTrajectory; 'topic': ~/joint_trajectory; 'auto': the action where
+        control_msgs is installed and the controller offers it, else the topic.
+
+    Raises
+    ------
+    ConfigurationError
+        There is no such transport.
     """
 
-    def __init__(self, node: Any, name: str) -> None:
+    def __init__(self, node: Any, name: str, transport: str = 'auto') -> None:
+        if transport not in TRANSPORTS:
+            raise ConfigurationError(f"there is no transport '{transport}'; there is: "
+                                     f"{', '.join(TRANSPORTS)}")
         self._node: Node = node
-        self.name = node.resolve_topic_name(name)
-        self._publisher = Node.create_publisher(
-            node, JointTrajectory, f'{self.name}/joint_trajectory', QoSProfile(depth=5))
+        self.name, self.transport = node.resolve_topic_name(name), transport
         self._parameters = node.create_client(GetParameters, f'{self.name}/get_parameters')
-        node.get_logger().info(f"sends to '{self.name}/joint_trajectory'")
+        self._topic = TopicTransport(node, self.name) if transport != 'action' else None
+        self._action = None
+        if transport != 'topic' and follow_joint_trajectory() is not None:
+            self._action = ActionTransport(node, self.name)
 
-    def check(self, joint_names: Sequence[str]) -> None:
+    @property
+    def lacks(self) -> str:
+        """What the asked transport lacks on this computer; empty where it lacks nothing."""
+        if self.transport == 'action' and self._action is None:
+            return ('transport is `action`, but control_msgs is not installed; install it '
+                    '(ros-DISTRO-control-msgs), or set transport to `topic`')
+        return ''
+
+    def check(self, joint_names: Sequence[str]) -> Transport:
         """
-        Compare the joints of the controller with those of the arm; called from a thread.
+        Choose the transport, and compare the controller's joints; called from a thread.
+
+        Returns
+        -------
+        Transport
+            By which it is told.
 
         Raises
         ------
         ExecutionError
             'controller_missing' or 'controller_joints'.
         """
+        if self.lacks:
+            raise ExecutionError('controller_missing', self.lacks)
         latest = time.monotonic() + PATIENCE
-        while not self._publisher.get_subscription_count() and time.monotonic() < latest:
-            time.sleep(0.02)
-        if not self._publisher.get_subscription_count():
-            raise ExecutionError('controller_missing',
-                                 f"nobody listens to '{self.name}/joint_trajectory'; is the "
-                                 f'controller active, and the parameter `controller` its name?')
+        link = self._chosen(latest)
+        link.begin()
+        self._node.get_logger().info(f"sends to '{link.target}' by the {link.name} (transport: "
+                                     f'{self.transport})')
         future = None
         while time.monotonic() < latest and future is None:
             if self._parameters.service_is_ready():
@@ -85,18 +161,19 @@ class ControllerClient:
                 'controller_joints',
                 f"the controller '{self.name}' has the joints {', '.join(joints) or 'none'}, the "
                 f"arm {', '.join(joint_names)}")
+        return link
 
-    def send(self, joint_names: Sequence[str], piece: Piece, begin: int) -> None:
-        """
-        Send a piece, which replaces the one before.
-
-        Parameters
-        ----------
-        joint_names
-            Of the piece.
-        piece
-            The points.
-        begin
-            When its plan began [ns].
-        """
-        self._publisher.publish(trajectory_message(joint_names, piece, begin))
+    def _chosen(self, latest: float) -> Transport:
+        preferred = time.monotonic() + PREFERENCE
+        while time.monotonic() < latest:
+            if self._action is not None and self._action.ready:
+                return self._action
+            waiting = self._action is not None and time.monotonic() < preferred
+            if self._topic is not None and self._topic.ready and not waiting:
+                return self._topic
+            time.sleep(0.02)
+        targets = [repr(link.target) for link in (self._action, self._topic) if link is not None]
+        raise ExecutionError(
+            'controller_missing',
+            f"nobody offers {' or '.join(targets)}; is the controller active, and the parameter "
+            f'`controller` its name?')

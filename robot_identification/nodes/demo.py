@@ -104,8 +104,8 @@ class Demo:
             if name != 'simulated_robot':
                 # a busy computer then makes the robot slow, not late
                 parameters['use_sim_time'] = 'true'
-            program = (f'from robot_identification.nodes.{name} import main; '
-                       'raise SystemExit(main())')
+            program = (f'from robot_identification.nodes.start import {name}; '
+                       f'raise SystemExit({name}())')
             command = [sys.executable, '-c', program, '--ros-args']
             for key, value in parameters.items():
                 command += ['-p', f'{key}:={value}']

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,24 +29,33 @@ from rclpy.task import Future
 from robot_identification_interfaces.action import Excite
 from std_srvs.srv import Trigger
 
-from robot_identification.errors import RobotIdentificationError
+from robot_identification.errors import (
+    ConfigurationError,
+    ExecutionError,
+    RobotIdentificationError,
+)
+from robot_identification.excitation import Progress
 from robot_identification.execution import DataDirectory, Fault, Sending, Tolerances
 from robot_identification.nodes.controller_client import ControllerClient
+from robot_identification.nodes.design_request import designed
 from robot_identification.nodes.health import ERROR, OK, WARN, Health
-from robot_identification.nodes.motion import Motion, Outcome
+from robot_identification.nodes.motion import Feedback, Motion, Outcome
 from robot_identification.nodes.parameters import declare, declared_arm
 from robot_identification.nodes.process import main_of
 from robot_identification.nodes.recorder_client import RecorderClient
 
 PHASES = {'approach': Excite.Goal.APPROACH, 'settle': Excite.Goal.APPROACH,
           'run_in': Excite.Goal.RUN_IN, 'excitation': Excite.Goal.EXCITATION,
-          'run_out': Excite.Goal.RUN_OUT, 'brake': Excite.Goal.BRAKE}
+          'run_out': Excite.Goal.RUN_OUT, 'brake': Excite.Goal.BRAKE,
+          'design': Excite.Goal.DESIGN}
 FEEDBACK = 0.1  # [s]
 CALM = ('finished', 'cancelled', 'stopped', 'deactivated', 'shutdown')
 
 
 class ExcitationProcess:
     """Executes one excitation at a time."""
+
+    patience = 30.0  # [s] for braking, and for the recorder
 
     def __init__(self) -> None:
         self.node = node = _Lifecycle(self)
@@ -56,8 +66,11 @@ class ExcitationProcess:
         self.speed = declare(node, 'approach_speed', 0.2, 'part of the velocity and acceleration '
                              'limits that the approach uses [-]', lower=0.01, upper=1.0)
         self.topic = declare(node, 'joint_states', 'joint_states', 'topic of the joint states')
-        self.controller = ControllerClient(node, declare(
-            node, 'controller', 'joint_trajectory_controller', 'name of the controller'))
+        self.controller = ControllerClient(
+            node, declare(node, 'controller', 'joint_trajectory_controller',
+                          'name of the controller'),
+            declare(node, 'transport', 'auto', 'to the controller: action (FollowJointTrajectory, '
+                    'needs control_msgs), topic, or auto: the action where it is offered'))
         self.recorder = RecorderClient(node, declare(
             node, 'recorder', '/recorder', 'name of the recorder node'))
         autostart = declare(node, 'autostart', False, 'configure and activate at the start')
@@ -70,6 +83,8 @@ class ExcitationProcess:
         node.create_service(Trigger, '~/stop', self._on_stop, callback_group=group)
         self._ending = False
         if autostart:
+            if self.controller.lacks:
+                raise ConfigurationError(self.controller.lacks)
             node.trigger_configure()
             node.trigger_activate()
 
@@ -118,21 +133,23 @@ class ExcitationProcess:
         with self._lock:
             motion = self._motion = Motion(
                 self.node, self.arm, self.controller, self.recorder, self.topic,
-                self.tolerances, self.sending, self.speed)
+                self.tolerances, self.sending, self.speed, self._warn)
         done: Future = Future(executor=self.node.executor)
 
         def work() -> None:
+            path = None
             try:
-                path = self.data.existing(request.excitation, 'excitation')
-                outcome = motion.execute(path, max(1, request.periods), request.recording,
-                                         request.excitation, feedback)
+                path = self._excitation(request, motion, feedback)
+                name = str(path.relative_to(self.data.root))
+                outcome = motion.execute(path, max(1, request.periods), request.recording, name,
+                                         feedback)
             except RobotIdentificationError as error:
                 reason = getattr(error, 'reason', 'excitation')
                 outcome = Outcome(reason, str(error))
             except Exception as error:  # the arm brakes by itself; say so and stay alive
                 self.node.get_logger().fatal(f'unexpected: {error!r}')
                 outcome = Outcome('internal_error', repr(error))
-            done.set_result(outcome)
+            done.set_result((outcome, path))
 
         last = 0.0
 
@@ -144,12 +161,41 @@ class ExcitationProcess:
             handle.publish_feedback(Excite.Feedback(
                 phase=PHASES[phase], time=now, duration=duration, largest_tracking_error=error))
 
-        self.health.report(OK, f"executing '{request.excitation}'")
+        self.health.report(OK, f"{'designing' if request.design else 'executing'} "
+                               f"'{request.excitation}'")
         threading.Thread(target=work, name='motion', daemon=True).start()
-        outcome = await done
+        outcome, path = await done
         with self._lock:
             self._motion = None
-        return self._result(handle, outcome)
+        return self._result(handle, outcome, path)
+
+    def _excitation(self, request: Any, motion: Motion, feedback: Feedback) -> Path:
+        if not request.design:
+            return self.data.existing(request.excitation, 'excitation')
+        path = self.data.path(request.excitation, 'excitation')
+        if path.suffix not in ('.yaml', '.yml'):
+            raise ConfigurationError(f"the excitation '{request.excitation}' that is to be "
+                                     f'designed must be a file name that ends with .yaml')
+        if path.exists():
+            raise ConfigurationError(f"the excitation '{request.excitation}' is there already; "
+                                     f'execute it without `design`, or choose another name')
+        begin = time.monotonic()
+
+        def tell(progress: Progress) -> None:
+            if motion.fault is not None:
+                raise ExecutionError(motion.fault.reason, f'{motion.fault.text}; the design was '
+                                     f'ended, nothing moved')
+            passed = time.monotonic() - begin
+            feedback('design', passed, passed / max(progress.fraction, 1e-3), 0.0)
+
+        found = designed(request, self.arm, path, tell)
+        self.node.get_logger().info(f"designed '{path}': condition number "
+                                    f'{found.condition_number:.1f}, {found.status}')
+        return path
+
+    def _warn(self, text: str) -> None:
+        self.node.get_logger().warning(text)
+        self.health.report(WARN, text)
 
     def _refusal(self) -> Outcome | None:
         if not self.active:
@@ -159,7 +205,7 @@ class ExcitationProcess:
             return Outcome('busy', 'another motion is being executed; wait for its end')
         return None
 
-    def _result(self, handle: Any, outcome: Outcome) -> Any:
+    def _result(self, handle: Any, outcome: Outcome, path: Path | None = None) -> Any:
         if outcome.reason == 'finished':
             handle.succeed()
         elif outcome.reason == 'cancelled' and handle.is_cancel_requested:
@@ -176,7 +222,8 @@ class ExcitationProcess:
             self.node.get_logger().error(text)
         return Excite.Result(
             success=outcome.reason == 'finished', reason=outcome.reason, message=outcome.text,
-            recording=outcome.recording, duration=outcome.duration,
+            excitation=str(path or ''), recording=outcome.recording, duration=outcome.duration,
+            transport=outcome.transport,
             largest_tracking_error=np.asarray(outcome.largest_error, dtype=float).tolist(),
             joint_names=list(self.arm.joint_names))
 
@@ -189,6 +236,11 @@ class _Lifecycle(LifecycleNode):
         super().__init__('excitation')
 
     def on_configure(self, state: Any) -> TransitionCallbackReturn:
+        lacks = self._process.controller.lacks
+        if lacks:
+            self.get_logger().error(lacks)
+            self._process.health.report(ERROR, lacks)
+            return TransitionCallbackReturn.FAILURE
         return TransitionCallbackReturn.SUCCESS
 
     def on_activate(self, state: Any) -> TransitionCallbackReturn:
@@ -223,7 +275,11 @@ def _tolerances(node: Any) -> Tolerances:
         declare(node, 'watch.effort', default.effort,
                 'torque as a multiple of its limit [-]', lower=0.1, upper=10.0),
         declare(node, 'watch.effort_samples', default.effort_samples,
-                'joint states in a row with too much effort', lower=1, upper=1000))
+                'joint states in a row with too much effort', lower=1, upper=1000),
+        tuple(limit for limit in declare(
+            node, 'watch.published_effort', [0.0], 'largest magnitude of the effort field of each '
+            'joint, in its own units, instead of the torque limits; [0.0]: the torque limits')
+            if limit))
 
 
 def _sending(node: Any) -> Sending:

@@ -15,7 +15,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -33,9 +32,10 @@ from std_srvs.srv import Trigger
 
 from robot_identification.arm import Arm, load_arm
 from robot_identification.errors import RobotIdentificationError
-from robot_identification.excitation import SAFE, Progress, design
+from robot_identification.excitation import Progress
 from robot_identification.execution import DataDirectory
 from robot_identification.identification import IdentificationResult, identify
+from robot_identification.nodes.design_request import designed
 from robot_identification.nodes.health import ERROR, OK, Health
 from robot_identification.nodes.long_work import CancelledError, LongWork
 from robot_identification.nodes.parameters import declare, declared_arm
@@ -49,6 +49,8 @@ Step = Callable[[str, float], None]
 
 class IdentificationProcess:
     """Identifies, one request at a time."""
+
+    patience = 4.0  # [s]; work that takes longer is left behind, before it has written anything
 
     def __init__(self) -> None:
         self.node = node = Node('identification')
@@ -175,15 +177,7 @@ def _designed(request: Any, arm: Arm, output: Path, handle: Any, step: Step) -> 
             handle.publish_feedback(Design.Feedback(progress=float(progress.fraction),
                                                     best=float(progress.best)))
 
-    found = design(
-        arm, kind=request.kind or 'mfs', criterion=request.criterion or 'cond',
-        period=request.period or 20.0, harmonics=request.harmonics or 8,
-        starts=request.starts or 4, seed=request.seed, margin=request.margin,
-        time_budget=request.time_budget or None, progress=tell, requirements=dataclasses.replace(
-            SAFE, torque_margin=None if request.no_torque else SAFE.torque_margin,
-            clearance=None if request.no_collisions else SAFE.clearance))
-    found.save(output)
-    return found
+    return designed(request, arm, output, tell)
 
 
 def _fill(response: Any, result: IdentificationResult, saved: SavedResults) -> None:

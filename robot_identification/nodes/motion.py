@@ -36,9 +36,10 @@ from robot_identification.execution import (
     Tolerances,
     plan_motion,
 )
-from robot_identification.nodes.controller_client import ControllerClient
+from robot_identification.nodes.controller_client import ControllerClient, Transport
 from robot_identification.nodes.joint_state_listener import JointStateListener
 from robot_identification.nodes.recorder_client import RecorderClient
+from robot_identification.nodes.trajectories import trajectory_message
 from robot_identification.recording.effort import joint_position
 
 STEP = 0.005         # [s] of the watch
@@ -65,6 +66,8 @@ class Outcome:
         [s].
     largest_error
         (n,) [rad or m].
+    transport
+        By which the controller was told.
     """
 
     reason: str
@@ -72,6 +75,7 @@ class Outcome:
     recording: str = ''
     duration: float = 0.0
     largest_error: Array = field(default_factory=lambda: np.zeros(0))
+    transport: str = ''
 
 
 class Motion:
@@ -92,16 +96,24 @@ class Motion:
         Of the run.
     speed
         Of the approach as a part of the limits.
+    warn
+        Told what is not watched.
     """
 
     def __init__(self, node: Any, arm: Arm, controller: ControllerClient,
                  recorder: RecorderClient, topic: str, tolerances: Tolerances, sending: Sending,
-                 speed: float) -> None:
+                 speed: float, warn: Callable[[str], None]) -> None:
         self._node, self._arm, self._topic = node, arm, topic
         self._controller, self._recorder = controller, recorder
         self._tolerances, self._sending, self._speed = tolerances, sending, speed
-        self._run: Run | None = None
+        self._warn = warn
+        self._efforts: Array | None = None   # as published before the motion
         self._stop: Fault | None = None
+
+    @property
+    def fault(self) -> Fault | None:
+        """What was asked to end it."""
+        return self._stop
 
     def stop(self, fault: Fault) -> None:
         """Ask for an end, also before the motion began."""
@@ -128,14 +140,14 @@ class Motion:
         """
         motion = load_excitation(path)
         check_certificate(motion, self._arm)    # proven again, here and for this arm
-        self._controller.check(self._arm.joint_names)
+        link = self._controller.check(self._arm.joint_names)
         if recording:
             self._recorder.check()
         listener = JointStateListener(self._node, self._arm, self._topic)
         try:
             plan = plan_motion(self._arm, motion, self._where(listener), periods=periods,
                                speed=self._speed)
-            return self._perform(plan, listener, recording, excitation, feedback)
+            return self._perform(plan, link, listener, recording, excitation, feedback)
         finally:
             listener.destroy()
 
@@ -170,42 +182,45 @@ class Motion:
             joint = self._arm.joint_names[int(np.argmax(moved))]
             raise ExecutionError('arm_moves', f"joint '{joint}' moves already; another client "
                                  f'commands the arm')
+        self._efforts = taken[3]
         return joint_position(self._arm, positions[-1:])[0]
 
-    def _perform(self, plan: MotionPlan, listener: JointStateListener, recording: str,
-                 excitation: str, feedback: Feedback) -> Outcome:
+    def _perform(self, plan: MotionPlan, link: Transport, listener: JointStateListener,
+                 recording: str, excitation: str, feedback: Feedback) -> Outcome:
         begin = self._now() + BEGIN
-        run = self._run = Run(
-            self._arm, plan, lambda piece: self._controller.send(self._arm.joint_names, piece,
-                                                                 begin),
+        run = Run(self._arm, plan, lambda piece: link.send(
+            trajectory_message(self._arm.joint_names, piece, begin)),
             self._tolerances, self._sending)
-        if not run.watch.watches_effort:
-            self._node.get_logger().warning('efforts are not watched: the gain of a drive is not '
-                                            'known')
-        settle, run_in = plan.start_of('settle'), plan.start_of('run_in')
-        answer = None
+        unwatched = run.watch.look(self._efforts)
+        if unwatched:
+            self._warn(f'efforts are not watched: {unwatched}')
+        bag = _Bag(self._recorder if recording else None, recording, excitation,
+                   plan.start_of('settle'), plan.start_of('run_in'))
+        last = time.monotonic()
         while not run.finished:
             time.sleep(STEP)
+            now, real = (self._now() - begin) / 1e9, time.monotonic()
             if self._stop is not None:
                 run.stop(self._stop)
-            now = (self._now() - begin) / 1e9
-            if recording and not run.braking:
-                if answer is None and now > settle:
-                    answer = self._recorder.start(recording, excitation)
-                elif answer is not None and not answer.done() and now > run_in - 0.1:
-                    run.stop(Fault('recorder_failed', 'the recorder did not answer'))
-                elif answer is not None and answer.done() and not answer.result().success:
-                    run.stop(Fault('recorder_failed', answer.result().message))
-            run.step(now, self._taken(listener, begin), listener.age(self._now()))
+            fault, held = link.news() or (bag.step(now, run.braking), False)
+            if fault is not None:
+                run.stop(fault, held=held)
+            states = self._taken(listener, begin)
+            run.step(now, states, listener.age(self._now()), real - last)
+            last = real
+            if run.braking and self._sending.mode == 'whole' and link.refused:
+                link.hold()
             feedback(run.phase(now), now, plan.duration, float(run.watch.largest_error.max()))
-        bag, trouble = self._recorder.stop() if answer is not None else ('', '')
-        fault = run.fault or (Fault('recorder_failed', trouble) if trouble else None)
+        ending, remark = link.confirm(run.at_rest is True)
+        path, trouble = bag.close()
+        fault = run.fault or ending or (Fault('recorder_failed', trouble) if trouble else None)
         rest = {True: '; the arm rests', False: '; the arm may still move',
                 None: '; whether the arm rests is not known'}[run.at_rest]
+        text = f'executed in {plan.duration:.1f} s{remark}' if fault is None else fault.text + rest
         return Outcome(
             'finished' if fault is None else fault.reason,
-            f'executed in {plan.duration:.1f} s' if fault is None else fault.text + rest, bag,
-            plan.duration, run.watch.largest_error)
+            f'{text}; efforts were not watched: {unwatched}' if unwatched else text, path,
+            plan.duration, run.watch.largest_error, link.name)
 
     @staticmethod
     def _taken(listener: JointStateListener, begin: int) -> States | None:
@@ -214,3 +229,33 @@ class Motion:
             return None
         stamps, q, v, effort = taken
         return States((stamps - begin) / 1e9, q, v, effort)
+
+
+class _Bag:
+    """The recording of a motion: begun while the arm rests before the run-in."""
+
+    def __init__(self, recorder: RecorderClient | None, name: str, excitation: str, settle: float,
+                 run_in: float) -> None:
+        self._recorder, self._name, self._excitation = recorder, name, excitation
+        self._settle, self._run_in = settle, run_in
+        self._answer: Any = None
+
+    def step(self, now: float, braking: bool) -> Fault | None:
+        """Start it in time, and return what is wrong with it."""
+        if self._recorder is None or braking:
+            return None
+        if self._answer is None:
+            if now > self._settle:
+                self._answer = self._recorder.start(self._name, self._excitation)
+            return None
+        if not self._answer.done():
+            late = now > self._run_in - 0.1
+            return Fault('recorder_failed', 'the recorder did not answer') if late else None
+        answer = self._answer.result()
+        return None if answer.success else Fault('recorder_failed', answer.message)
+
+    def close(self) -> tuple[str, str]:
+        """End it; return its path, and a sentence where something is wrong with it."""
+        if self._recorder is None or self._answer is None:
+            return '', ''
+        return self._recorder.stop()

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 import time
@@ -28,11 +29,14 @@ from rclpy.signals import SignalHandlerOptions
 
 from robot_identification.errors import RobotIdentificationError
 
-PATIENCE = 30.0  # [s] for which a node may take to come to its end
+START = 2.0  # [s] for which a node that is still being made may go on
 
 
 class Process(Protocol):
     """What `run` runs."""
+
+    patience: float
+    """For which it may take to come to its end [s]."""
 
     @property
     def nodes(self) -> Sequence[Any]:
@@ -66,14 +70,27 @@ def run(make: Callable[[], Process], args: Sequence[str] | None = None) -> int:
     rclpy.init(args=list(args) if args is not None else None,
                signal_handler_options=SignalHandlerOptions.NO)
     ending = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: ending.set())
+
+    def listen(patience: float, code: int) -> None:
+        def end(*_: Any) -> None:
+            if not ending.is_set():
+                ending.set()
+                # an executor that is held up does not look
+                timer = threading.Timer(patience, os._exit, (code,))
+                timer.daemon = True
+                timer.start()
+
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, end)
+
+    listen(START, 0)    # nothing is open yet
     try:
         process = make()
     except RobotIdentificationError as error:
         get_logger('robot_identification').fatal(str(error))
         rclpy.try_shutdown()
         return 2
+    listen(process.patience + START, 1)
     executor = SingleThreadedExecutor()
     for node in process.nodes:
         executor.add_node(node)
@@ -82,7 +99,7 @@ def run(make: Callable[[], Process], args: Sequence[str] | None = None) -> int:
             executor.spin_once(timeout_sec=0.1)
         code = 0 if ending.is_set() else 1
         process.stop()
-        latest = time.monotonic() + PATIENCE
+        latest = time.monotonic() + process.patience
         while not process.stopped and time.monotonic() < latest:
             executor.spin_once(timeout_sec=0.05)
     except ExternalShutdownException:

@@ -79,6 +79,8 @@ class StampCount:
 class RecorderProcess:
     """Records on request."""
 
+    patience = 30.0  # [s] for the bag
+
     def __init__(self) -> None:
         self.node = node = Node('recorder')
         self.arm = declared_arm(node)

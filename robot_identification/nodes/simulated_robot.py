@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The node `simulated_robot`: MuJoCo behind the topics of a joint_trajectory_controller."""
+"""The node `simulated_robot`: MuJoCo behind a joint_trajectory_controller."""
 
 from __future__ import annotations
 
@@ -25,18 +25,16 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
-from trajectory_msgs.msg import JointTrajectory
 
 from robot_identification.errors import ConfigurationError, SimulationError
-from robot_identification.nodes.batch import BatchSubscription
 from robot_identification.nodes.faults import Faults
 from robot_identification.nodes.parameters import declare, declared_arm
 from robot_identification.nodes.process import main_of
-from robot_identification.nodes.trajectories import SECOND, points_of
+from robot_identification.nodes.simulated_controller import SimulatedController
+from robot_identification.nodes.trajectories import SECOND
 from robot_identification.recording import published_effort, published_position
 from robot_identification.recording.bag import JointStateLayout
 from robot_identification.simulation import Plant, PlantOptions, SimulatedRobot
-from robot_identification.simulation.trajectory_follower import TrajectoryFollower
 
 CLOCK_STEP = 0.005  # [s] between messages on /clock
 LATE = 0.5          # [s] behind real time that is worth a warning
@@ -44,6 +42,8 @@ LATE = 0.5          # [s] behind real time that is worth a warning
 
 class SimulatedRobotProcess:
     """A simulated arm, its joint_state_broadcaster and its joint_trajectory_controller."""
+
+    patience = 4.0  # [s]
 
     def __init__(self) -> None:
         self.node = node = Node('simulated_robot')
@@ -67,12 +67,8 @@ class SimulatedRobotProcess:
                                     np.random.default_rng(noise_seed))
         if home is not None:
             self.robot.reset(home)
-        q = np.array(self.robot.plant.q)
-        self.follower = TrajectoryFollower(self.arm.joint_names, q)
-        self.controller = Node(name)
-        declare(self.controller, 'joints', list(self.arm.joint_names), 'of the controller')
-        self._trajectories = BatchSubscription(
-            self.controller, JointTrajectory, '~/joint_trajectory', raw=False)
+        self.controller = SimulatedController(name, self.arm, np.array(self.robot.plant.q),
+                                              self.faults)
         qos = QoSProfile(depth=100, reliability=ReliabilityPolicy.RELIABLE)
         self._states = node.create_publisher(JointState, 'joint_states', qos)
         self._clock = node.create_publisher(Clock, '/clock', 10) if self.publishes_clock else None
@@ -81,15 +77,15 @@ class SimulatedRobotProcess:
         self._next_clock = 0.0
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._loop, name='physics', daemon=True)
-        self._thread.start()
         node.get_logger().info(
-            f"'{self.arm.name}' with {self.arm.n} joints at {rate:g} Hz behind '{name}'; topic "
-            f'only, there is no follow_joint_trajectory')
+            f"'{self.arm.name}' with {self.arm.n} joints at {rate:g} Hz behind '{name}' "
+            f'({self.controller.offers})')
+        self._thread.start()
 
     @property
     def nodes(self) -> tuple[Node, ...]:
         """The robot and its controller."""
-        return self.node, self.controller
+        return self.node, self.controller.node
 
     def stop(self) -> None:
         """End the physics."""
@@ -115,11 +111,12 @@ class SimulatedRobotProcess:
         period = 1 / self.robot.plant.options.rate
         begin, warned = time.monotonic(), False
         while not self._ending.is_set() and rclpy.ok():
-            self._take_trajectories()
+            plant = self.robot.plant
+            self.controller.step(plant.t, self._stamp(plant.t), plant.q, plant.v)
             for joint in self.faults.changed_jams():
                 self.robot.plant.jam(joint, joint == self.faults.stuck)
             try:
-                reading = self.robot.advance(self.follower.sample)
+                reading = self.robot.advance(self.controller.follower.sample)
             except SimulationError as error:
                 self.node.get_logger().fatal(str(error))
                 return
@@ -133,20 +130,6 @@ class SimulatedRobotProcess:
                 warned = True
                 self.node.get_logger().warning(
                     f'the simulation is {behind:.2f} s behind real time; lower `rate` or `speed`')
-
-    def _take_trajectories(self) -> None:
-        messages, _ = self._trajectories.take()
-        for message in messages:
-            if self.faults.reject:
-                self.controller.get_logger().warning('trajectory rejected: fault.reject is set')
-                continue
-            now = self.robot.plant.t
-            t, q, v, a = points_of(message, self._stamp(now))
-            try:
-                self.follower.accept(now, message.joint_names, t + now, q, v, a,
-                                     (self.robot.plant.q, self.robot.plant.v))
-            except SimulationError as error:
-                self.controller.get_logger().warning(f'trajectory rejected: {error}')
 
     def _stamp(self, t: float) -> int:
         return self._start + round(t * SECOND)

@@ -28,13 +28,12 @@ from robot_identification.errors import ConfigurationError, RobotIdentificationE
 from robot_identification.execution import DataDirectory
 from robot_identification.identification import validate
 from robot_identification.nodes.health import ERROR, Health
-from robot_identification.nodes.joint_state_listener import JointStateListener
+from robot_identification.nodes.live_states import LiveStates
 from robot_identification.nodes.long_work import LongWork
 from robot_identification.nodes.parameters import declare
 from robot_identification.nodes.process import main_of
 from robot_identification.nodes.trajectories import SECOND
 from robot_identification.recording import load_recording
-from robot_identification.recording.effort import joint_position, joint_torque_of_states
 from robot_identification.validation import LiveValidation, Thresholds
 
 OUTPUTS = ('predicted', 'residual', 'running_error')
@@ -42,6 +41,8 @@ OUTPUTS = ('predicted', 'residual', 'running_error')
 
 class ValidationProcess:
     """Validates on request, and live where it has a model."""
+
+    patience = 4.0  # [s]
 
     def __init__(self) -> None:
         self.node = node = Node('validation')
@@ -60,8 +61,7 @@ class ValidationProcess:
                             for output in OUTPUTS}
         self._work = LongWork(node, lambda text, part: None)
         self._live: LiveValidation | None = None
-        self._listener: JointStateListener | None = None
-        self._begin: int | None = None
+        self._states: LiveStates | None = None
         self.model = load_model(self.data.existing(name, 'model')) if name else None
         node.create_service(Validate, '~/validate', self._validate,
                             callback_group=ReentrantCallbackGroup())
@@ -120,33 +120,18 @@ class ValidationProcess:
             return
         arm = self.model.arm
         try:
-            if self._live is None:
+            if self._live is None or self._states is None:
+                if self._states is not None:
+                    self._states.destroy()
+                self._states = LiveStates(self.node, arm, self.topic)
                 self._live = LiveValidation(self.model, self.window, self.memory)
-                self._begin = None
-                if self._listener is not None:
-                    self._listener.destroy()
-                    self._listener = None
-            if self._listener is None:
-                if not self.node.get_publishers_info_by_topic(
-                        self.node.resolve_topic_name(self.topic)):
-                    return
-                self._listener = JointStateListener(self.node, arm, self.topic)
-            taken = self._listener.take()
-            if taken is None:
-                return
-            stamps, q, _, effort = taken
-            if effort is None:
-                return
-            if self._begin is None:
-                self._begin = int(stamps[0])
-            position = joint_position(arm, q)
-            found = self._live.add((stamps - self._begin) / SECOND, position,
-                                   joint_torque_of_states(arm, effort, position))
+            taken = self._states.take()
+            found = None if taken is None else self._live.add(*taken)
         except RobotIdentificationError as error:
             self.health.report(ERROR, str(error))
             return
         if found is not None:
-            stamp = self._begin + round(found.t * SECOND)
+            stamp = self._states.stamp(found.t)
             for output in OUTPUTS:
                 self._publish(output, stamp, arm.joint_names, getattr(found, output))
 

@@ -55,6 +55,40 @@ class TrajectoryFollower:
         """When the trajectory is at its last point [s]."""
         return float(self._t[-1])
 
+    def check(self, now: float, joint_names: Sequence[str], t: Array, v: Array) -> None:
+        """
+        Refuse a trajectory as the controller does; as `accept`, which begins with it.
+
+        Raises
+        ------
+        SimulationError
+            The text says why.
+        """
+        if sorted(joint_names) != sorted(self.joint_names):
+            raise SimulationError(f"the trajectory is for {', '.join(joint_names)}, the "
+                                  f"controller has {', '.join(self.joint_names)}")
+        if not len(t) or np.any(np.diff(t) <= 0):
+            raise SimulationError('the times of the trajectory do not increase')
+        if t[-1] < now:
+            raise SimulationError(f'the trajectory ended {now - t[-1]:.3f} s ago')
+        if np.any(np.abs(v[-1]) > REST):
+            raise SimulationError('the trajectory moves at its end')
+
+    def hold(self, now: float, q: Array) -> None:
+        """
+        Hold a position from now on, with nothing in between.
+
+        Parameters
+        ----------
+        now
+            Time [s].
+        q
+            The position, (n,) [rad or m].
+        """
+        self._t, self._segment = np.array([now]), -1
+        self._points = np.zeros((1, 3, len(self.joint_names)))
+        self._points[0, 0] = q
+
     def accept(self, now: float, joint_names: Sequence[str], t: Array, q: Array, v: Array,
                a: Array, measured: tuple[Array, Array]) -> None:
         """
@@ -78,15 +112,7 @@ class TrajectoryFollower:
         SimulationError
             It is rejected; the text says why.
         """
-        if sorted(joint_names) != sorted(self.joint_names):
-            raise SimulationError(f"the trajectory is for {', '.join(joint_names)}, the "
-                                  f"controller has {', '.join(self.joint_names)}")
-        if not len(t) or np.any(np.diff(t) <= 0):
-            raise SimulationError('the times of the trajectory do not increase')
-        if t[-1] < now:
-            raise SimulationError(f'the trajectory ended {now - t[-1]:.3f} s ago')
-        if np.any(np.abs(v[-1]) > REST):
-            raise SimulationError('the trajectory moves at its end')
+        self.check(now, joint_names, t, v)
         order = [list(joint_names).index(name) for name in self.joint_names]
         points = np.stack([q, v, a], axis=1)[:, :, order]
         if t[0] > now:

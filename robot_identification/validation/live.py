@@ -22,10 +22,9 @@ import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import ConfigurationError
+from robot_identification.signals import Instant, SlidingWindow
 
-DEGREE = 3        # of the polynomial that smooths
-FEWEST = 8        # samples in a window
-MOVING = 0.02     # [rad/s or m/s] below which friction may be anything
+MOVING = 0.02  # [rad/s or m/s] below which friction may be anything
 
 
 @dataclass(frozen=True)
@@ -51,10 +50,7 @@ class LiveResidual:
 
 class LiveValidation:
     """
-    Predicts torques over a sliding window.
-
-    Positions and torques are smoothed by a polynomial over the window, whose derivatives in its
-    middle are velocity and acceleration: the same for both sides, half a window late.
+    Predicts torques in the middle of a sliding window, half of it late.
 
     Parameters
     ----------
@@ -75,10 +71,9 @@ class LiveValidation:
         if not (window > 0 and memory > 0):
             raise ConfigurationError(f'window ({window:g} s) and memory ({memory:g} s) must be '
                                      f'positive')
-        self.model, self.window, self.memory = model, window, memory
+        self.model, self.memory = model, memory
         n = model.arm.n
-        self._t = np.zeros(0)
-        self._q, self._tau = np.zeros((0, n)), np.zeros((0, n))
+        self._window = SlidingWindow(n, window)
         self._last: float | None = None
         self._errors, self._energy = np.zeros(n), np.zeros(n)
 
@@ -98,30 +93,12 @@ class LiveValidation:
         LiveResidual or None
             None until the window is full, and over a gap.
         """
-        newest = self._t[-1] if len(self._t) else -np.inf
-        late = np.maximum.accumulate(np.concatenate([[newest], t]))[:-1]
-        rows = t > late
-        if np.any(rows) and t[rows][0] > newest + self.window:
-            self._t, self._q, self._tau = (x[:0] for x in (self._t, self._q, self._tau))
-        self._t = np.concatenate([self._t, t[rows]])
-        self._q, self._tau = np.vstack([self._q, q[rows]]), np.vstack([self._tau, torque[rows]])
-        if len(self._t):
-            keep = slice(int(np.searchsorted(self._t, self._t[-1] - self.window)), None)
-            self._t, self._q, self._tau = self._t[keep], self._q[keep], self._tau[keep]
-        if len(self._t) < FEWEST or self._t[-1] - self._t[0] < 0.8 * self.window:
-            return None
-        return self._judge()
+        found = self._window.add(t, q, torque)
+        return self._judge(found[-1]) if found else None
 
-    def _judge(self) -> LiveResidual:
-        middle = (self._t[0] + self._t[-1]) / 2
-        half = (self._t[-1] - self._t[0]) / 2
-        basis = np.vander((self._t - middle) / half, DEGREE + 1, increasing=True)
-        coefficients = np.linalg.lstsq(basis, np.hstack([self._q, self._tau]), rcond=None)[0]
-        n = self.model.arm.n
-        q = coefficients[:1, :n]
-        v, a = coefficients[1:2, :n] / half, 2 * coefficients[2:3, :n] / half ** 2
-        measured = coefficients[0, n:]
-        predicted = self.model.torque(q, v, a)[0]
+    def _judge(self, instant: Instant) -> LiveResidual:
+        middle, v, measured = instant.t, instant.v[None], instant.tau
+        predicted = self.model.torque(instant.q[None], v, instant.a[None])[0]
         residual = measured - predicted
         passed = 0.0 if self._last is None else max(0.0, middle - self._last)
         self._last = middle

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
 os.environ['ROS_DOMAIN_ID'] = str(10 + os.getpid() % 80)
@@ -48,16 +49,25 @@ class System:
         if not self.rclpy.ok():
             self.rclpy.init()
         self.client = self.rclpy.create_node(f'client_{time.monotonic_ns()}')
-        self._clients = {}
+        self._clients, self.actions = {}, {}
 
     def start(self, node, **parameters):
+        """Start a node and wait until it is there."""
+        self.launch(node, **parameters)
+        self.wait(lambda: node in self.client.get_node_names()
+                  or self.processes[node].poll() is not None, 60)
+        if node == 'simulated_robot':
+            self.wait(lambda: self.client.count_publishers('/joint_states'))
+
+    def launch(self, node, **parameters):
+        """Start a node."""
         parameters.setdefault('data_directory', str(self.data))
         if node == 'simulated_robot':
             parameters.pop('data_directory')
             parameters['publish_clock'] = self.sim_time
         else:
             parameters['use_sim_time'] = self.sim_time
-        program = f'from robot_identification.nodes.{node} import main; raise SystemExit(main())'
+        program = f'import robot_identification.nodes.start as s; raise SystemExit(s.{node}())'
         command = [sys.executable, '-c', program, '--ros-args']
         for name, value in parameters.items():
             command += ['-p', f'{name.replace("__", ".")}:={value}']
@@ -67,8 +77,6 @@ class System:
         with self.logs[node].open('a') as log:
             self.processes[node] = subprocess.Popen(command, stdout=log, stderr=log,
                                                     env=environment)
-        if node == 'simulated_robot':
-            self.wait(lambda: self.client.count_publishers('/joint_states'))
 
     def log(self, node):
         return self.logs[node].read_text()
@@ -77,6 +85,7 @@ class System:
         # after SIGKILL the middleware knows its services for up to 20 s more: such tests come last
         process = self.processes.pop(node)
         process.send_signal(number)
+        self.actions.clear()
         return process.wait(timeout=40)
 
     def close(self):
@@ -113,44 +122,95 @@ class System:
         return self._clients[key].call_async(kind.Request(**fields))
 
     def fault(self, **values):
+        self.set('simulated_robot', **{f'fault.{name}': value for name, value in values.items()})
+
+    def set(self, node, **values):
         from rcl_interfaces.srv import SetParameters
         from rclpy.parameter import Parameter
-        answer = self.call(SetParameters, '/simulated_robot/set_parameters', parameters=[
-            Parameter(f'fault.{name}', value=value).to_parameter_msg()
-            for name, value in values.items()])
+        answer = self.call(SetParameters, f'/{node}/set_parameters', parameters=[
+            Parameter(name, value=value).to_parameter_msg() for name, value in values.items()])
         assert all(result.successful for result in answer.results)
 
     def listen(self, kind, topic, callback, qos=10):
         return self.client.create_subscription(kind, topic, callback, qos)
 
 
-class Execution:
-    """A goal of the excitation node."""
+class Speeds:
+    """Speeds of the arm, heard by somebody else."""
 
-    def __init__(self, system, **goal):
+    def __init__(self, system):
+        from sensor_msgs.msg import JointState
+        self.system, self.stamps, self.speeds = system, [], []
+        self.subscription = system.listen(JointState, '/joint_states', self._heard, 1000)
+
+    def _heard(self, message):
+        self.stamps.append(message.header.stamp.sec + message.header.stamp.nanosec * 1e-9)
+        self.speeds.append(np.abs(message.velocity).max())
+
+    def wait_for_rest(self, seconds=5.0):
+        self.system.wait(lambda: len(self.speeds) > 100 and max(self.speeds[-100:]) < 0.02,
+                         seconds)
+
+    def wait_for_speed(self, speed=0.2):
+        self.system.wait(lambda: self.speeds and self.speeds[-1] > speed)
+
+    def deceleration_after(self, stamp):
+        """Largest loss of speed a second, over 50 ms."""
+        t, v = np.array(self.stamps), np.array(self.speeds)
+        t, v = t[t > stamp], v[t > stamp]
+        window = round(0.05 / np.median(np.diff(t)))
+        return np.max((v[:-window] - v[window:]) / (t[window:] - t[:-window]))
+
+    def close(self):
+        self.system.client.destroy_subscription(self.subscription)
+
+
+@pytest.fixture
+def speeds(system):
+    speeds = Speeds(system)
+    yield speeds
+    speeds.close()
+
+
+class Goal:
+    """A goal of an action of ours."""
+
+    def __init__(self, system, kind, name, /, **fields):
         from rclpy.action import ActionClient
-        from robot_identification_interfaces.action import Excite
         self.system, self.feedback = system, []
-        if not hasattr(system, 'action'):
-            system.action = ActionClient(system.client, Excite, '/excitation/execute')
-            assert system.action.wait_for_server(20)
-        future = system.action.send_goal_async(
-            Excite.Goal(**goal), feedback_callback=lambda m: self.feedback.append(m.feedback))
+        if name not in system.actions:
+            system.actions[name] = ActionClient(system.client, kind, name)
+            assert system.actions[name].wait_for_server(20)
+        future = system.actions[name].send_goal_async(
+            kind.Goal(**fields), feedback_callback=lambda m: self.feedback.append(m.feedback))
         system.wait(future.done)
         self.handle = future.result()
         self.future = self.handle.get_result_async()
+
+    def result(self):
+        self.system.wait(self.future.done, 60)
+        return self.future.result().result
+
+
+class Execution(Goal):
+    """A goal of the excitation node."""
+
+    DESIGN = 6
+
+    def __init__(self, system, /, **goal):
+        from robot_identification_interfaces.action import Excite
+        super().__init__(system, Excite, '/excitation/execute', **goal)
 
     @property
     def phase(self):
         return self.feedback[-1].phase if self.feedback else 0
 
     def reach(self, phase):
-        self.system.wait(lambda: self.phase >= phase or self.future.done(), 30)
+        def there():
+            designs = self.phase == self.DESIGN
+            return designs if phase == self.DESIGN else not designs and self.phase >= phase
+        self.system.wait(lambda: there() or self.future.done(), 30)
         assert not self.future.done(), self.future.result().result
-
-    def result(self):
-        self.system.wait(self.future.done, 60)
-        return self.future.result().result
 
 
 @pytest.fixture(scope='session')

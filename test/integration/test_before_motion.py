@@ -17,7 +17,7 @@ import dataclasses
 import shutil
 import signal
 
-from conftest import Execution, System, ros
+from conftest import PATIENT, Execution, System, ros
 
 from robot_identification.arm import load_arm
 from robot_identification.excitation import Trajectory, load_excitation
@@ -59,7 +59,36 @@ def test_start_outside_limits_and_wrong_controller(tmp_path, excitations):
         assert result.reason == 'controller_joints'
         other.kill('excitation', signal.SIGINT)
         other.start('excitation', robot='panda', autostart=True, controller='nobody')
-        del other.action
         assert Execution(other, excitation='a.yaml').result().reason == 'controller_missing'
     finally:
         other.close()
+
+
+def test_motion_that_is_designed_on_request(tmp_path):
+    ros()
+    system = System(tmp_path)
+    try:
+        system.start('simulated_robot', robot='two_link', rate=RATE)
+        system.start('excitation', robot='two_link', autostart=True, approach_speed=1.0,
+                     **PATIENT)
+        goal = {'excitation': 'new.yaml', 'design': True, 'period': 4.0, 'harmonics': 2}
+        execution = Execution(system, **goal, starts=50)
+        execution.reach(Execution.DESIGN)
+        execution.handle.cancel_goal_async()
+        result = execution.result()
+        assert result.reason == 'cancelled' and 'nothing moved' in result.message
+        assert not (tmp_path / 'new.yaml').exists()
+        for change, text in (({'excitation': '../new.yaml'}, 'outside the data directory'),
+                             ({'excitation': 'new'}, 'ends with .yaml'),
+                             ({'kind': 'spiral'}, 'spiral')):
+            result = Execution(system, **{**goal, **change}).result()
+            assert result.reason == 'excitation' and text in result.message, result.message
+        result = Execution(system, **goal, starts=1, margin=0.2).result()
+        assert result.success, result.message
+        assert result.excitation == str(tmp_path / 'new.yaml')
+        assert load_excitation(tmp_path / 'new.yaml').period == 4.0
+        again = Execution(system, **goal).result()
+        assert again.reason == 'excitation' and 'is there already' in again.message
+    finally:
+        codes = system.close()
+    assert codes == {'simulated_robot': 0, 'excitation': 0}

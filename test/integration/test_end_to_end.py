@@ -20,15 +20,31 @@ import sys
 import numpy as np
 from conftest import PATIENT, Execution, System, ros
 
-from robot_identification.dynamics import load_model
+from robot_identification.arm import load_arm
+from robot_identification.dynamics import ModelStructure, base_parameters, load_model
+from robot_identification.excitation import load_excitation
+
+
+def torque(folder, parameters):
+    """Torques along the motion b, (N, n) [N m], of base parameters."""
+    arm = load_arm('panda')
+    base = base_parameters(ModelStructure.of(arm, 'coulomb_viscous'))
+    _, q, v, a = load_excitation(folder / 'b.yaml').sample(20.0)
+    return base.structure.columns(q, v, a)[:, :, base.columns] @ np.array(parameters)
+
+
+def rms(values):
+    return np.sqrt(np.mean(values ** 2, axis=0))
 
 
 def test_excite_record_identify_validate(tmp_path, excitations):
     ros()
     from rclpy.qos import DurabilityPolicy, QoSProfile
+    from robot_identification_interfaces.msg import OnlineParameters
     from robot_identification_interfaces.srv import Identify, Validate
     from sensor_msgs.msg import JointState
     from std_msgs.msg import String
+    from std_srvs.srv import Trigger
     for file in excitations.iterdir():
         shutil.copy(file, tmp_path)
     system = System(tmp_path)
@@ -38,6 +54,9 @@ def test_excite_record_identify_validate(tmp_path, excitations):
                  **PATIENT)
     system.start('identification', robot='panda')
     system.start('validation')
+    system.start('online_identification', robot='panda')
+    online = []
+    system.listen(OnlineParameters, '/online_identification/parameters', online.append)
     try:
         for motion in ('a', 'b'):
             result = Execution(system, excitation=f'{motion}.yaml',
@@ -45,6 +64,10 @@ def test_excite_record_identify_validate(tmp_path, excitations):
             assert result.success, result.message
             assert max(result.largest_tracking_error) < 0.05
             assert (tmp_path / f'run_{motion}' / 'excitation.yaml').exists()
+            if motion == 'a':
+                first, last = online[0], online[-1]
+                reset = system.call(Trigger, '/online_identification/reset')
+                assert reset.success and f'{last.updates // 1000}' in reset.message
         urdfs, progress = [], []
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         system.listen(String, '/identification/progress', lambda m: progress.append(m.data))
@@ -74,6 +97,14 @@ def test_excite_record_identify_validate(tmp_path, excitations):
         np.testing.assert_array_equal(models[0].friction_parameters, models[1].friction_parameters)
         assert len(answer.parameter_names) == len(answer.parameter_values)
         assert min(answer.parameter_deviations) > 0
+
+        assert list(last.names) == list(answer.parameter_names)
+        assert np.sum(np.log(last.deviations)) < np.sum(np.log(first.deviations))
+        assert min(last.deviations) > 0 and last.updates > 500
+        assert len(last.innovation) == len(last.used) == len(last.joint_names) == 7
+        found = torque(tmp_path, last.values), torque(tmp_path, answer.parameter_values)
+        assert np.all(rms(found[0] - found[1]) < 0.04 * rms(found[1]))
+        assert online[-1].updates < last.updates + 100   # it began again
 
         refused = system.call(Validate, '/validation/validate', model='../results/model.yaml',
                               recording='run_b')

@@ -23,7 +23,7 @@ from conftest import PATIENT, Execution, System, ros
 
 from robot_identification.arm import load_arm
 
-EXCITATION, RATE = 3, 250.0
+APPROACH, EXCITATION, RATE = 1, 3, 250.0
 
 
 @pytest.fixture(scope='module')
@@ -42,34 +42,7 @@ def system(tmp_path_factory, excitations):
 
 def start_excitation(system, **parameters):
     system.start('excitation', **{'robot': 'panda', 'autostart': True, 'approach_speed': 1.0,
-                                  **PATIENT, **parameters})
-
-
-class Speeds:
-    """Speeds of the arm, heard by somebody else."""
-
-    def __init__(self, system):
-        from sensor_msgs.msg import JointState
-        self.system, self.stamps, self.speeds = system, [], []
-        self.subscription = system.listen(JointState, '/joint_states', self._heard, 1000)
-
-    def _heard(self, message):
-        self.stamps.append(message.header.stamp.sec + message.header.stamp.nanosec * 1e-9)
-        self.speeds.append(np.abs(message.velocity).max())
-
-    def wait_for_rest(self, seconds=5.0):
-        self.system.wait(lambda: len(self.speeds) > 100 and max(self.speeds[-100:]) < 0.02,
-                         seconds)
-
-    def close(self):
-        self.system.client.destroy_subscription(self.subscription)
-
-
-@pytest.fixture
-def speeds(system):
-    speeds = Speeds(system)
-    yield speeds
-    speeds.close()
+                                  'transport': 'topic', **PATIENT, **parameters})
 
 
 FAULTS = {
@@ -122,7 +95,7 @@ def test_controller_that_rejects(system, speeds):
 def test_cancel_stop_and_two_clients(system, speeds):
     from std_srvs.srv import Trigger
     execution = Execution(system, excitation='a.yaml')
-    execution.reach(1)
+    execution.reach(APPROACH)
     other = Execution(system, excitation='a.yaml').result()
     assert (other.success, other.reason) == (False, 'busy')
     execution.handle.cancel_goal_async()
@@ -130,7 +103,7 @@ def test_cancel_stop_and_two_clients(system, speeds):
     assert result.reason == 'cancelled' and 'rests' in result.message
     speeds.wait_for_rest()
     execution = Execution(system, excitation='a.yaml')
-    execution.reach(1)
+    execution.reach(APPROACH)
     assert system.call(Trigger, '/excitation/stop').success
     assert execution.result().reason == 'stopped'
     assert not system.call(Trigger, '/excitation/stop').success
@@ -145,7 +118,7 @@ def test_only_an_active_node_moves(system, speeds):
         return system.call(ChangeState, '/excitation/change_state',
                            transition=Transition(id=number)).success
     execution = Execution(system, excitation='a.yaml')
-    execution.reach(1)
+    execution.reach(APPROACH)
     assert change(Transition.TRANSITION_DEACTIVATE)
     assert execution.result().reason == 'deactivated'
     speeds.wait_for_rest()
@@ -187,24 +160,18 @@ def test_sigint_brakes_first(system, speeds):
     speeds.wait_for_rest()
     assert 'shutdown: the node was ended; the arm rests' in system.log('excitation')
     start_excitation(system, mode='whole')
-    del system.action
     assert Execution(system, excitation='b.yaml').result().reason == 'finished'
     assert system.kill('excitation', signal.SIGINT) == 0
     start_excitation(system)
-    del system.action
 
 
 def test_killed_excitation_leaves_an_arm_that_brakes(system, speeds):
     execution = Execution(system, excitation='a.yaml')
     execution.reach(EXCITATION)
-    system.wait(lambda: speeds.speeds and speeds.speeds[-1] > 0.2)
+    speeds.wait_for_speed()
     system.kill('excitation')
     died = speeds.stamps[-1]
     speeds.wait_for_rest(8.0)
     moving = np.array(speeds.stamps)[np.array(speeds.speeds) > 0.02]
     assert moving[-1] - died < 4.0  # a horizon of 1.5 s, the braking tail, late messages
-    v = np.array(speeds.speeds)[np.array(speeds.stamps) > died]
-    t = np.array(speeds.stamps)[np.array(speeds.stamps) > died]
-    window = int(0.05 * RATE)
-    deceleration = (v[:-window] - v[window:]) / (t[window:] - t[:-window])
-    assert deceleration.max() < load_arm('panda').limits.acceleration.max()
+    assert speeds.deceleration_after(died) < load_arm('panda').limits.acceleration.max()

@@ -22,6 +22,8 @@ from robot_identification.estimation.online.estimators import (
 )
 from robot_identification.estimation.online.information_filter import InformationFilter
 from robot_identification.estimation.online.online_estimator import OnlineEstimator, OnlineUpdate
+from robot_identification.estimation.online.start import RECURSIVE, start_online
 
 __all__ = ['ExponentialForgetting', 'ExponentialForgettingNonlinear', 'ExtendedKalman',
-           'InformationFilter', 'Kalman', 'OnlineEstimator', 'OnlineUpdate', 'RecursiveEstimator']
+           'InformationFilter', 'Kalman', 'OnlineEstimator', 'OnlineUpdate', 'RECURSIVE',
+           'RecursiveEstimator', 'start_online']

@@ -1,0 +1,72 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""A request for an excitation, as Design.action and Excite.action have it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from robot_identification.arm import Arm
+from robot_identification.errors import ExcitationError
+from robot_identification.excitation import SAFE, Excitation, Progress, Requirements, design
+
+
+def designed(request: Any, arm: Arm, output: Path, tell: Callable[[Progress], None]) -> Excitation:
+    """
+    Design an excitation and write its file.
+
+    Parameters
+    ----------
+    request
+        Goal of Design.action or Excite.action; what is empty or 0 has the default that the
+        interface states.
+    arm
+        For this arm.
+    output
+        The file.
+    tell
+        Told of the progress; ends the design where it raises.
+
+    Raises
+    ------
+    ExcitationError
+        The request cannot be met.
+    """
+    found = design(
+        arm, kind=request.kind or 'mfs', criterion=request.criterion or 'cond',
+        period=request.period or 20.0, harmonics=request.harmonics or 8,
+        starts=request.starts or 4, seed=request.seed, margin=request.margin,
+        time_budget=request.time_budget or None, progress=tell,
+        requirements=_requirements(request))
+    found.save(output)
+    return found
+
+
+def _requirements(request: Any) -> Requirements:
+    """What a design respects when it is told nothing, changed as the request says."""
+    boxes = [float(x) for x in request.boxes]
+    if len(boxes) % 6:
+        raise ExcitationError(f'boxes must be six numbers each, lower and upper corner [m], not '
+                              f'{len(boxes)} numbers')
+    surroundings = bool(request.floor) or bool(boxes)
+    if request.no_collisions and surroundings:
+        raise ExcitationError('a floor or boxes and no_collisions contradict each other')
+    return dataclasses.replace(
+        SAFE, torque_margin=None if request.no_torque else SAFE.torque_margin,
+        clearance=None if request.no_collisions else SAFE.clearance,
+        floor=float(request.floor[0]) if request.floor else None,
+        boxes=tuple(tuple(boxes[i:i + 6]) for i in range(0, len(boxes), 6)))

@@ -1,0 +1,124 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Arguments that several launch files have, described once; launch itself is not needed here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from robot_identification.files import shared_folder
+
+SWITCH = ['true', 'false']
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    'robot': {
+        'description': 'Shipped robot (see: robot-identification robots), or the path of a robot '
+                       'YAML.'},
+    'sim': {
+        'default_value': 'mujoco', 'choices': ['mujoco', 'gazebo', 'mock', 'none'],
+        'description': 'mujoco: the simulated robot of this package; gazebo: ros_gz_sim and '
+                       'gz_ros2_control; mock: ros2_control without physics and torques; none: a '
+                       'real arm.'},
+    'controller': {
+        'default_value': 'joint_trajectory_controller',
+        'description': 'Joint trajectory controller that moves the arm.'},
+    'transport': {
+        'default_value': 'auto', 'choices': ['auto', 'action', 'topic'],
+        'description': 'How the controller is told: its action FollowJointTrajectory, its topic, '
+                       'or the action where it is offered (auto).'},
+    'command_interface': {
+        'default_value': 'position', 'choices': ['position', 'effort'],
+        'description': 'What the controllers command in Gazebo and mock hardware.'},
+    'joint_states': {
+        'default_value': 'joint_states',
+        'description': 'Topic of the joint states; take the one that the driver itself '
+                       'publishes.'},
+    'autostart': {
+        'default_value': 'false', 'choices': SWITCH,
+        'description': 'Whether to activate the excitation node at once. Only an active node '
+                       'moves the arm: leave it false for a real one and activate it with ros2 '
+                       'lifecycle.'},
+    'online': {
+        'default_value': 'false', 'choices': SWITCH,
+        'description': 'Whether to start online_identification, which follows the parameters '
+                       'while the arm moves.'},
+    'model': {
+        'default_value': '',
+        'description': 'Model file to predict torques with from the beginning; empty for none.'},
+    'data_directory': {
+        'default_value': '~/robot_identification',
+        'description': 'Folder of excitations, recordings and results; nodes read and write '
+                       'nothing outside it.'},
+    'use_sim_time': {
+        'default_value': 'false', 'choices': SWITCH,
+        'description': 'Whether nodes follow /clock; sim:=gazebo always sets it.'},
+    'nodes_file': {
+        'default_value': str(shared_folder('config') / 'nodes.yaml'),
+        'description': 'YAML with the parameters of the nodes.'},
+    'state_publisher': {
+        'default_value': 'true', 'choices': SWITCH,
+        'description': 'Whether to start robot_state_publisher beside the simulated robot of '
+                       'this package; Gazebo and mock hardware need it and always start it.'},
+    'gz_args': {
+        'default_value': '-r -v 1 empty.sdf',
+        'description': 'Arguments of Gazebo; add -s to run it without a window.'},
+    'robot_ip': {
+        'default_value': '',
+        'description': 'Address of a real arm; empty when its driver runs already.'},
+    'driver': {
+        'default_value': '',
+        'description': "The vendor's launch file as PACKAGE/FILE, started when robot_ip is "
+                       'given.'},
+    'driver_arguments': {
+        'default_value': '',
+        'description': "Arguments of the vendor's launch file: NAME:=VALUE, separated by spaces; "
+                       'robot_ip is added.'},
+    'spawn_controller': {
+        'default_value': 'false', 'choices': SWITCH,
+        'description': "Whether to add `controller`, as the robot's controllers YAML describes "
+                       "it, to the vendor's controller manager (sim:=none)."},
+}
+COMMON = ('robot', 'use_sim_time', 'nodes_file')
+ROBOT = (*COMMON, 'sim', 'controller', 'command_interface', 'state_publisher', 'gz_args',
+         'robot_ip', 'driver', 'driver_arguments', 'spawn_controller')
+STEP = (*COMMON, 'joint_states', 'data_directory')
+PARTS: dict[str, tuple[str, ...]] = {
+    'robot': ROBOT,
+    'excite': (*STEP, 'controller', 'transport', 'autostart'),
+    'record': STEP,
+    'validate': (*STEP, 'model'),
+    'online': STEP,
+}
+"""Launch files that identify.launch.py includes, and their arguments."""
+
+
+def arguments(*names: str, **defaults: str) -> list[dict[str, Any]]:
+    """
+    Return what DeclareLaunchArgument takes.
+
+    Parameters
+    ----------
+    names
+        Of the arguments, in `ARGUMENTS`.
+    defaults
+        Values of some, other than the usual ones.
+    """
+    return [{'name': name, **ARGUMENTS[name],
+             **({'default_value': defaults[name]} if name in defaults else {})}
+            for name in names]
+
+
+def all_arguments() -> tuple[str, ...]:
+    """Return the arguments of identify.launch.py: those of all its parts."""
+    return tuple(dict.fromkeys(['robot', 'sim', *(name for part in PARTS.values()
+                                                  for name in part), 'online']))

@@ -1,0 +1,55 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Entry points of the nodes: a signal ends them cleanly also while they are being imported."""
+
+from __future__ import annotations
+
+import os
+import signal
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+
+def start(name: str) -> int:
+    """
+    Import a node and run it.
+
+    Parameters
+    ----------
+    name
+        Of its module.
+
+    Returns
+    -------
+    int
+        Exit code of `process.run`; 0 also where it is told to end before it runs.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _end)
+    code: int = import_module(f'robot_identification.nodes.{name}').main()
+    return code
+
+
+def _end(*_: Any) -> None:
+    # nothing is open yet, and an exception may be lost in the modules that are being imported
+    os._exit(0)
+
+
+excitation = partial(start, 'excitation')
+identification = partial(start, 'identification')
+online_identification = partial(start, 'online_identification')
+recorder = partial(start, 'recorder')
+simulated_robot = partial(start, 'simulated_robot')
+validation = partial(start, 'validation')

@@ -1,0 +1,133 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Motion and torques out of joint states while they arrive."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from robot_identification.arrays import Array
+from robot_identification.errors import ConfigurationError
+
+DEGREE = 3        # of the polynomial that smooths
+FEWEST = 8        # samples in a window
+FILLED = 0.8      # part of its length that a window must span
+
+
+@dataclass(frozen=True)
+class Instant:
+    """
+    The middle of a window.
+
+    Parameters
+    ----------
+    t
+        [s].
+    q, v, a, tau
+        (n,) [rad or m, per s, per s^2, N m or N].
+    """
+
+    t: float
+    q: Array
+    v: Array
+    a: Array
+    tau: Array
+
+
+class SlidingWindow:
+    """
+    Smooths positions and torques by a polynomial over a sliding window.
+
+    Its derivatives in the middle of the window are velocity and acceleration: the same filter for
+    both sides, half a window late.
+
+    Parameters
+    ----------
+    n
+        Joints.
+    window
+        [s].
+    step
+        Between instants [s]; one for each call of `add` where it is None.
+
+    Raises
+    ------
+    ConfigurationError
+        A window or a step that is not positive.
+    """
+
+    def __init__(self, n: int, window: float, step: float | None = None) -> None:
+        if not window > 0 or not (step is None or step > 0):
+            raise ConfigurationError(f'the window ({window:g} s) and the step of a sliding window '
+                                     f'must be positive')
+        self.n, self.window, self.step = n, window, step
+        self._t = np.zeros(0)
+        self._q, self._tau = np.zeros((0, n)), np.zeros((0, n))
+        self._due = -np.inf
+
+    def add(self, t: Array, q: Array, torque: Array) -> list[Instant]:
+        """
+        Take the samples that have arrived, and return the instants that they complete.
+
+        Parameters
+        ----------
+        t
+            Stamps, (N,) [s]; samples that are not newer than the last one are ignored.
+        q, torque
+            At the joints, (N, n) [rad or m], [N m or N].
+        """
+        newest = self._t[-1] if len(self._t) else -np.inf
+        late = np.maximum.accumulate(np.concatenate([[newest], t]))[:-1]
+        rows = t > late
+        if np.any(rows) and t[rows][0] > newest + self.window:
+            self._t, self._q, self._tau = (x[:0] for x in (self._t, self._q, self._tau))
+        first = len(self._t)
+        self._t = np.concatenate([self._t, t[rows]])
+        self._q, self._tau = np.vstack([self._q, q[rows]]), np.vstack([self._tau, torque[rows]])
+        found = []
+        for last in self._ends(first):
+            instant = self._instant(last)
+            if instant is not None:
+                found.append(instant)
+        if len(self._t):
+            keep = int(np.searchsorted(self._t, self._t[-1] - self.window))
+            self._t, self._q, self._tau = self._t[keep:], self._q[keep:], self._tau[keep:]
+        return found
+
+    def _ends(self, first: int) -> list[int]:
+        if first == len(self._t):
+            return []
+        if self.step is None:
+            return [len(self._t) - 1]
+        ends = []
+        for k in range(first, len(self._t)):
+            if self._t[k] >= self._due:
+                ends.append(k)
+                self._due = max(self._due, self._t[k] - self.step / 2) + self.step
+        return ends
+
+    def _instant(self, last: int) -> Instant | None:
+        rows = slice(int(np.searchsorted(self._t, self._t[last] - self.window)), last + 1)
+        t = self._t[rows]
+        if len(t) < FEWEST or t[-1] - t[0] < FILLED * self.window:
+            return None
+        middle, half = (t[0] + t[-1]) / 2, (t[-1] - t[0]) / 2
+        basis = np.vander((t - middle) / half, DEGREE + 1, increasing=True)
+        values = np.hstack([self._q[rows], self._tau[rows]])
+        coefficients = np.asarray(np.linalg.lstsq(basis, values, rcond=None)[0], dtype=float)
+        n = self.n
+        return Instant(float(middle), coefficients[0, :n], coefficients[1, :n] / half,
+                       2 * coefficients[2, :n] / half ** 2, coefficients[0, n:])

@@ -1,0 +1,171 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The arm is moved through the action FollowJointTrajectory, where control_msgs is installed."""
+
+import importlib.util
+import shutil
+import signal
+import time
+
+import pytest
+from conftest import PATIENT, Execution, System, ros
+
+from robot_identification.arm import load_arm
+
+EXCITATION, RATE = 3, 250.0
+CONTROLLER = 'joint_trajectory_controller'
+CALM = {'path_tolerance': 0.0, 'goal_tolerance': 0.0, 'goal_time': 0.0}
+installed = importlib.util.find_spec('control_msgs') is not None
+needs_action = pytest.mark.skipif(not installed, reason='control_msgs is not installed')
+
+
+@pytest.fixture(scope='module')
+def system(tmp_path_factory, excitations):
+    ros()
+    folder = tmp_path_factory.mktemp('action')
+    for file in excitations.iterdir():
+        shutil.copy(file, folder)
+    system = System(folder)
+    system.start('simulated_robot', robot='panda', rate=RATE)
+    start_excitation(system)
+    yield system
+    codes = system.close()
+    assert codes == dict.fromkeys(codes, 0), codes
+
+
+def start_excitation(system, **parameters):
+    system.start('excitation', **{'robot': 'panda', 'autostart': True, 'approach_speed': 1.0,
+                                  'watch__tracking': 0.5, **PATIENT, **parameters})
+
+
+@needs_action
+def test_auto_takes_the_action(system, speeds):
+    result = Execution(system, excitation='b.yaml').result()
+    assert result.reason == 'finished', result.message
+    assert result.transport == 'action' and 'was cancelled' not in result.message
+    assert max(result.largest_tracking_error) < 0.05
+    assert f"sends to '/{CONTROLLER}/follow_joint_trajectory' by the action" in (
+        system.log('excitation'))
+
+
+@needs_action
+def test_rejected_goal(system, speeds):
+    system.fault(reject=True)
+    began = time.monotonic()
+    result = Execution(system, excitation='b.yaml').result()
+    system.fault(reject=False)
+    assert result.reason == 'controller_rejected' and 'the arm rests' in result.message
+    assert time.monotonic() - began < 10
+    assert not speeds.speeds or max(speeds.speeds) < 0.02
+
+
+@needs_action
+def test_path_tolerance_of_the_controller(system, speeds):
+    execution = Execution(system, excitation='b.yaml')
+    execution.reach(EXCITATION)
+    system.set(CONTROLLER, path_tolerance=0.08)
+    system.fault(stuck_joint='panda_joint4')
+    result = execution.result()
+    system.fault(stuck_joint='')
+    system.set(CONTROLLER, **CALM)
+    assert result.reason == 'path_tolerance'
+    assert "joint 'panda_joint4' is 0.0" in result.message and 'the arm rests' in result.message
+    speeds.wait_for_rest()
+
+
+@needs_action
+def test_goal_tolerance_of_the_controller(system, speeds):
+    system.set(CONTROLLER, goal_tolerance=1e-9, goal_time=0.2)
+    result = Execution(system, excitation='b.yaml').result()
+    assert result.reason == 'goal_tolerance' and 'its tolerance is 1e-09' in result.message
+    system.set(CONTROLLER, goal_time=0.0)
+    result = Execution(system, excitation='b.yaml').result()
+    system.set(CONTROLLER, **CALM)
+    assert result.reason == 'finished' and 'its goal was cancelled' in result.message
+    speeds.wait_for_rest()
+
+
+@needs_action
+def test_cancelling_brakes_with_bounded_deceleration(system, speeds):
+    execution = Execution(system, excitation='b.yaml')
+    execution.reach(EXCITATION)
+    speeds.wait_for_speed()
+    began = speeds.stamps[-1]
+    execution.handle.cancel_goal_async()
+    result = execution.result()
+    assert result.reason == 'cancelled' and 'the arm rests' in result.message
+    speeds.wait_for_rest()
+    assert speeds.deceleration_after(began) < load_arm('panda').limits.acceleration.max()
+
+
+@needs_action
+def test_somebody_else_cancels_the_goal(system, speeds):
+    from action_msgs.srv import CancelGoal
+    execution = Execution(system, excitation='b.yaml')
+    execution.reach(EXCITATION)
+    system.call(CancelGoal, f'/{CONTROLLER}/follow_joint_trajectory/_action/cancel_goal')
+    result = execution.result()
+    assert result.reason == 'controller_cancelled', result.message
+    speeds.wait_for_rest()
+
+
+@needs_action
+def test_whole_motion_that_cannot_be_replaced_is_held(system, speeds):
+    assert system.kill('excitation', signal.SIGINT) == 0
+    start_excitation(system, mode='whole', transport='action')
+    execution = Execution(system, excitation='a.yaml')
+    execution.reach(EXCITATION)
+    system.fault(reject=True)       # the braking trajectory as well
+    began = time.monotonic()
+    execution.handle.cancel_goal_async()
+    result = execution.result()
+    system.fault(reject=False)
+    assert result.reason == 'cancelled' and 'the arm rests' in result.message
+    assert time.monotonic() - began < 6
+    speeds.wait_for_rest()
+
+
+@needs_action
+def test_action_that_nobody_offers_is_refused(system):
+    assert system.kill('excitation', signal.SIGINT) == 0
+    start_excitation(system, transport='action', controller='nobody')
+    result = Execution(system, excitation='b.yaml').result()
+    assert result.reason == 'controller_missing'
+    assert "nobody offers '/nobody/follow_joint_trajectory'" in result.message
+    assert system.kill('excitation', signal.SIGINT) == 0
+    start_excitation(system)
+
+
+@pytest.mark.skipif(installed, reason='control_msgs is installed')
+def test_action_without_control_msgs_is_refused(tmp_path):
+    ros()
+    system = System(tmp_path)
+    try:
+        system.start('simulated_robot', robot='panda', rate=RATE)
+        start_excitation(system, transport='action')
+        assert system.processes.pop('excitation').wait(timeout=30) == 2
+        assert 'control_msgs is not installed' in system.log('excitation')
+    finally:
+        assert system.close() == {'simulated_robot': 0}
+
+
+@needs_action
+def test_killed_excitation_leaves_an_arm_that_brakes(system, speeds):
+    execution = Execution(system, excitation='b.yaml')
+    execution.reach(EXCITATION)
+    speeds.wait_for_speed()
+    system.kill('excitation')
+    died = speeds.stamps[-1]
+    speeds.wait_for_rest(8.0)
+    assert speeds.deceleration_after(died) < load_arm('panda').limits.acceleration.max()

@@ -1,0 +1,116 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The services and actions of the identification node that the whole job does not need."""
+
+import numpy as np
+import pytest
+from conftest import Goal, System, ros
+
+from robot_identification.arm import load_arm
+from robot_identification.excitation import design as excitation_of
+from robot_identification.excitation import load_excitation
+from robot_identification.recording.csv_file import write_csv
+from robot_identification.simulation import Plant, PlantOptions, simulate
+
+
+@pytest.fixture(scope='module')
+def system(tmp_path_factory):
+    ros()
+    folder = tmp_path_factory.mktemp('identification')
+    arm = load_arm('two_link')
+    motion = excitation_of(arm, period=4.0, harmonics=2, starts=1, margin=0.1)
+    run = simulate(Plant(arm, PlantOptions()), motion, rng=np.random.default_rng(0), periods=2)
+    write_csv(run.recording, folder / 'run.csv')
+    system = System(folder, sim_time=False)
+    system.start('identification', robot='two_link')
+    yield system
+    codes = system.close()
+    assert codes == dict.fromkeys(codes, 0), codes
+
+
+def design(system, **goal):
+    from robot_identification_interfaces.action import Design
+    return Goal(system, Design, '/identification/design', **goal)
+
+
+def test_design(system):
+    goal = design(system, output='sub/motion.yaml', period=4.0, harmonics=3, starts=1,
+                  time_budget=5.0, margin=0.1)
+    result = goal.result()
+    assert result.success, result.message
+    assert goal.feedback and 0 < goal.feedback[-1].progress <= 1
+    motion = load_excitation(system.data / 'sub' / 'motion.yaml')
+    assert result.path == str(system.data / 'sub' / 'motion.yaml')
+    assert motion.period == 4.0 and motion.condition_number == result.condition_number
+    motion.check_arm(load_arm('two_link'))
+
+
+@pytest.mark.parametrize(('goal', 'text'), [
+    ({'output': '../motion.yaml'}, 'outside the data directory'),
+    ({'output': ''}, 'not named'),
+    ({'output': 'x.yaml', 'robot': 'nobody'}, "'nobody'; there is"),
+    ({'output': 'x.yaml', 'robot': '/etc/robot.yaml'}, 'outside the data directory'),
+    ({'output': 'x.yaml', 'kind': 'spiral'}, 'spiral'),
+    ({'output': 'x.yaml', 'margin': 1.5}, 'margin')])
+def test_design_that_is_refused(system, goal, text):
+    result = design(system, **goal).result()
+    assert not result.success and text in result.message, result.message
+    assert not (system.data / 'x.yaml').exists()
+
+
+def test_design_is_cancelled_and_one_runs_at_a_time(system):
+    from std_srvs.srv import Trigger
+    goal = design(system, robot='panda', output='long.yaml', starts=8)
+    system.wait(lambda: goal.feedback)
+    second = design(system, output='other.yaml').result()
+    assert not second.success and 'busy: a design is not finished' in second.message
+    goal.handle.cancel_goal_async()
+    result = goal.result()
+    assert not result.success and result.message == 'a design was cancelled'
+    assert not (system.data / 'long.yaml').exists()
+    answer = system.call(Trigger, '/identification/cancel')
+    assert not answer.success and answer.message == 'nothing is being done'
+
+
+def test_identification_is_cancelled(system):
+    from robot_identification_interfaces.srv import Identify
+    from std_msgs.msg import String
+    from std_srvs.srv import Trigger
+    progress = []
+    system.listen(String, '/identification/progress', lambda m: progress.append(m.data))
+    future = system.call_async(Identify, '/identification/identify', recordings=['run.csv'],
+                               estimator='auto', output='results')
+    system.wait(lambda: progress)
+    assert system.call(Trigger, '/identification/cancel').success
+    system.wait(future.done, 60)
+    answer = future.result()
+    assert not answer.success and answer.message == 'an identification was cancelled'
+    assert not (system.data / 'results').exists()
+
+
+@pytest.mark.parametrize(('request_', 'text'), [
+    ({'recordings': ['../run.csv'], 'output': 'results'}, 'outside the data directory'),
+    ({'recordings': ['run.csv'], 'output': '/tmp/results'}, 'outside the data directory'),
+    ({'recordings': ['none.csv'], 'output': 'results'}, "no recording 'none.csv'"),
+    ({'recordings': ['run.csv'], 'held_out': ['link/x'], 'output': 'results'}, 'outside'),
+    ({'recordings': [], 'output': 'results'}, 'recording'),
+    ({'recordings': ['run.csv'], 'output': 'results', 'estimator': 'magic'}, 'magic'),
+    ({'recordings': ['run.csv'], 'output': 'results', 'friction': 'honey'}, 'honey')])
+def test_identification_that_is_refused(system, request_, text):
+    from robot_identification_interfaces.srv import Identify
+    link = system.data / 'link'
+    if not link.exists():
+        link.symlink_to('/etc')
+    answer = system.call(Identify, '/identification/identify', **request_)
+    assert not answer.success and text in answer.message, answer.message

@@ -1,0 +1,59 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Nodes end cleanly when they are told to, also while they start, and say what they lack."""
+
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from conftest import System, ros
+
+NODES = ('excitation', 'recorder', 'identification', 'online_identification', 'validation',
+         'simulated_robot')
+
+
+def catches_sigterm(process):
+    """Whether the interpreter has come to the first line of the node."""
+    caught = Path(f'/proc/{process.pid}/status').read_text().split('SigCgt:')[1].split()[0]
+    return int(caught, 16) >> (signal.SIGTERM - 1) & 1
+
+
+@pytest.mark.parametrize('delay', [0.0, 0.3, 1.0, 2.0])
+def test_sigint_while_nodes_start(tmp_path, delay):
+    ros()
+    system = System(tmp_path)
+    for node in NODES[round(10 * delay) % 2::2]:
+        system.launch(node, robot='panda')
+    system.wait(lambda: all(map(catches_sigterm, system.processes.values())))
+    time.sleep(delay)
+    codes = system.close()
+    assert codes == dict.fromkeys(codes, 0), codes
+    for node in codes:
+        assert 'Traceback' not in system.log(node), system.log(node)
+
+
+@pytest.mark.parametrize(('node', 'parameters', 'text'), [
+    ('online_identification', {'estimator': 'ols'}, 'exponential_forgetting_nonlinear'),
+    ('online_identification', {'friction': 'stribeck'}, 'take extended_kalman'),
+    ('online_identification', {'noise': '[1.0, 2.0]'}, "'noise' has 2 numbers"),
+    ('excitation', {'transport': 'telepathy'}, 'auto, action, topic'),
+    ('recorder', {'robot': 'nobody'}, 'nobody')])
+def test_wrong_parameters_end_with_a_sentence(tmp_path, node, parameters, text):
+    ros()
+    system = System(tmp_path)
+    system.launch(node, **{'robot': 'panda', **parameters})
+    assert system.processes.pop(node).wait(timeout=40) == 2
+    assert text in system.log(node) and 'Traceback' not in system.log(node)
+    system.close()
