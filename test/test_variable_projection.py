@@ -166,7 +166,7 @@ def test_bounded_least_squares_meets_the_optimality_conditions():
         matrix = rng.normal(size=(30, 12)) * np.geomspace(1, 1e-4, 12)
         target = matrix @ rng.normal(size=12) + 1e-3 * rng.normal(size=30)
         lower = rng.normal(size=12) - 0.5
-        upper = lower + 1
+        upper = lower + 2
         x, free = least_squares_within(matrix, target, lower, upper)
         gradient = matrix.T @ (matrix @ x - target) / np.linalg.norm(matrix, axis=0)
         assert np.all((x >= lower) & (x <= upper))
@@ -174,7 +174,7 @@ def test_bounded_least_squares_meets_the_optimality_conditions():
         assert np.all(np.abs(gradient[free]) < 1e-8)
         assert np.all(gradient[~free & (x == lower)] > -1e-8)
         assert np.all(gradient[~free & (x == upper)] < 1e-8)
-    assert 0 < min(count) < max(count) < 12
+    assert len(set(count)) > 3 and max(count) < 12
 
 
 @pytest.mark.parametrize('name', ('atan', 'sech_tanh'))
