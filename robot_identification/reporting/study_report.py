@@ -54,10 +54,8 @@ def write_study(contents: Mapping[str, Any], directory: str | Path) -> Path:
     body = join(
         tag('section', tag('h1', contents['title']), tag('p', contents['reference']),
             *_warnings(contents), id='verdict'),
-        _section('Claims', 'claims', table(
-            ('claim of the paper', 'here', 'evidence'),
-            [(c['claim'], tag('b', 'holds' if c['holds'] else 'does not hold'), c['evidence'])
-             for c in contents['claims']])),
+        *(_claims(contents, title, anchor, ours) for title, anchor, ours in (
+            ('Claims of the paper', 'claims', False), ('Claims of this suite', 'ours', True))),
         *(_table(part) for part in contents['tables']),
         *(_section(plot['title'], f'plot-{number}', _legend(plot), figure.place)
           for number, (plot, figure) in enumerate(zip(contents['plots'], figures))),
@@ -84,6 +82,12 @@ def _warnings(contents: Mapping[str, Any]) -> list[Html]:
     lines.append(tag('p', f'{contents["seconds"]:.0f} s. Everything marked "computed here" comes '
                           'from a simulated arm; what the paper printed is marked as such.'))
     return lines
+
+
+def _claims(contents: Mapping[str, Any], title: str, anchor: str, ours: bool) -> Html:
+    rows = [(c['claim'], tag('b', 'holds' if c['holds'] else 'does not hold'), c['evidence'])
+            for c in contents['claims'] if c['ours'] == ours]
+    return _section(title, anchor, table(('claim', 'here', 'evidence'), rows)) if rows else Html()
 
 
 def _section(title: str, anchor: str, *children: object) -> Html:

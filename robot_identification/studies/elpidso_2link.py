@@ -15,16 +15,19 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import lsq_linear
 
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
+from robot_identification.estimation.bounded import least_squares_within
 from robot_identification.estimation.search import Bounds, SearchResult
+from robot_identification.estimation.search.result import CONVERGED
 from robot_identification.files import shared_folder
 from robot_identification.simulation import Plant, PlantOptions
+from robot_identification.studies.linear_algebra import against_searches
 from robot_identification.studies.repeat import Contestant, convergence, repeat
 from robot_identification.studies.study import (
     Claim,
@@ -102,7 +105,7 @@ def elpidso_2link(quick: bool, seed: int, progress: Progress) -> StudyResult:
     least: dict[float, Array] = {
         rho: np.asarray(np.linalg.lstsq(data[rho].rows, data[rho].target, rcond=None)[0],
                         dtype=np.float64) for rho in FIT}
-    return _report(data, ranges, results, least, runs, budget, quick, seed)
+    return _report(data, ranges, results, least, runs, budget, quick, seed, progress)
 
 
 def _contestants(budget: int, modern: int) -> tuple[Contestant, ...]:
@@ -152,16 +155,24 @@ def _regressor(q: Array, v: Array, a: Array) -> Array:
     return np.stack([np.stack(first, axis=-1), np.stack(second, axis=-1)], axis=1)
 
 
+def _bounded(data: _Data, bounds: Bounds) -> SearchResult:
+    """Return bounded least squares, which is exact."""
+    began = time.perf_counter()
+    values, _ = least_squares_within(data.factor[:, :4], data.factor[:, 4], bounds.lower,
+                                     bounds.upper)
+    cost = float(data.cost(values[None])[0])
+    return SearchResult('bounded least squares', values, cost, 1, np.array([[1.0, cost]]),
+                        CONVERGED, time.perf_counter() - began)
+
+
 def _optimum(data: _Data, bounds: Bounds) -> float:
-    found = lsq_linear(data.factor[:, :4], data.factor[:, 4], (bounds.lower, bounds.upper),
-                       tol=1e-14)
-    return float(data.cost(found.x[None])[0])
+    return _bounded(data, bounds).cost
 
 
 def _report(data: dict[float, _Data], ranges: dict[str, Bounds],
             results: dict[str, dict[float, dict[str, list[SearchResult]]]],
             least: dict[float, Array], runs: int, budget: int, quick: bool,
-            seed: int) -> StudyResult:
+            seed: int, progress: Progress) -> StudyResult:
     paper = results['paper']
     labels = tuple(paper[FIT[0]])
     tables = []
@@ -194,6 +205,11 @@ def _report(data: dict[float, _Data], ranges: dict[str, Bounds],
         tuple(bare),
         note='In the paper the true eta = 0 lies on its bound, which clipping finds for free.'))
     tables.append(_validation(data, paper, least, labels))
+    one = data[WHOLE]
+    algebra = against_searches(
+        f'rho = {WHOLE:g}, 4 unknowns', 'bounded least squares', one.cost, ranges['paper'],
+        lambda: _bounded(one, ranges['paper']), 1000 if quick else 20_000, seed,
+        lambda text, part: progress(text, 0.95 + 0.05 * part))
     return StudyResult(
         name='elpidso_2link', title='ELPIDSO against LS, GA and SPSO on a two-link arm',
         reference='Yan, Lu, Levy, PLoS ONE 10(6), e0129157, 2015',
@@ -207,9 +223,10 @@ def _report(data: dict[float, _Data], ranges: dict[str, Bounds],
             'm1 = 1, l1 = 1, lc1 = 0.5, I1 = 1/12, me = 3, lce = 1, Ie = 0.4, which give the '
             "paper's lambda", 'joints turn without end stops',
             'PID gains, GA operators and SPSO constants (see the searches)'),
-        tables=tuple(tables), claims=_claims(data, ranges, paper, least, labels),
+        tables=(*tables, *algebra.tables),
+        claims=(*_claims(data, ranges, paper, least, labels), *algebra.claims),
         plots=(convergence('Fitness of the median run, rho = 1', 'fitness (3) [(N m)^2]',
-                           paper[1.0]), _torque_plot(data, paper)), quick=quick)
+                           paper[1.0]), _torque_plot(data, paper), *algebra.plots), quick=quick)
 
 
 def _three(values: Array) -> tuple[float, ...]:

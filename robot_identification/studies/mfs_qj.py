@@ -26,11 +26,15 @@ from scipy.interpolate import CubicSpline
 from robot_identification.arm import Arm, load_arm
 from robot_identification.arrays import Array
 from robot_identification.estimation import get_estimator
+from robot_identification.estimation.search.problem import SearchProblem
+from robot_identification.estimation.search.ranges import search_bounds
 from robot_identification.excitation import Excitation, design
 from robot_identification.regression import build_regression
 from robot_identification.signals import Samples, process
 from robot_identification.simulation import Plant, PlantOptions, SimulatedRun, simulate
+from robot_identification.studies.linear_algebra import Comparison, compare_with_searches
 from robot_identification.studies.study import (
+    PAPER,
     Claim,
     Plot,
     Progress,
@@ -82,7 +86,7 @@ def mfs_qj(quick: bool, seed: int, progress: Progress) -> StudyResult:
     circle = _circle(arm)
     fits: dict[tuple[str, str], list[_Fit]] = {}
     for k in range(arms):
-        progress(f'arm {k + 1} of {arms}', 0.1 + 0.9 * k / arms)
+        progress(f'arm {k + 1} of {arms}', 0.1 + 0.8 * k / arms)
         plant = Plant(arm, PlantOptions(seed=seed + k, stribeck_ratio=1.1))
         rng = np.random.default_rng(seed + k)
         check = simulate(plant, circle, rng=rng, name='circle')
@@ -95,7 +99,12 @@ def mfs_qj(quick: bool, seed: int, progress: Progress) -> StudyResult:
                                periods=periods if start == 'run in' else 1)
                 for way, fit in _fits(arm, run, motion, check).items():
                     fits.setdefault((f'{kind.upper()} {start}', way), []).append(fit)
-    return _report(arm, motions, fits, circle, arms, periods, quick, seed)
+    problem = SearchProblem(build_regression(     # the last run: MFS from rest
+        arm, [process(run.recording, arm, period=motion.period)], FRICTION))
+    algebra = compare_with_searches(FRICTION, problem, search_bounds(problem),
+                                    1000 if quick else 20_000, seed,
+                                    lambda text, part: progress(text, 0.9 + 0.1 * part))
+    return _report(arm, motions, fits, circle, arms, periods, quick, seed, algebra)
 
 
 def _from_rest(motion: Excitation, periods: int) -> tuple[Array, Array, Array, Array]:
@@ -160,7 +169,7 @@ def _fits(arm: Arm, run: SimulatedRun, motion: Excitation,
 
 def _report(arm: Arm, motions: dict[str, Excitation], fits: dict[tuple[str, str], list[_Fit]],
             circle: tuple[Array, Array, Array, Array], arms: int, periods: int, quick: bool,
-            seed: int) -> StudyResult:
+            seed: int, algebra: Comparison) -> StudyResult:
     rows: list[tuple[str | float, ...]] = []
     for (motion, way), runs in fits.items():
         middle = [np.median([getattr(f, name) for f in runs], axis=0)
@@ -200,10 +209,9 @@ def _report(arm: Arm, motions: dict[str, Excitation], fits: dict[tuple[str, str]
             'the circle stands upright across the arm; four laps'),
         tables=(table, design_table, Table(
             'Published finding', ('excitation', 'RMS residual'),
-            (('FFS', 'larger, most on joints 1 and 2'), ('MFS', 'smaller')), 'printed in the '
-                                                                             'paper',
-            'The numbers of its Table 3 are lost.')),
-        claims=claims, plots=plots, quick=quick)
+            (('FFS', 'larger, most on joints 1 and 2'), ('MFS', 'smaller')), PAPER,
+            'The numbers of its Table 3 are lost.'), *algebra.tables),
+        claims=(*claims, *algebra.claims), plots=(*plots, *algebra.plots), quick=quick)
 
 
 def _claim(fits: dict[tuple[str, str], list[_Fit]], way: str, start: str) -> Claim:

@@ -17,6 +17,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from robot_identification.estimation.search.problem import SearchProblem
+from robot_identification.estimation.search.ranges import search_bounds
+from robot_identification.regression import build_regression
+from robot_identification.studies.linear_algebra import Comparison, compare_with_searches
 from robot_identification.studies.study import (
     PAPER,
     Claim,
@@ -25,6 +29,7 @@ from robot_identification.studies.study import (
     Table,
 )
 from robot_identification.studies.survey_frictions import compare_frictions
+from robot_identification.studies.survey_idim import PUBLISHED_IDIM, compare_instruments
 from robot_identification.studies.survey_methods import (
     LEVELS,
     Outcome,
@@ -32,7 +37,7 @@ from robot_identification.studies.survey_methods import (
     compare_methods,
     level,
 )
-from robot_identification.studies.survey_tracking import follow
+from robot_identification.studies.survey_tracking import Tracking, follow
 
 PUBLISHED_LINEAR = Table(
     'Published Table 8, linear friction (other inertias, not comparable in value)',
@@ -51,6 +56,18 @@ PUBLISHED_NONLINEAR = Table(
      ('gradient descent', 0.2243, 0.0681, 0.2956, 0.9737, 2.2936),
      ('genetic algorithm', 0.8152, 0.0376, 0.8541, 1.0343, 0.2110),
      ('particle filter', 0.7340, 0.0182, 0.7530, 1.0135, 0.3459)), PAPER)
+PUBLISHED_LEVELS = Table(
+    'Published Table 11',
+    ('method', 'e_d', 'e_f', 'e_T', 'J_e', 'anti-interference', 'follows changes',
+     'solution time'),
+    (('pseudo-inverse', 'C', 'A', 'A', 'C', 'A', 'C', 'A, offline'),
+     ('Kalman', 'C', 'A', 'A', 'C', 'A', 'B', 'online'),
+     ('extended Kalman', 'C', 'B', 'A', 'C', 'B', 'B', 'online'),
+     ('exponential forgetting', 'C', 'B', 'A', 'C', 'B', 'A', 'online'),
+     ('gradient descent', 'B', 'A', 'A', 'A', 'C', 'C', 'B, offline'),
+     ('genetic algorithm', 'B', 'A', 'A', 'A', 'B', 'C', 'C, offline'),
+     ('particle filter', 'B', 'A', 'A', 'A', 'B', 'C', 'B, offline')), PAPER,
+    'Means over linear and Stribeck friction. IDIM-IV is not among them.')
 PUBLISHED_FRICTIONS = Table(
     'Published Table 12: torque errors on the real ER20-C10 [N m]',
     ('friction', 'equation', 'mean', 'standard deviation'),
@@ -86,8 +103,12 @@ def survey_er20(quick: bool, seed: int, progress: Progress) -> StudyResult:
                                 lambda text, part: progress(text, 0.4 + 0.35 * part))
     progress('following a changing friction', 0.75)
     tracking = follow(platform, seed, periods=1 if quick else 6)
-    progress('friction models', 0.9)
-    frictions, friction_claim = compare_frictions(quick, seed, 500 if quick else 20_000)
+    instruments = compare_instruments(platform, seed, 2 if quick else 8,
+                                      lambda text, part: progress(text, 0.78 + 0.07 * part))
+    algebra = _algebra(platform, seed, 500 if quick else 10_000,
+                       lambda text, part: progress(text, 0.85 + 0.1 * part))
+    progress('friction models', 0.95)
+    frictions = compare_frictions(quick, seed, 500 if quick else 20_000)
     return StudyResult(
         name='survey_er20', title='Calculation methods and friction models on the ER20-C10',
         reference='Zhang, Wang, Jing, Tan, Science China Information Sciences, 2018',
@@ -109,12 +130,30 @@ def survey_er20(quick: bool, seed: int, progress: Progress) -> StudyResult:
             'k_e = 1 in the objective (25)', 'rotor inertia is known to be zero, as in the paper',
             'pseudo-inverse and filters: standard parameters of least norm for their base '
             'parameters; the filters start from zero, as recursive least squares does',
-            'the IDIM-IV comparison of Table 10 is not part of this study'),
+            'a method follows a change when its RMS error over the last two thirds is at most a '
+            'fifth of the change: level A for a slope, B for a step only, C for neither'),
         tables=(_errors('Linear friction', linear), PUBLISHED_LINEAR,
                 _errors('Stribeck friction', nonlinear), PUBLISHED_NONLINEAR,
-                _levels(linear, nonlinear), tracking.table, frictions, PUBLISHED_FRICTIONS),
-        claims=(*_claims(linear, nonlinear), *tracking.claims, friction_claim),
-        plots=tracking.plots, quick=quick)
+                _levels(linear, nonlinear, tracking), PUBLISHED_LEVELS, tracking.table,
+                instruments.table, PUBLISHED_IDIM, *frictions.tables, PUBLISHED_FRICTIONS,
+                *algebra.tables),
+        claims=(*_claims(linear, nonlinear), *tracking.claims, *instruments.claims,
+                *frictions.claims, *algebra.claims),
+        plots=(*tracking.plots, *frictions.plots, *algebra.plots), quick=quick)
+
+
+def _algebra(platform: Platform, seed: int, budget: int, progress: Progress) -> Comparison:
+    """Compare all searches with linear algebra on the noisy samples, linear and Stribeck."""
+    def one(friction: str, number: int) -> Comparison:
+        problem = SearchProblem(build_regression(
+            platform.arm, [platform.noisy(friction, seed)], friction))
+        return compare_with_searches(
+            friction, problem, search_bounds(problem), budget, seed,
+            lambda text, part: progress(text, (number + part) / 2))
+
+    parts = [one(friction, k) for k, friction in enumerate(('coulomb_viscous', 'stribeck'))]
+    return Comparison(*(tuple(x for part in parts for x in getattr(part, name))
+                        for name in ('tables', 'claims', 'plots')))
 
 
 def _errors(title: str, outcomes: list[Outcome]) -> Table:
@@ -131,18 +170,21 @@ def _errors(title: str, outcomes: list[Outcome]) -> Table:
         'parameters near zero dominate e_d, so its median is given too.')
 
 
-def _levels(linear: list[Outcome], nonlinear: list[Outcome]) -> Table:
+def _levels(linear: list[Outcome], nonlinear: list[Outcome], tracking: Tracking) -> Table:
     rows = []
     for kind, outcomes in (('linear', linear), ('Stribeck', nonlinear)):
         for o in outcomes:
             rows.append((o.method, kind, *(
                 level(value, LEVELS[name]) for name, value in (
                     ('e_d', o.clean.inertial), ('e_f', o.clean.friction), ('e_T', o.clean.torque),
-                    ('J_e', o.clean.total), ('Delta J_e', o.noisy.total / o.clean.total - 1),
-                    ('seconds', o.seconds)))))
+                    ('J_e', o.clean.total), ('Delta J_e', o.noisy.total / o.clean.total - 1))),
+                tracking.level(o.method),
+                level(o.seconds, LEVELS['seconds'])))
     return Table('Levels A, B, C as in Table 11', (
-        'method', 'friction', 'e_d', 'e_f', 'e_T', 'J_e', 'anti-interference', 'solution time'),
-        tuple(rows), note="Bounds of the survey's Tables 1 to 4; its computers were slower.")
+        'method', 'friction', 'e_d', 'e_f', 'e_T', 'J_e', 'anti-interference', 'follows changes',
+        'solution time'),
+        tuple(rows), note="Bounds of the survey's Tables 1 to 4; its computers were slower. "
+        'Following was tried with linear friction; offline methods do not follow.')
 
 
 def _claims(linear: list[Outcome], nonlinear: list[Outcome]) -> tuple[Claim, ...]:
