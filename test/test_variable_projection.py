@@ -20,7 +20,7 @@ from simulation_arms import two_link
 
 from robot_identification.dynamics import ModelStructure
 from robot_identification.estimation import get_estimator
-from robot_identification.estimation.bounded import least_squares_within
+from robot_identification.estimation.bounded import Box, least_squares_within
 from robot_identification.estimation.variable_projection import best_shape, project
 from robot_identification.regression import SeparableRegression, build_regression
 from robot_identification.signals import Samples
@@ -156,7 +156,7 @@ def tight(separable, shape, weights):
     lower, upper = beta - half, beta + half
     lower[::3] += 1.5 * half[::3]      # every third optimum lies below its range
     upper[::3] += 1.5 * half[::3]
-    return lower, upper
+    return Box(lower, upper)
 
 
 def test_bounded_least_squares_meets_the_optimality_conditions():
@@ -167,14 +167,32 @@ def test_bounded_least_squares_meets_the_optimality_conditions():
         target = matrix @ rng.normal(size=12) + 1e-3 * rng.normal(size=30)
         lower = rng.normal(size=12) - 0.5
         upper = lower + 2
-        x, free = least_squares_within(matrix, target, lower, upper)
+        box = Box(lower, upper)
+        x = least_squares_within(matrix, target, box)
+        free = box.active == 0
+        assert np.array_equal(x, least_squares_within(matrix, target, box))    # a warm start
         gradient = matrix.T @ (matrix @ x - target) / np.linalg.norm(matrix, axis=0)
         assert np.all((x >= lower) & (x <= upper))
         count.append(int(free.sum()))
         assert np.all(np.abs(gradient[free]) < 1e-8)
-        assert np.all(gradient[~free & (x == lower)] > -1e-8)
-        assert np.all(gradient[~free & (x == upper)] < 1e-8)
+        assert np.all(gradient[box.active < 0] > -1e-8) and np.all(x[box.active < 0]
+                                                                   == lower[box.active < 0])
+        assert np.all(gradient[box.active > 0] < 1e-8)
     assert len(set(count)) > 3 and max(count) < 12
+
+
+def test_bounded_least_squares_without_full_rank_falls_back_to_single_exchanges():
+    rng = np.random.default_rng(1)
+    matrix = rng.normal(size=(12, 8))
+    matrix[:, 5] = matrix[:, 2] - matrix[:, 0]
+    matrix[:, 6] = 0.0
+    target = rng.normal(size=12)
+    box = Box(np.full(8, -0.1), np.full(8, 0.1))
+    x = least_squares_within(matrix, target, box)
+    reference = least_squares(lambda x: matrix @ x - target, np.zeros(8), bounds=(-0.1, 0.1),
+                              ftol=1e-14, xtol=1e-14, gtol=1e-14)
+    assert np.all(np.abs(x) <= 0.1)
+    assert np.sum((matrix @ x - target) ** 2) <= 2 * reference.cost * (1 + 1e-6)
 
 
 @pytest.mark.parametrize('name', ('atan', 'sech_tanh'))
@@ -186,8 +204,8 @@ def test_within_a_box_the_gradient_is_exact_and_the_box_is_kept(name):
     other = np.array(shape) * np.exp(0.2)
     box = tight(separable, other, weights)
     found = project(separable, other, weights, box=box)
-    assert np.all((found.beta >= box[0]) & (found.beta <= box[1]))
-    assert np.sum((found.beta == box[0]) | (found.beta == box[1])) >= 2
+    assert np.all((found.beta >= box.lower) & (found.beta <= box.upper))
+    assert np.sum((found.beta == box.lower) | (found.beta == box.upper)) >= 2
     assert found.joint_cost.sum() > 1.1 * project(separable, other, weights).joint_cost.sum()
     gradient = 2 * found.jacobian.T @ found.residual
     for i in range(shape.size):

@@ -24,7 +24,7 @@ from scipy.linalg import qr, solve_triangular
 from scipy.optimize import least_squares
 
 from robot_identification.arrays import Array, IndexArray, read_only
-from robot_identification.estimation.bounded import least_squares_within
+from robot_identification.estimation.bounded import Box, least_squares_within
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.regression import SeparableRegression
 from robot_identification.regression.normal_form import triangle
@@ -35,8 +35,6 @@ GRID = {0: 1, 1: 7, 2: 5}
 SWEEPS = 2
 """Rounds in which each element tries every point of the grid again."""
 NEAR_BOUND = 1e-3
-Box = tuple[Array, Array]
-
 
 @dataclass(frozen=True, eq=False)
 class ShapeFit:
@@ -110,7 +108,7 @@ def project(separable: SeparableRegression, shape: Array, weights: Array,
     gradient
         Whether the Jacobian is wanted.
     box
-        Lower and upper bounds (r,) of the linear parameters, if they have any.
+        Bounds of the linear parameters (r,), if they have any.
 
     References
     ----------
@@ -132,11 +130,14 @@ def project(separable: SeparableRegression, shape: Array, weights: Array,
     beta = np.zeros(matrix.shape[1])
     beta[order[:rank]] = solve_triangular(upper[:rank, :rank], left.T @ target)
     beta /= norms
-    if box is not None and np.any((beta < box[0]) | (beta > box[1])):
-        corner = np.empty_like(upper[:rank])
-        corner[:, order] = upper[:rank]
-        beta, free = least_squares_within(corner * norms, left.T @ target, *box)
-        left = left @ np.linalg.qr(corner[:, free])[0]
+    if box is not None and box.outside(beta):
+        corner = np.zeros((matrix.shape[1], matrix.shape[1]))
+        corner[:rank, order] = upper[:rank]
+        goal = np.zeros(matrix.shape[1])
+        goal[:rank] = left.T @ target
+        beta = least_squares_within(corner * norms, goal, box)
+        if gradient:
+            left = left @ np.linalg.qr(corner[:rank, box.active == 0])[0]
     residual = matrix @ beta - target
     sizes = np.cumsum([0] + [len(f.target) for f in factors])
     joint_cost = np.array([np.sum(residual[a:b] ** 2) for a, b in pairwise(sizes)])

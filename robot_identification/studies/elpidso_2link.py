@@ -22,7 +22,7 @@ import numpy as np
 
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
-from robot_identification.estimation.bounded import least_squares_within
+from robot_identification.estimation.bounded import Box, least_squares_within
 from robot_identification.estimation.search import Bounds, SearchResult
 from robot_identification.estimation.search.result import CONVERGED
 from robot_identification.files import shared_folder
@@ -158,8 +158,8 @@ def _regressor(q: Array, v: Array, a: Array) -> Array:
 def _bounded(data: _Data, bounds: Bounds) -> SearchResult:
     """Return bounded least squares, which is exact."""
     began = time.perf_counter()
-    values, _ = least_squares_within(data.factor[:, :4], data.factor[:, 4], bounds.lower,
-                                     bounds.upper)
+    values = least_squares_within(data.factor[:, :4], data.factor[:, 4],
+                                  Box(bounds.lower, bounds.upper))
     cost = float(data.cost(values[None])[0])
     return SearchResult('bounded least squares', values, cost, 1, np.array([[1.0, cost]]),
                         CONVERGED, time.perf_counter() - began)

@@ -31,7 +31,7 @@ from robot_identification.studies.study import Claim, Plot, Progress, Table
 
 NEAR = 0.01
 """A search has arrived when its cost is this part above that of linear algebra."""
-REPEATS = 5
+REPEATS = 3
 ROUNDING = 1e-9
 FASTER = 10.0
 
@@ -92,7 +92,7 @@ def compare_with_searches(friction: str, problem: SearchProblem, bounds: Bounds,
     few = against_searches(
         f'{friction}: the {alone.bounds.dimension} shape numbers alone, the linear parameters '
         f'eliminated', 'variable projection', alone, alone.bounds,
-        lambda: minimise_squared(cost, bounds), max(200, budget // 40), seed,
+        lambda: minimise_squared(cost, bounds), budget // 40, seed,
         lambda text, part: progress(text, 0.7 + 0.3 * part))
     return Comparison(whole.tables + few.tables, whole.claims + few.claims[:1],
                       whole.plots)

@@ -21,7 +21,7 @@ import numpy as np
 
 from robot_identification.arrays import Array
 from robot_identification.errors import EstimationError
-from robot_identification.estimation.bounded import least_squares_within
+from robot_identification.estimation.bounded import Box, least_squares_within
 from robot_identification.estimation.search.bounds import Bounds
 from robot_identification.estimation.search.objective import MeanSquared, Objective
 from robot_identification.estimation.search.result import CONVERGED, SearchResult
@@ -65,7 +65,7 @@ class Eliminated:
         rank = problem.rank
         self.weights = _row_weights(objective)
         self.separable = SeparableRegression(problem.regression)
-        self.box = bounds.lower[:rank], bounds.upper[:rank]
+        self.box = Box(bounds.lower[:rank], bounds.upper[:rank])
         self.bounds = Bounds(bounds.lower[rank:], bounds.upper[rank:], bounds.names[rank:])
         self._size = problem.shape_size
 
@@ -115,7 +115,7 @@ def minimise_squared(objective: Objective, bounds: Bounds) -> SearchResult:
     problem = objective.problem
     if problem.linear:
         matrix, target = problem.regression.normal.stacked(_row_weights(objective))
-        values, _ = least_squares_within(matrix, target, bounds.lower, bounds.upper)
+        values = least_squares_within(matrix, target, Box(bounds.lower, bounds.upper))
         cost, evaluations = float(np.sum((matrix @ values - target) ** 2)), 1
     else:
         eliminated = Eliminated(objective, bounds)
