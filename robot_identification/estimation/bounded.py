@@ -90,7 +90,7 @@ def least_squares_within(matrix: Array, target: Array, box: Box) -> Array:
     if found is None:
         slow = lsq_linear(unit, goal, (lower, upper), method='bvls', tol=TOLERANCE,
                           lsq_solver='exact')
-        found = slow.x, slow.active_mask
+        found = slow.x, slow.active_mask.astype(np.int64)
     values, box.active = found
     between = np.clip(values / norms * size, box.lower, box.upper)
     return np.choose(box.active + 1, (box.lower, between, box.upper))

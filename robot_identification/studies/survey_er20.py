@@ -103,7 +103,7 @@ def survey_er20(quick: bool, seed: int, progress: Progress) -> StudyResult:
                                 lambda text, part: progress(text, 0.4 + 0.35 * part))
     progress('following a changing friction', 0.75)
     tracking = follow(platform, seed, periods=1 if quick else 6)
-    instruments = compare_instruments(platform, seed, 2 if quick else 8,
+    instruments = compare_instruments(platform, seed, 1 if quick else 8,
                                       lambda text, part: progress(text, 0.78 + 0.07 * part))
     algebra = _algebra(platform, seed, 500 if quick else 10_000,
                        lambda text, part: progress(text, 0.85 + 0.1 * part))

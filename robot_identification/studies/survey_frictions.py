@@ -51,7 +51,7 @@ def compare_frictions(quick: bool, seed: int, budget: int) -> Comparison:
     """
     arm = load_arm('er20_c10')
     motions = [design(arm, period=10.0, harmonics=h, starts=1, seed=seed + k,
-                      time_budget=2.0 if quick else 20.0) for k, h in enumerate((5, 3))]
+                      time_budget=1.0 if quick else 20.0) for k, h in enumerate((5, 3))]
     plant = Plant(arm, PlantOptions(seed=seed, rate=100.0, stribeck_ratio=1.5,
                                     friction_compensation=0.9))
     rng = np.random.default_rng(seed)
