@@ -26,10 +26,13 @@ import numpy as np
 from robot_identification.files import write_text
 from robot_identification.reporting.contents import plain
 from robot_identification.reporting.figures import Figure, axis, figures_json, layout, trace
-from robot_identification.reporting.markup import Html, join, numeric, table, tag, text
+from robot_identification.reporting.markup import Cell, Html, join, numeric, table, tag, text
 from robot_identification.reporting.report import plotly_script, template
 
 COLOURS = ('#0067b1', '#d55e00', '#00795c', '#a05195', '#b3590a', '#6b7a90', '#c2185b', '#4c9ed9')
+
+MARKS, DASHES = ('\u2501', '\u2505'), ('solid', 'dot')
+"""Of lines, in the legend and in the plot; the second when the colours repeat."""
 
 
 def write_study(contents: Mapping[str, Any], directory: str | Path) -> Path:
@@ -95,21 +98,30 @@ def _section(title: str, anchor: str, *children: object) -> Html:
 
 
 def _table(part: Mapping[str, Any]) -> Html:
-    rows = [[numeric(cell) if isinstance(cell, (int, float)) else cell for cell in row]
+    columns = [any(isinstance(cell, (int, float)) for cell in column)
+               for column in zip(*part['rows'])]
+    rows = [[_cell(cell, is_numeric) for cell, is_numeric in zip(row, columns)]
             for row in part['rows']]
     return _section(part['title'], '', tag('p', tag('b', part['source'])),
                     table(part['heads'], rows), tag('p', part['note']) if part['note'] else '')
 
 
+def _cell(cell: str | float | None, is_numeric: bool) -> Cell | str:
+    if isinstance(cell, (int, float)) or cell is None:
+        return numeric(cell)
+    return numeric(None) if is_numeric and cell == '-' else Cell(cell, None, is_numeric)
+
+
 def _legend(plot: Mapping[str, Any]) -> Html:
-    return tag('p', *(tag('span', f'\u25a0 {line["name"]}  ',
+    return tag('p', *(tag('span', f'{MARKS[i // len(COLOURS) % 2]} {line["name"]}  ',
                           style=f'color:{COLOURS[i % len(COLOURS)]}')
                       for i, line in enumerate(plot['lines'])))
 
 
 def _figure(number: int, plot: Mapping[str, Any]) -> Figure:
     data = [trace(np.asarray(line['x'], dtype=float), np.asarray(line['y'], dtype=float),
-                  COLOURS[i % len(COLOURS)], name=line['name'])
+                  COLOURS[i % len(COLOURS)], name=line['name'],
+                  dash=DASHES[i // len(COLOURS) % 2])
             for i, line in enumerate(plot['lines'])]
     kind = 'log' if plot['log'] else 'linear'
     return Figure(f'figure-{number}', data, layout(
