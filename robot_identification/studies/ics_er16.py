@@ -197,13 +197,10 @@ def _frictions(experiment: Experiment, iterations: int, runs: int,
                  'least squares': _least_squares(problem)}
         for method, values in found.items():
             for kind, samples in (('fit', experiment.fit), ('validation', experiment.check)):
-                error = samples.tau - experiment.prediction(friction, values, samples)
-                slow = np.abs(samples.v) < REVERSAL
-                parts = [[float(np.sqrt(np.mean(error[rows_, j] ** 2)))
-                          for j, rows_ in enumerate(mask.T)] for mask in (slow, ~slow)]
-                rows.append((friction, method, kind, *parts[0], *parts[1]))
+                errors = experiment.near_reversals(friction, values, samples)
+                rows.append((friction, method, kind, *errors))
                 if kind == 'fit':
-                    near[friction, method] = np.array(parts[0])
+                    near[friction, method] = np.array(errors[:3])
     table = Table(f'RMS torque error [N m] near reversals (below {REVERSAL:g} rad/s) and '
                   f'elsewhere', (
         'friction', 'method', 'data', *(f'near, joint {j}' for j in (1, 2, 3)),
