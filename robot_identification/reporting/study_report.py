@@ -59,7 +59,7 @@ def write_study(contents: Mapping[str, Any], directory: str | Path) -> Path:
             *_warnings(contents), id='verdict'),
         *(_claims(contents, title, anchor, ours) for title, anchor, ours in (
             ('Claims of the paper', 'claims', False), ('Claims of this suite', 'ours', True))),
-        *(_table(part) for part in contents['tables']),
+        *(_table(part, f'table-{number}') for number, part in enumerate(contents['tables'])),
         *(_section(plot['title'], f'plot-{number}', _legend(plot), figure.place)
           for number, (plot, figure) in enumerate(zip(contents['plots'], figures))),
         _section('Settings', 'settings', table(('setting', 'value'), [
@@ -68,8 +68,8 @@ def write_study(contents: Mapping[str, Any], directory: str | Path) -> Path:
         _section('Assumptions', 'assumptions', tag('ul', *(
             tag('li', line) for line in contents['assumptions']))))
     navigation = [tag('a', name, href=f'#{anchor}') for name, anchor in (
-        ('Study', 'verdict'), ('Claims', 'claims'), ('Settings', 'settings'),
-        ('Assumptions', 'assumptions'))]
+        ('Study', 'verdict'), ('Claims', 'claims'), ('Tables', 'table-0'), ('Plots', 'plot-0'),
+        ('Settings', 'settings'), ('Assumptions', 'assumptions'))]
     page = Template(template('report.html')).substitute(
         title=text(contents['title']), style=template('report.css'), navigation=join(*navigation),
         body=body, figures=figures_json(figures), plotly=plotly_script(),
@@ -82,8 +82,9 @@ def _warnings(contents: Mapping[str, Any]) -> list[Html]:
     lines = [tag('p', note) for note in contents['notes']]
     if contents['quick']:
         lines.append(tag('p', tag('b', 'A quick run: its figures mean little.')))
-    lines.append(tag('p', f'{contents["seconds"]:.0f} s. Everything marked "computed here" comes '
-                          'from a simulated arm; what the paper printed is marked as such.'))
+    lines.append(tag('p', f'Computed in {contents["seconds"]:.0f} s. Everything marked "computed '
+                          'here" comes from a simulated arm; what the paper printed is marked as '
+                          'such.'))
     return lines
 
 
@@ -97,12 +98,12 @@ def _section(title: str, anchor: str, *children: object) -> Html:
     return tag('section', tag('h2', title), *children, id=anchor)
 
 
-def _table(part: Mapping[str, Any]) -> Html:
+def _table(part: Mapping[str, Any], anchor: str) -> Html:
     columns = [any(isinstance(cell, (int, float)) for cell in column)
                for column in zip(*part['rows'])]
     rows = [[_cell(cell, is_numeric) for cell, is_numeric in zip(row, columns)]
             for row in part['rows']]
-    return _section(part['title'], '', tag('p', tag('b', part['source'])),
+    return _section(part['title'], anchor, tag('p', tag('b', part['source'])),
                     table(part['heads'], rows), tag('p', part['note']) if part['note'] else '')
 
 

@@ -149,11 +149,12 @@ def _table(title: str, label: str, best: _Timed, found: Mapping[str, _Timed],
     rows: list[tuple[str | float, ...]] = []
     for name, timed in {label: best, **found}.items():
         result = timed.result
-        arrived = '-' if timed.arrived is None else float(timed.arrived)
+        slower = timed.until / best.seconds
+        arrived: tuple[str | float, ...] = (
+            ('-', f'> {slower:.0f}' if slower >= 10 else f'> {slower:.2g}')
+            if timed.arrived is None else (float(timed.arrived), slower))
         rows.append((name, result.cost, result.cost / best.result.cost - 1,
-                     float(result.evaluations), timed.seconds, arrived,
-                     ('> ' if timed.arrived is None else '')
-                     + f'{timed.until / best.seconds:.3g}'))
+                     float(result.evaluations), timed.seconds, *arrived))
     return Table(f'Squared cost within the same bounds, {title}', (
         'method', 'cost', 'relative excess', 'evaluations', 'processor time [s]',
         f'evaluations to {NEAR:.0%}', f'times slower to {NEAR:.0%}'), tuple(rows),

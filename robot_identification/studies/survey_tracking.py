@@ -28,6 +28,8 @@ JOINT = 2
 MEMORY = 5.0
 CHANGE = 0.5
 """How much of its first value the friction gains by the end."""
+BEGINNING = 5.0
+"""The filters begin with no knowledge; what they say at first [s] is not drawn."""
 FOLLOWED = 0.2
 """A change is followed when the RMS error is at most this part of it."""
 CHANGES = ('ramp', 'parabola', 'step')
@@ -88,10 +90,11 @@ def follow(platform: Platform, seed: int, periods: int) -> Tracking:
                   for label, curve in curves.items()}
         parts |= {(label, name): error / (CHANGE * first) for label, error in errors.items()}
         rows += [(name, label, error, parts[label, name]) for label, error in errors.items()]
-        plots.append(Plot(f'Viscous friction of joint 3, {name}', 'time [s]',
-                          'viscous friction [N m s/rad]',
-                          (('true', t, true), *((label, t, curve)
-                                                for label, curve in curves.items()))))
+        shown = t > BEGINNING
+        plots.append(Plot(f'Viscous friction of joint 3, {name}, after the first '
+                          f'{BEGINNING:g} s', 'time [s]', 'viscous friction [N m s/rad]',
+                          tuple((label, t[shown], curve[shown])
+                                for label, curve in {'true': true, **curves}.items())))
         for label in list(FILTERS)[1:]:
             claims.append(Claim(
                 f'{label} follows the {name} closer than Kalman', errors[label] < errors['Kalman'],
