@@ -26,6 +26,7 @@ from robot_identification.estimation import OnlineEstimator
 from robot_identification.estimation.search import get_search
 from robot_identification.estimation.search.objective import get_objective
 from robot_identification.estimation.search.problem import SearchProblem
+from robot_identification.estimation.search.projection import minimise_squared
 from robot_identification.estimation.search.ranges import search_bounds
 from robot_identification.excitation import Requirements, design
 from robot_identification.regression import build_regression
@@ -33,7 +34,9 @@ from robot_identification.signals import Samples
 from robot_identification.simulation import Plant, PlantOptions
 
 CASES = (('squared', 'coulomb_viscous', 0.3), ('mean_absolute', 'coulomb_viscous', None),
-         ('mean_absolute', 'atan', 5.0), ('mean_absolute', 'stribeck', None))
+         ('mean_absolute', 'atan', 5.0), ('mean_absolute', 'stribeck', None),
+         ('squared', 'atan', None))
+SIZE, ITERATIONS = 25, 200
 
 
 def searches():
@@ -51,11 +54,24 @@ def searches():
         problem = SearchProblem(build_regression(arm, [samples], friction))
         cost, bounds = get_objective(objective, problem), search_bounds(problem)
         cost(bounds.from_unit(np.full((1, problem.dimension), 0.5)))    # rows are made once
-        result = get_search('spso', size=25).minimise(
-            cost, bounds, budget=25 * 200, rng=np.random.default_rng(0))
-        rows.append({'objective': objective, 'friction': friction, 'seconds': result.seconds,
+        busy = time.process_time()
+        result = get_search('spso', size=SIZE).minimise(
+            cost, bounds, budget=SIZE * ITERATIONS, rng=np.random.default_rng(0))
+        rows.append({'objective': objective, 'friction': friction, 'samples': len(samples),
+                     'evaluations': result.evaluations, 'cost': result.cost,
+                     'seconds': result.seconds, 'of processor time': time.process_time() - busy,
                      'wanted': wanted})
+        if objective == 'squared':
+            rows[-1]['linear algebra'] = algebra(cost, bounds)
     return rows
+
+
+def algebra(cost, bounds):
+    """The same cost within the same bounds without a search."""
+    busy = time.process_time()
+    exact = minimise_squared(cost, bounds)
+    return {'of processor time': time.process_time() - busy, 'cost': exact.cost,
+            'evaluations': exact.evaluations}
 
 
 def online():
@@ -82,7 +98,14 @@ def main():
     results = {'searches': searches(), 'online': online()}
     for row in results['searches']:
         wanted = '' if row['wanted'] is None else f', wanted {row["wanted"]} s'
-        print(f"{row['objective']:14s} {row['friction']:16s} {row['seconds']:6.2f} s{wanted}")
+        print(f"{row['objective']:14s} {row['friction']:16s} {row['evaluations']} evaluations of "
+              f"{row['samples']} samples: {row['seconds']:6.3f} s, "
+              f"{row['of processor time']:6.3f} s of processor time{wanted}")
+        if 'linear algebra' in row:
+            exact = row['linear algebra']
+            print(f"{'':31s} the same without a search: {exact['evaluations']} evaluations, "
+                  f"{exact['of processor time']:6.4f} s of processor time; cost "
+                  f"{exact['cost']:.6g} against {row['cost']:.6g}")
     for row in results['online']:
         print(f"online {row['friction']:16s} forgetting {row['forgetting']!s:5s} "
               f"{row['unknowns']} unknowns {row['milliseconds']:.3f} ms "

@@ -149,3 +149,44 @@ def test_wrong_settings_end_with_a_sentence():
         get_estimator('ics', wings=2)
     with pytest.raises(EstimationError, match='2 bounds were given'):
         get_estimator('ics', bounds=Bounds(np.zeros(2), np.ones(2))).fit(regression)
+
+
+@pytest.mark.parametrize('friction', ['coulomb_viscous', 'atan', 'stribeck'])
+def test_bounded_least_squares_is_below_every_search_within_the_same_bounds(friction):
+    regression = data.regression(friction)
+    problem = SearchProblem(regression)
+    wide = search_bounds(problem)
+    least = get_estimator('ols').fit(regression)
+    outside = np.append(least.values, np.log(least.base.structure.shape).ravel()
+                        if not problem.linear else [])
+    lower = np.array(wide.lower)
+    places = np.flatnonzero((outside > lower) & (outside < wide.upper))[:3]
+    lower[places] = (outside[places] + np.array(wide.upper)[places]) / 2  # optimum cut off
+    bounds = Bounds(lower, wide.upper, wide.names)
+    estimate = get_estimator('bounded', bounds=bounds).fit(regression)
+    values = estimate.search.values
+    assert np.all((values >= bounds.lower) & (values <= bounds.upper))
+    assert estimate.status == 'ok' and len(estimate.at_edge) >= 3
+    cost = get_objective('squared', problem)
+    assert estimate.search.cost == pytest.approx(cost(values[None])[0], rel=1e-7)
+    for name in ('cma_es', 'spso', 'gradient_descent'):
+        other = get_estimator(name, bounds=bounds, budget=3000, seed=1).fit(regression)
+        assert estimate.search.cost <= other.search.cost * (1 + 1e-9)
+
+
+def test_searches_can_leave_the_linear_parameters_to_linear_algebra():
+    regression = data.regression('stribeck')
+    least = get_estimator('bounded').fit(regression)
+    found = get_estimator('cma_es', eliminate=True, budget=250, seed=0).fit(regression)
+    assert found.search.evaluations <= 250
+    assert np.all((found.search.values >= found.bounds.lower - 1e-12)
+                  & (found.search.values <= found.bounds.upper + 1e-12))
+    assert least.search.cost <= found.search.cost < 1.02 * least.search.cost
+    cost = get_objective('squared', SearchProblem(regression))
+    assert found.search.cost == pytest.approx(cost(found.search.values[None])[0], rel=1e-7)
+    with pytest.raises(EstimationError, match='no friction shape'):
+        get_estimator('ics', eliminate=True).fit(data.regression('coulomb_viscous'))
+    with pytest.raises(EstimationError, match='objective absolute is not quadratic'):
+        get_estimator('ics', eliminate=True, objective='absolute').fit(regression)
+    with pytest.raises(EstimationError, match='objective absolute is not quadratic'):
+        get_estimator('bounded', objective='absolute').fit(regression)

@@ -20,6 +20,7 @@ from simulation_arms import two_link
 
 from robot_identification.dynamics import ModelStructure
 from robot_identification.estimation import get_estimator
+from robot_identification.estimation.bounded import Box, least_squares_within
 from robot_identification.estimation.variable_projection import best_shape, project
 from robot_identification.regression import SeparableRegression, build_regression
 from robot_identification.signals import Samples
@@ -146,3 +147,93 @@ def test_the_covariance_with_shape_is_that_of_the_full_nonlinear_problem():
     half = inverse * spread
     expected = np.sqrt(np.sum(half ** 2, axis=1))
     np.testing.assert_allclose(scale, expected, rtol=0.02)
+
+
+def tight(separable, shape, weights):
+    """Return a box that holds the optimum of some linear parameters outside."""
+    beta = project(separable, shape, weights).beta
+    half = 0.3 * np.abs(beta)
+    lower, upper = beta - half, beta + half
+    lower[::3] += 1.5 * half[::3]      # every third optimum lies below its range
+    upper[::3] += 1.5 * half[::3]
+    return Box(lower, upper)
+
+
+def test_bounded_least_squares_meets_the_optimality_conditions():
+    rng = np.random.default_rng(0)
+    count = []
+    for _ in range(20):
+        matrix = rng.normal(size=(30, 12)) * np.geomspace(1, 1e-4, 12)
+        target = matrix @ rng.normal(size=12) + 1e-3 * rng.normal(size=30)
+        lower = rng.normal(size=12) - 0.5
+        upper = lower + 2
+        box = Box(lower, upper)
+        x = least_squares_within(matrix, target, box)
+        free = box.active == 0
+        assert np.array_equal(x, least_squares_within(matrix, target, box))    # a warm start
+        gradient = matrix.T @ (matrix @ x - target) / np.linalg.norm(matrix, axis=0)
+        assert np.all((x >= lower) & (x <= upper))
+        count.append(int(free.sum()))
+        assert np.all(np.abs(gradient[free]) < 1e-8)
+        assert np.all(gradient[box.active < 0] > -1e-8) and np.all(x[box.active < 0]
+                                                                   == lower[box.active < 0])
+        assert np.all(gradient[box.active > 0] < 1e-8)
+    assert len(set(count)) > 3 and max(count) < 12
+
+
+def test_bounded_least_squares_without_full_rank_falls_back_to_single_exchanges():
+    rng = np.random.default_rng(1)
+    matrix = rng.normal(size=(12, 8))
+    matrix[:, 5] = matrix[:, 2] - matrix[:, 0]
+    matrix[:, 6] = 0.0
+    target = rng.normal(size=12)
+    box = Box(np.full(8, -0.1), np.full(8, 0.1))
+    x = least_squares_within(matrix, target, box)
+    reference = least_squares(lambda x: matrix @ x - target, np.zeros(8), bounds=(-0.1, 0.1),
+                              ftol=1e-14, xtol=1e-14, gtol=1e-14)
+    assert np.all(np.abs(x) <= 0.1)
+    assert np.sum((matrix @ x - target) ** 2) <= 2 * reference.cost * (1 + 1e-6)
+
+
+@pytest.mark.parametrize('name', ('atan', 'sech_tanh'))
+def test_within_a_box_the_gradient_is_exact_and_the_box_is_kept(name):
+    arm = two_link()
+    data, shape, *_ = samples(arm, name)
+    separable = SeparableRegression(build_regression(arm, [data], name))
+    weights = np.array([1.0, 3.0])
+    other = np.array(shape) * np.exp(0.2)
+    box = tight(separable, other, weights)
+    found = project(separable, other, weights, box=box)
+    assert np.all((found.beta >= box.lower) & (found.beta <= box.upper))
+    assert np.sum((found.beta == box.lower) | (found.beta == box.upper)) >= 2
+    assert found.joint_cost.sum() > 1.1 * project(separable, other, weights).joint_cost.sum()
+    gradient = 2 * found.jacobian.T @ found.residual
+    for i in range(shape.size):
+        step = np.zeros(shape.size)
+        step[i] = 1e-5
+        up, down = (np.sum(project(separable, other * np.exp(s * step.reshape(shape.shape)),
+                                   weights, box=box).residual ** 2) for s in (1, -1))
+        assert gradient[i] == pytest.approx((up - down) / 2e-5, rel=2e-3,
+                                            abs=1e-5 * np.abs(gradient).max())
+
+
+@pytest.mark.parametrize('name', ('atan', 'stribeck', 'sech_tanh'))
+def test_no_search_finds_a_lower_cost_within_a_box_of_all_parameters(name):
+    arm = two_link()
+    data, shape, *_ = samples(arm, name, noise=0.1)
+    separable = SeparableRegression(build_regression(arm, [data], name))
+    weights = np.ones(2)
+    box = tight(separable, shape, weights)
+    bounds = np.log(separable.structure.shape_bounds)
+    limits = np.stack([bounds[..., 0], bounds.mean(axis=-1)], axis=-1)    # the lower half only
+    found = best_shape(separable, weights, box=box, limits=limits)
+    assert np.all(np.log(found.shape) >= limits[..., 0] - 1e-9)
+    assert np.all(np.log(found.shape) <= limits[..., 1] + 1e-9)
+
+    def cost(x):
+        at = np.exp(x.reshape(limits.shape[:2]))
+        return np.sum(project(separable, at, weights, gradient=False, box=box).residual ** 2)
+
+    reference = differential_evolution(cost, limits.reshape(-1, 2), seed=1, maxiter=25, popsize=8)
+    assert found.cost <= reference.fun * (1 + 1e-6)
+    assert found.cost == pytest.approx(cost(np.log(found.shape)), rel=1e-9)

@@ -19,7 +19,10 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
+from importlib import import_module
 from itertools import pairwise
+from typing import Any
 
 SMALLEST = 512    # samples below which a second thread costs more than it saves
 
@@ -60,9 +63,19 @@ def single_threaded_blas() -> AbstractContextManager[object]:
 
     Does nothing where `threadpoolctl` is not installed: slower, with the same result.
     """
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError:
+    controller = _controller()
+    if controller is None:
         return nullcontext()
-    limits: AbstractContextManager[object] = threadpool_limits(1, 'blas')
+    limits: AbstractContextManager[object] = controller.limit(limits=1, user_api='blas')
     return limits
+
+
+@cache
+def _controller() -> Any:
+    """Return what sets the threads of BLAS; looking for the libraries takes milliseconds."""
+    try:
+        from threadpoolctl import ThreadpoolController
+    except ImportError:
+        return None
+    import_module('scipy.linalg')       # brings a BLAS of its own, which has to be there by now
+    return ThreadpoolController()

@@ -45,14 +45,19 @@ from robot_identification.estimation.payload import (
 )
 from robot_identification.estimation.ridge import Ridge
 from robot_identification.estimation.search import SEARCHES
-from robot_identification.estimation.search.estimator import SearchEstimate, search_estimator
+from robot_identification.estimation.search.estimator import (
+    BoundedLeastSquares,
+    SearchEstimate,
+    search_estimator,
+)
 from robot_identification.estimation.tls import TotalLeastSquares
 from robot_identification.estimation.wls import WeightedLeastSquares
 
 _FAMILY: tuple[type[Estimator], ...] = (
     OrdinaryLeastSquares, WeightedLeastSquares, MaximumLikelihood, Ridge, TotalLeastSquares, Huber,
     InstrumentalVariables, Didim, Kalman, ExtendedKalman, ExponentialForgetting,
-    ExponentialForgettingNonlinear, *(search_estimator(search) for search in SEARCHES.values()))
+    ExponentialForgettingNonlinear, BoundedLeastSquares,
+    *(search_estimator(search) for search in SEARCHES.values()))
 ESTIMATORS: dict[str, type[Estimator]] = {estimator.name: estimator for estimator in _FAMILY}
 
 AUTO_ESTIMATORS = ('wls', 'ols', 'huber', 'mle')

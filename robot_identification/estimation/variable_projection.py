@@ -24,6 +24,7 @@ from scipy.linalg import qr, solve_triangular
 from scipy.optimize import least_squares
 
 from robot_identification.arrays import Array, IndexArray, read_only
+from robot_identification.estimation.bounded import Box, least_squares_within
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.regression import SeparableRegression
 from robot_identification.regression.normal_form import triangle
@@ -34,7 +35,6 @@ GRID = {0: 1, 1: 7, 2: 5}
 SWEEPS = 2
 """Rounds in which each element tries every point of the grid again."""
 NEAR_BOUND = 1e-3
-
 
 @dataclass(frozen=True, eq=False)
 class ShapeFit:
@@ -91,9 +91,11 @@ class Projection:
 
 
 def project(separable: SeparableRegression, shape: Array, weights: Array,
-            gradient: bool = True) -> Projection:
+            gradient: bool = True, box: Box | None = None) -> Projection:
     """
     Eliminate the linear parameters at a shape.
+
+    Where a box holds some of them on its bounds, the others are eliminated.
 
     Parameters
     ----------
@@ -105,6 +107,8 @@ def project(separable: SeparableRegression, shape: Array, weights: Array,
         Of the joints' rows, (n,).
     gradient
         Whether the Jacobian is wanted.
+    box
+        Bounds of the linear parameters (r,), if they have any.
 
     References
     ----------
@@ -126,6 +130,14 @@ def project(separable: SeparableRegression, shape: Array, weights: Array,
     beta = np.zeros(matrix.shape[1])
     beta[order[:rank]] = solve_triangular(upper[:rank, :rank], left.T @ target)
     beta /= norms
+    if box is not None and box.outside(beta):
+        corner = np.zeros((matrix.shape[1], matrix.shape[1]))
+        corner[:rank, order] = upper[:rank]
+        goal = np.zeros(matrix.shape[1])
+        goal[:rank] = left.T @ target
+        beta = least_squares_within(corner * norms, goal, box)
+        if gradient:
+            left = left @ np.linalg.qr(corner[:rank, box.active == 0])[0]
     residual = matrix @ beta - target
     sizes = np.cumsum([0] + [len(f.target) for f in factors])
     joint_cost = np.array([np.sum(residual[a:b] ** 2) for a, b in pairwise(sizes)])
@@ -157,9 +169,11 @@ def _spread(columns: Array, places: IndexArray, count: int) -> Array:
 class _Search:
     """Costs of shapes, counted."""
 
-    def __init__(self, separable: SeparableRegression, weights: Array) -> None:
-        self.separable, self.weights = separable, weights
-        self.bounds = np.log(separable.structure.shape_bounds)      # (m, s, 2)
+    def __init__(self, separable: SeparableRegression, weights: Array,
+                 box: Box | None, limits: Array | None) -> None:
+        self.separable, self.weights, self.box = separable, weights, box
+        self.bounds = (np.log(separable.structure.shape_bounds) if limits is None
+                       else limits)                                 # (m, s, 2)
         self.evaluations = 0
         self._last: tuple[bytes, Projection] | None = None
 
@@ -169,7 +183,7 @@ class _Search:
             return self._last[1]
         self.evaluations += 1
         shape = np.exp(logarithms.reshape(self.bounds.shape[:2]))
-        found = project(self.separable, shape, self.weights, gradient)
+        found = project(self.separable, shape, self.weights, gradient, self.box)
         if gradient:
             self._last = (key, found)
         return found
@@ -189,8 +203,8 @@ class _Search:
         return found.x.reshape(start.shape), float(2 * found.cost * scale ** 2)
 
 
-def best_shape(separable: SeparableRegression, weights: Array,
-               start: Array | None = None) -> ShapeFit:
+def best_shape(separable: SeparableRegression, weights: Array, start: Array | None = None,
+               box: Box | None = None, limits: Array | None = None) -> ShapeFit:
     """
     Find the shape of the friction with the smallest weighted sum of squared residuals.
 
@@ -206,8 +220,12 @@ def best_shape(separable: SeparableRegression, weights: Array,
         Of the joints' rows, (n,).
     start
         A shape (m, s) to descend from, instead of the global search.
+    box
+        As for `project`.
+    limits
+        Bounds of the logarithms of the shape numbers, (m, s, 2); the model's when None.
     """
-    search = _Search(separable, weights)
+    search = _Search(separable, weights, box, limits)
     if start is not None:
         best, cost = search.descend(np.log(start))
     else:

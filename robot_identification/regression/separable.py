@@ -34,7 +34,7 @@ class _Joint:
     basis: Array             # (rows, c + 1)
     triangle: Array          # (c + 1, c + 1), the torque last
     linear: IndexArray       # (c,) base parameters
-    friction: IndexArray     # (f,) base parameters
+    friction: IndexArray     # (f,) base parameters whose columns change with the shape
     element: IndexArray      # (f,) element that each of these belongs to
     place: IndexArray        # (f,) its place among the element's parameters
     factor: Array            # (f,) how the element acts on the joint
@@ -50,7 +50,7 @@ class JointFactor:
     rows, target
         As `NormalForm.joint_rows`: (rows, r) and (rows,).
     basis, friction_basis
-        Orthonormal columns: of all that does not depend on the shape, then of the friction.
+        Orthonormal columns: of all that does not depend on the shape, then of the rest.
     """
 
     rows: Array
@@ -200,9 +200,10 @@ def _decimated(samples: Samples, columns: Array) -> Array:
 def _factored(base: BaseParameters, joint: int, chosen: IndexArray, packed: Array) -> _Joint:
     structure = base.structure
     standard = base.columns[chosen]
-    split = int(np.searchsorted(standard, structure.friction_part.start))
     k = len(structure.friction.parameters)
-    basis, corner = np.linalg.qr(np.column_stack([packed[:, :split], packed[:, -1]]))
-    element, place = np.divmod(standard[split:] - structure.friction_part.start, k)
-    return _Joint(basis, corner, chosen[:split], chosen[split:], element, place,
-                  structure.arm.transmission[element, joint])
+    element, place = np.divmod(standard - structure.friction_part.start, k)
+    moving = structure.friction.moving_columns(np.linspace(-1.0, 1.0, 3), structure.shape[:1])
+    moves = (element >= 0) & np.isin(place, list(moving))
+    basis, corner = np.linalg.qr(np.column_stack([packed[:, :-1][:, ~moves], packed[:, -1]]))
+    return _Joint(basis, corner, chosen[~moves], chosen[moves], element[moves], place[moves],
+                  structure.arm.transmission[element[moves], joint])

@@ -82,6 +82,13 @@ class Experiment:
         predicted: Array = samples.tau - problem.residuals(values)
         return predicted
 
+    def near_reversals(self, friction: str, values: Array, samples: Samples) -> tuple[float, ...]:
+        """Return RMS errors of each joint near its reversals, then elsewhere, (2 n,) [N m]."""
+        error = samples.tau - self.prediction(friction, values, samples)
+        slow = np.abs(samples.v) < REVERSAL
+        return tuple(float(np.sqrt(np.mean(error[rows, j] ** 2)))
+                     for mask in (slow, ~slow) for j, rows in enumerate(mask.T))
+
 
 def er16_experiment(quick: bool, seed: int) -> Experiment:
     """

@@ -57,7 +57,7 @@ class Table:
 @dataclass(frozen=True)
 class Claim:
     """
-    A claim of the paper and what was found here.
+    A claim of the paper, or of ours, and what was found here.
 
     Parameters
     ----------
@@ -67,11 +67,14 @@ class Claim:
         Whether it held here.
     evidence
         The figures.
+    ours
+        Whether the claim is ours and not the paper's.
     """
 
     text: str
     holds: bool
     evidence: str
+    ours: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,8 +138,8 @@ class StudyResult:
             'study': self.name, 'title': self.title, 'reference': self.reference,
             'quick': self.quick, 'seconds': self.seconds, 'settings': dict(self.settings),
             'assumptions': list(self.assumptions), 'notes': list(self.notes),
-            'claims': [{'claim': c.text, 'holds': c.holds, 'evidence': c.evidence}
-                       for c in self.claims],
+            'claims': [{'claim': c.text, 'holds': c.holds, 'evidence': c.evidence,
+                        'ours': c.ours} for c in self.claims],
             'tables': [{'title': t.title, 'source': t.source, 'note': t.note,
                         'heads': list(t.heads), 'rows': [list(row) for row in t.rows]}
                        for t in self.tables],

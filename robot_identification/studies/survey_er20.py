@@ -17,6 +17,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from robot_identification.arrays import Array
+from robot_identification.estimation.search.problem import SearchProblem
+from robot_identification.estimation.search.ranges import search_bounds
+from robot_identification.regression import build_regression
+from robot_identification.studies.linear_algebra import Comparison, compare_with_searches
 from robot_identification.studies.study import (
     PAPER,
     Claim,
@@ -25,6 +30,7 @@ from robot_identification.studies.study import (
     Table,
 )
 from robot_identification.studies.survey_frictions import compare_frictions
+from robot_identification.studies.survey_idim import PUBLISHED_IDIM, compare_instruments
 from robot_identification.studies.survey_methods import (
     LEVELS,
     Outcome,
@@ -32,7 +38,7 @@ from robot_identification.studies.survey_methods import (
     compare_methods,
     level,
 )
-from robot_identification.studies.survey_tracking import follow
+from robot_identification.studies.survey_tracking import Tracking, follow
 
 PUBLISHED_LINEAR = Table(
     'Published Table 8, linear friction (other inertias, not comparable in value)',
@@ -51,6 +57,35 @@ PUBLISHED_NONLINEAR = Table(
      ('gradient descent', 0.2243, 0.0681, 0.2956, 0.9737, 2.2936),
      ('genetic algorithm', 0.8152, 0.0376, 0.8541, 1.0343, 0.2110),
      ('particle filter', 0.7340, 0.0182, 0.7530, 1.0135, 0.3459)), PAPER)
+PUBLISHED_JOINT = Table(
+    'Published Table 5: joint 3, linear friction, without noise (another arm)',
+    ('parameter', 'set', 'pseudo-inverse', 'Kalman', 'exponential forgetting', 'gradient descent',
+     'genetic algorithm', 'particle filter'),
+    (('mass [kg]', 25.6083, 17.7803, 17.7782, 17.7793, 24.5913, 24.5699, 24.5250),
+     ('centre x [m]', 0.0938, -0.1811, -0.1807, -0.1809, 0.0672, 0.0994, 0.1208),
+     ('centre y [m]', 0.1383, -0.1121, -0.1140, -0.1132, 0.1107, 0.1657, 0.1384),
+     ('centre z [m]', 0.1164, 0.0085, 0.0082, 0.0083, 0.0970, 0.1159, 0.1148),
+     ('I_xx [kg m^2]', 0.1706, 3.3342, 3.3206, 3.3262, 0.1287, 0.1783, 0.2189),
+     ('I_xy [kg m^2]', -0.1498, 0.5166, 0.5146, 0.5151, -0.2175, -0.1258, -0.1829),
+     ('I_yy [kg m^2]', 0.3493, -3.5211, -3.5359, -3.5298, 0.4161, 0.2925, 0.4160),
+     ('I_xz [kg m^2]', 0.2140, 0.6943, 0.6915, 0.6928, 0.1790, 0.1615, 0.2486),
+     ('I_yz [kg m^2]', -0.1320, -0.2403, -0.2808, -0.2641, -0.1994, -0.0933, -0.1646),
+     ('I_zz [kg m^2]', 0.2363, -0.3693, -0.3691, -0.3693, 0.3062, 0.3046, 0.3063),
+     ('F_c [N m]', 50.0, 50.0, 49.7802, 49.8704, 50.2227, 50.2716, 50.4040),
+     ('F_v [N m s/rad]', 40.0, 40.0, 40.0250, 40.0161, 39.7539, 39.6028, 39.8216)), PAPER)
+ONLINE = ('Kalman', 'extended Kalman', 'exponential forgetting')
+PUBLISHED_LEVELS = Table(
+    'Published Table 11',
+    ('method', 'e_d', 'e_f', 'e_T', 'J_e', 'anti-interference', 'follows changes',
+     'solution time'),
+    (('pseudo-inverse', 'C', 'A', 'A', 'C', 'A', 'C', 'A, offline'),
+     ('Kalman', 'C', 'A', 'A', 'C', 'A', 'B', 'online'),
+     ('extended Kalman', 'C', 'B', 'A', 'C', 'B', 'B', 'online'),
+     ('exponential forgetting', 'C', 'B', 'A', 'C', 'B', 'A', 'online'),
+     ('gradient descent', 'B', 'A', 'A', 'A', 'C', 'C', 'B, offline'),
+     ('genetic algorithm', 'B', 'A', 'A', 'A', 'B', 'C', 'C, offline'),
+     ('particle filter', 'B', 'A', 'A', 'A', 'B', 'C', 'B, offline')), PAPER,
+    'Means over linear and Stribeck friction. IDIM-IV is not among them.')
 PUBLISHED_FRICTIONS = Table(
     'Published Table 12: torque errors on the real ER20-C10 [N m]',
     ('friction', 'equation', 'mean', 'standard deviation'),
@@ -86,8 +121,12 @@ def survey_er20(quick: bool, seed: int, progress: Progress) -> StudyResult:
                                 lambda text, part: progress(text, 0.4 + 0.35 * part))
     progress('following a changing friction', 0.75)
     tracking = follow(platform, seed, periods=1 if quick else 6)
-    progress('friction models', 0.9)
-    frictions, friction_claim = compare_frictions(quick, seed, 500 if quick else 20_000)
+    instruments = compare_instruments(platform, seed, 1 if quick else 8,
+                                      lambda text, part: progress(text, 0.78 + 0.07 * part))
+    algebra = _algebra(platform, seed, 500 if quick else 40_000,
+                       lambda text, part: progress(text, 0.85 + 0.1 * part))
+    progress('friction models', 0.95)
+    frictions = compare_frictions(quick, seed, 500 if quick else 20_000)
     return StudyResult(
         name='survey_er20', title='Calculation methods and friction models on the ER20-C10',
         reference='Zhang, Wang, Jing, Tan, Science China Information Sciences, 2018',
@@ -109,12 +148,49 @@ def survey_er20(quick: bool, seed: int, progress: Progress) -> StudyResult:
             'k_e = 1 in the objective (25)', 'rotor inertia is known to be zero, as in the paper',
             'pseudo-inverse and filters: standard parameters of least norm for their base '
             'parameters; the filters start from zero, as recursive least squares does',
-            'the IDIM-IV comparison of Table 10 is not part of this study'),
-        tables=(_errors('Linear friction', linear), PUBLISHED_LINEAR,
+            'a method follows a change when its RMS error over the last two thirds is at most a '
+            'fifth of the change: level A for a slope, B for a step only, C for neither'),
+        tables=(_joint(platform, linear), PUBLISHED_JOINT,
+                _errors('Linear friction', linear), PUBLISHED_LINEAR,
                 _errors('Stribeck friction', nonlinear), PUBLISHED_NONLINEAR,
-                _levels(linear, nonlinear), tracking.table, frictions, PUBLISHED_FRICTIONS),
-        claims=(*_claims(linear, nonlinear), *tracking.claims, friction_claim),
-        plots=tracking.plots, quick=quick)
+                _levels(linear, nonlinear, tracking), PUBLISHED_LEVELS, tracking.table,
+                instruments.table, PUBLISHED_IDIM, *frictions.tables, PUBLISHED_FRICTIONS,
+                *algebra.tables),
+        claims=(*_claims(linear, nonlinear), *tracking.claims, *instruments.claims,
+                *frictions.claims, *algebra.claims),
+        plots=(*tracking.plots, *frictions.plots, *algebra.plots), quick=quick)
+
+
+def _algebra(platform: Platform, seed: int, budget: int, progress: Progress) -> Comparison:
+    """Compare all searches with linear algebra on the noisy samples, linear and Stribeck."""
+    def one(friction: str, number: int) -> Comparison:
+        problem = SearchProblem(build_regression(
+            platform.arm, [platform.noisy(friction, seed)], friction))
+        return compare_with_searches(
+            friction, problem, search_bounds(problem), budget, seed,
+            lambda text, part: progress(text, (number + part) / 2))
+
+    parts = [one(friction, k) for k, friction in enumerate(('coulomb_viscous', 'stribeck'))]
+    return Comparison(*(tuple(x for part in parts for x in getattr(part, name))
+                        for name in ('tables', 'claims', 'plots')))
+
+
+def _joint(platform: Platform, outcomes: list[Outcome]) -> Table:
+    """Return what each method finds for joint 3."""
+    def column(standard: Array) -> tuple[float, ...]:
+        link = standard[20:30]
+        first = len(standard) - 3 * platform.arm.n + 3 * 2
+        return tuple(float(x) for x in (link[0], *(link[1:4] / link[0]), *link[4:10],
+                                        *standard[first:first + 2]))
+
+    columns = [column(platform.truth('coulomb_viscous')[0]),
+               *(column(o.standard) for o in outcomes)]
+    names = [str(row[0]) for row in PUBLISHED_JOINT.rows]
+    return Table('Joint 3, linear friction, without noise, as in Table 5',
+                 ('parameter', 'set', *(o.method for o in outcomes)),
+                 tuple((name, *values) for name, values in zip(names, zip(*columns))),
+                 note='Inertia about the joint frame. Torques do not tell all of these apart: '
+                 'what has no ranges and no prior returns those of least norm.')
 
 
 def _errors(title: str, outcomes: list[Outcome]) -> Table:
@@ -125,24 +201,27 @@ def _errors(title: str, outcomes: list[Outcome]) -> Table:
         o.noisy.total / o.clean.total - 1, o.seconds) for o in outcomes)
     return Table(f'{title}: parameter errors without and with noise', (
         'method', 'e_d', 'median of e_d', 'e_f', 'e_T', 'e_T_Std', 'J_e', 'noisy e_d', 'noisy e_f',
-        'noisy e_T', 'noisy J_e', 'Delta J_e', 'seconds'), rows,
+        'noisy e_T', 'noisy J_e', 'Delta J_e', 'processor time [s]'), rows,
         note='e_d and e_f are mean relative errors of all standard inertial and friction '
              'parameters; '
         'parameters near zero dominate e_d, so its median is given too.')
 
 
-def _levels(linear: list[Outcome], nonlinear: list[Outcome]) -> Table:
+def _levels(linear: list[Outcome], nonlinear: list[Outcome], tracking: Tracking) -> Table:
     rows = []
     for kind, outcomes in (('linear', linear), ('Stribeck', nonlinear)):
         for o in outcomes:
             rows.append((o.method, kind, *(
                 level(value, LEVELS[name]) for name, value in (
                     ('e_d', o.clean.inertial), ('e_f', o.clean.friction), ('e_T', o.clean.torque),
-                    ('J_e', o.clean.total), ('Delta J_e', o.noisy.total / o.clean.total - 1),
-                    ('seconds', o.seconds)))))
+                    ('J_e', o.clean.total), ('Delta J_e', o.noisy.total / o.clean.total - 1))),
+                tracking.level(o.method),
+                'online' if o.method in ONLINE else level(o.seconds, LEVELS['seconds'])))
     return Table('Levels A, B, C as in Table 11', (
-        'method', 'friction', 'e_d', 'e_f', 'e_T', 'J_e', 'anti-interference', 'solution time'),
-        tuple(rows), note="Bounds of the survey's Tables 1 to 4; its computers were slower.")
+        'method', 'friction', 'e_d', 'e_f', 'e_T', 'J_e', 'anti-interference', 'follows changes',
+        'solution time'),
+        tuple(rows), note="Bounds of the survey's Tables 1 to 4; its computers were slower. "
+        'Following was tried with linear friction; offline methods do not follow.')
 
 
 def _claims(linear: list[Outcome], nonlinear: list[Outcome]) -> tuple[Claim, ...]:

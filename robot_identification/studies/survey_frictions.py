@@ -25,12 +25,18 @@ from robot_identification.excitation import Requirements, design
 from robot_identification.regression import Regression, build_regression
 from robot_identification.signals import Samples, process
 from robot_identification.simulation import Plant, PlantOptions, simulate
-from robot_identification.studies.study import Claim, Table
+from robot_identification.studies.linear_algebra import Comparison
+from robot_identification.studies.study import Claim, Plot, Table
 
 FRICTIONS = ('coulomb_viscous', 'cube_root', 'load_dependent', 'stribeck', 'bompos', 'sech_tanh')
 
+REVERSAL = 0.05
+"""Rows slower than this [rad/s] at a joint are near its reversal."""
+SHOWN = 2
+"""Joint whose torque is drawn."""
 
-def compare_frictions(quick: bool, seed: int, budget: int) -> tuple[Table, Claim]:
+
+def compare_frictions(quick: bool, seed: int, budget: int) -> Comparison:
     """
     Fit six friction models with a particle filter, as the paper does, and by least squares.
 
@@ -46,14 +52,17 @@ def compare_frictions(quick: bool, seed: int, budget: int) -> tuple[Table, Claim
     arm = load_arm('er20_c10')
     motions = [design(arm, kind='ffs', period=10.0, harmonics=h, starts=1, seed=seed + k,
                       requirements=Requirements(),
-                      time_budget=2.0 if quick else 20.0) for k, h in enumerate((5, 3))]
+                      time_budget=1.0 if quick else 20.0) for k, h in enumerate((5, 3))]
     plant = Plant(arm, PlantOptions(seed=seed, rate=100.0, stribeck_ratio=1.5,
                                     friction_compensation=0.9))
     rng = np.random.default_rng(seed)
     fit, check = (process(simulate(plant, m, rng=rng).recording, arm,
                           decimation_cutoff=np.inf) for m in motions)
     rows: list[tuple[str | float, ...]] = []
+    reversals: list[tuple[str | float, ...]] = []
+    lines = [('measured', check.t, check.tau[:, SHOWN])]
     spreads: dict[str, float] = {}
+    slow = np.abs(check.v) < REVERSAL
     for friction in FRICTIONS:
         regression, other = (_regression(arm, s, friction) for s in (fit, check))
         filtered = get_estimator('particle_filter', bounds='estimate', objective='mean_deviation',
@@ -65,6 +74,11 @@ def compare_frictions(quick: bool, seed: int, budget: int) -> tuple[Table, Claim
             parts += [float(errors.mean()), float(errors.std())]
         spreads[friction] = parts[3]
         rows.append((friction, *parts))
+        relative = errors / plant.truth.rated_torque
+        reversals.append((friction, *(float(np.sqrt(np.mean(relative[mask] ** 2)))
+                                      for mask in (slow, ~slow))))
+        if friction in ('coulomb_viscous', 'stribeck'):
+            lines.append((friction, check.t, check.tau[:, SHOWN] - errors[:, SHOWN]))
     best = min(spreads, key=lambda name: spreads[name])
     table = Table('Torque errors of six friction models on another motion [N m]', (
         'friction', 'particle filter, mean', 'particle filter, deviation',
@@ -73,9 +87,22 @@ def compare_frictions(quick: bool, seed: int, budget: int) -> tuple[Table, Claim
         'delay; particle filter within ranges around the least-squares values. The load of '
         'load_dependent '
         "is the URDF's rigid-body torque.")
-    return table, Claim(
-        'the static LuGre (Stribeck) curve fits best', best == 'stribeck',
-        'deviations of least squares: ' + ', '.join(f'{k} {v:.4g}' for k, v in spreads.items()))
+    near = {str(row[0]): float(row[1]) for row in reversals}
+    best_near = min(near, key=lambda name: near[name])
+    return Comparison(
+        (table, Table(
+            f'Least squares near reversals (below {REVERSAL:g} rad/s) and elsewhere: RMS torque '
+            f'error over the rated torque', ('friction', 'near reversals', 'elsewhere'),
+            tuple(reversals), note='All joints, the other motion.')),
+        (Claim('the static LuGre (Stribeck) curve fits best', best == 'stribeck',
+               'deviations of least squares: '
+               + ', '.join(f'{k} {v:.4g}' for k, v in spreads.items())),
+         Claim('nonlinear friction has smaller errors near reversals than linear friction',
+               near['stribeck'] < near['coulomb_viscous'],
+               f'Stribeck {near["stribeck"]:.3g} against {near["coulomb_viscous"]:.3g} of the '
+               f'rated torque; the smallest is {near[best_near]:.3g} of {best_near}')),
+        (Plot(f'Torque of joint {SHOWN + 1} on another motion, least squares', 'time [s]',
+              'torque [N m]', tuple(lines)),))
 
 
 def _regression(arm: Arm, samples: Samples, friction: str) -> Regression:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_identification.arrays import Array
-from robot_identification.estimation.search.search import Run, Search, inside, others
+from robot_identification.estimation.search.search import Run, Search, at_least, inside, others
 
 
 class ArtificialBeeColony(Search):
@@ -50,7 +50,7 @@ class ArtificialBeeColony(Search):
     summary = 'artificial bee colony'
 
     def __init__(self, sources: int = 25, limit: int | None = None) -> None:
-        self.sources, self.limit = sources, limit
+        self.sources, self.limit = at_least('sources', sources, 2), limit
 
     def _search(self, run: Run) -> None:
         rng, count = run.rng, self.sources
@@ -76,7 +76,7 @@ class ArtificialBeeColony(Search):
              chosen: NDArray[np.int64]) -> None:
         """Try one neighbour of each chosen source."""
         rng = run.rng
-        partner = others(rng, len(x))[chosen] if len(chosen) == len(x) else chosen
+        partner = others(rng, chosen, len(x))
         column = rng.integers(0, run.dimension, len(chosen))
         candidates = x[chosen].copy()
         row = np.arange(len(chosen))

@@ -86,7 +86,8 @@ class Bounds:
 
     def from_unit(self, unit: Array) -> Array:
         """Return parameters (..., d) of points of the unit cube (..., d)."""
-        values: Array = self.lower + unit * (self.upper - self.lower)
+        values: Array = np.clip(self.lower + unit * (self.upper - self.lower), self.lower,
+                                self.upper)     # rounding
         return values
 
     def to_unit(self, values: ArrayLike) -> Array:

@@ -21,7 +21,7 @@ from collections.abc import Callable
 import numpy as np
 
 from robot_identification.arrays import Array
-from robot_identification.errors import MissingDependencyError
+from robot_identification.errors import EstimationError, MissingDependencyError
 from robot_identification.estimation.search.search import Run, Search
 
 
@@ -38,6 +38,8 @@ class CovarianceMatrixAdaptation(Search):
     ------
     MissingDependencyError
         The package cma is not installed.
+    EstimationError
+        There is only one number to find.
 
     References
     ----------
@@ -59,6 +61,9 @@ class CovarianceMatrixAdaptation(Search):
                 import cma
         except ImportError as error:
             raise MissingDependencyError('cma', 'the search cma_es') from error
+        if run.dimension < 2:
+            raise EstimationError('the search cma_es needs at least two numbers to find; take '
+                                  'another search for one')
         size = 4 + int(3 * np.log(run.dimension))
         start = run.start if run.start is not None else np.full(run.dimension, 0.5)
         while True:

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_identification.arrays import Array
-from robot_identification.estimation.search.search import Run, Search, inside
+from robot_identification.estimation.search.search import Run, Search, at_least, inside
 
 SMALLEST = 1e-12
 
@@ -84,7 +84,8 @@ class CuckooSearch(Search):
 
     def __init__(self, size: int = 25, abandon: float = 0.4, alpha: float = 0.25,
                  power: float = 1.5) -> None:
-        self.size, self.abandon, self.alpha, self.power = size, abandon, alpha, power
+        self.size = at_least('size', size, 2)
+        self.abandon, self.alpha, self.power = abandon, alpha, power
 
     def _search(self, run: Run) -> None:
         rng = run.rng

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_identification.arrays import Array
-from robot_identification.estimation.search.search import Run, Search, inside
+from robot_identification.estimation.search.search import Run, Search, at_least, inside
 
 PATIENCE = 5
 """Trials without improvement after which a particle learns from elite ones (Algorithm 1)."""
@@ -32,7 +32,7 @@ class ElitistPidSwarm(Search):
     v <- w v + c1 r1 PID(exemplar - x) + c2 r2 PID(best - x), where PID(e) is
     kp e + ki sum(e) + kd (e - previous e). Inertia falls from 0.9 to 0.4, c1 from 2 to 0, c2 rises
     from 0 to 2. A particle that did not improve five times gets an exemplar whose coordinates
-    come, with probability Pc, from the winners of tournaments between other particles' best
+    come, with probability Pc, from the winners of tournaments between two particles' best
     points. When the best point was improved, one of its coordinates is exchanged for another
     particle's or moved by a Gaussian, and the better point is kept.
 
@@ -61,12 +61,11 @@ class ElitistPidSwarm(Search):
     PROPORTIONAL, INTEGRAL, DERIVATIVE, LEAK = 1.0, 0.05, 0.1, 0.5
 
     def __init__(self, size: int = 20, fastest: float = 0.5) -> None:
-        self.size, self.fastest = size, fastest
+        self.size, self.fastest = at_least('size', size, 2), fastest
 
     def _search(self, run: Run) -> None:
         rng, shape = run.rng, (self.size, run.dimension)
-        rank = np.arange(self.size) / (self.size - 1)
-        learning = 0.05 + 0.45 * (np.exp(10 * rank) - 1) / (np.exp(10) - 1)
+        learning = learning_probabilities(self.size)
         x = run.initial(self.size)
         v = np.zeros(shape)
         own, costs = x.copy(), run.evaluate(x)
@@ -83,8 +82,7 @@ class ElitistPidSwarm(Search):
             pull = (self.PROPORTIONAL * errors + self.INTEGRAL * (1 - t) * sums
                     + self.DERIVATIVE * (errors - last))
             last = errors
-            inertia = 1 / (1 + 1.5 * np.exp(-2.6 * (1 - t)))
-            v = (inertia * v + 2 * (1 - t) * rng.random(shape) * pull[0]
+            v = (inertia(1 - t) * v + 2 * (1 - t) * rng.random(shape) * pull[0]
                  + 2 * t * rng.random(shape) * pull[1])
             v = np.minimum(np.maximum(v, -self.fastest), self.fastest)
             moved = inside(x + v)
@@ -127,3 +125,15 @@ class ElitistPidSwarm(Search):
         cost = run.evaluate(trial[None])[0]
         if cost < costs[leader]:
             own[leader], costs[leader] = trial, cost
+
+
+def inertia(factor: float) -> float:
+    """Return w = 1 / (1 + 1.5 exp(-2.6 f)) for f from 1 at the start to 0 at the end, (25)."""
+    return 1 / (1 + 1.5 * float(np.exp(-2.6 * factor)))
+
+
+def learning_probabilities(size: int) -> Array:
+    """Return Pc of each particle, (size,): 0.05 for the first, 0.5 for the last, (26)."""
+    rank = np.arange(size) / (size - 1)
+    probabilities: Array = 0.05 + 0.45 * (np.exp(10 * rank) - 1) / (np.exp(10) - 1)
+    return probabilities

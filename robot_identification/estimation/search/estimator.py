@@ -15,7 +15,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,6 +36,7 @@ from robot_identification.estimation.noise import colour
 from robot_identification.estimation.search.bounds import Bounds
 from robot_identification.estimation.search.objective import Objective, get_objective
 from robot_identification.estimation.search.problem import SearchProblem
+from robot_identification.estimation.search.projection import Eliminated, minimise_squared
 from robot_identification.estimation.search.ranges import RELATIVE, search_bounds
 from robot_identification.estimation.search.result import SearchResult
 from robot_identification.estimation.search.search import Search
@@ -90,17 +92,23 @@ class SearchEstimator(Estimator):
         Half width of the ranges.
     weights
         Of the joints in the objective, (n,); the objective's own when None.
+    eliminate
+        Whether to search the friction shapes alone, with the best linear parameters at each; for
+        squared objectives and friction with shapes.
     settings
         Of the search, for instance size=25.
     """
 
     search: ClassVar[type[Search]]
+    exact: ClassVar[bool] = False
 
     def __init__(self, objective: str = 'squared', budget: int = BUDGET, seed: int = 0,
                  bounds: str | Bounds = 'urdf', relative: float = RELATIVE,
-                 weights: ArrayLike | None = None, **settings: Any) -> None:
+                 weights: ArrayLike | None = None, eliminate: bool = False,
+                 **settings: Any) -> None:
         self.objective, self.budget, self.seed = objective, budget, seed
         self.bounds, self.relative, self.joint_weights = bounds, relative, weights
+        self.eliminate = eliminate
         self._search = self.search(**settings)
 
     def weights(self, regression: Regression, reweighted: Reweighted) -> Array:
@@ -131,11 +139,19 @@ class SearchEstimator(Estimator):
             raise EstimationError(
                 f'{bounds.dimension} bounds were given for {problem.dimension} unknowns: '
                 f'{", ".join(problem.names)}')
-        report = regression.progress
-        result = self._search.minimise(
-            objective, bounds, budget=self.budget, rng=np.random.default_rng(self.seed),
+        return self._estimate(problem, objective, bounds,
+                              self._minimise(objective, bounds, regression.progress))
+
+    def _minimise(self, objective: Objective, bounds: Bounds,
+                  report: Callable[[float], None] | None) -> SearchResult:
+        eliminated = Eliminated(objective, bounds) if self.eliminate else None
+        cost, box = (objective, bounds) if eliminated is None else (eliminated, eliminated.bounds)
+        found = self._search.minimise(
+            cost, box, budget=self.budget, rng=np.random.default_rng(self.seed),
             progress=None if report is None else lambda part, cost: report(part))
-        return self._estimate(problem, objective, bounds, result)
+        if eliminated is None:
+            return found
+        return replace(found, values=eliminated.complete(found.values))
 
     def _estimate(self, problem: SearchProblem, objective: Objective, bounds: Bounds,
                   result: SearchResult) -> SearchEstimate:
@@ -148,7 +164,7 @@ class SearchEstimator(Estimator):
         status, at_edge = OK, bounds.at_edge(result.values)
         message = (f'{result.message}; least squares with the same friction shape has a cost of '
                    f'{best:.4g}, the search of {result.cost:.4g}')
-        if result.cost > ABOVE * best:
+        if result.cost > ABOVE * best and not self.exact:
             status = NOT_CONVERGED
             message += '; give a larger budget, other bounds, or take wls'
         if at_edge:
@@ -174,3 +190,31 @@ def search_estimator(search: type[Search]) -> type[SearchEstimator]:
     return type(f'{search.__name__}Estimator', (SearchEstimator,), {
         'search': search, 'name': search.name, 'summary': f'{search.summary}, within bounds',
         '__doc__': SearchEstimator.__doc__})
+
+
+class BoundedLeastSquares(SearchEstimator):
+    """
+    The optimum of a squared objective within the same bounds as a search, by linear algebra.
+
+    Exact where the friction is linear; variable projection over its shape numbers otherwise.
+
+    Parameters
+    ----------
+    objective
+        'squared' or 'mean_squared'.
+    bounds, relative, weights
+        As for `SearchEstimator`.
+    """
+
+    name = 'bounded'
+    summary = 'least squares within bounds; variable projection over friction shapes'
+    exact = True
+
+    def __init__(self, objective: str = 'squared', bounds: str | Bounds = 'urdf',
+                 relative: float = RELATIVE, weights: ArrayLike | None = None) -> None:
+        self.objective, self.bounds = objective, bounds
+        self.relative, self.joint_weights = relative, weights
+
+    def _minimise(self, objective: Objective, bounds: Bounds,
+                  report: Callable[[float], None] | None) -> SearchResult:
+        return minimise_squared(objective, bounds)

@@ -21,7 +21,7 @@ import numpy as np
 
 from robot_identification.arrays import Array
 from robot_identification.errors import EstimationError
-from robot_identification.estimation.search.search import Run, Search, inside
+from robot_identification.estimation.search.search import Run, Search, at_least, inside
 
 
 class Genetic(Search):
@@ -42,7 +42,7 @@ class Genetic(Search):
         if size % 2 or not 0 <= elite < size:
             raise EstimationError(f'a genetic algorithm needs an even number of individuals and '
                                   f'fewer elite ones, not {size} and {elite}')
-        self.size, self.crossover, self.elite = size, crossover, elite
+        self.size, self.crossover, self.elite = at_least('size', size, 2), crossover, elite
 
     def _search(self, run: Run) -> None:
         genes = self._encode(run.initial(self.size))

@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from robot_identification.arrays import Array
-from robot_identification.estimation.search.search import Run, Search, inside
+from robot_identification.estimation.search.search import Run, Search, at_least, inside
 
 
 class ParticleFilter(Search):
@@ -46,7 +46,8 @@ class ParticleFilter(Search):
     summary = 'particle filter with resampling and kernel smoothing'
 
     def __init__(self, size: int | None = None, discount: float = 0.9) -> None:
-        self.size, self.discount = size, discount
+        self.size = None if size is None else at_least('size', size, 2)
+        self.discount = discount
 
     def _search(self, run: Run) -> None:
         rng = run.rng
@@ -72,8 +73,10 @@ class ParticleFilter(Search):
 
 def tempered(costs: Array, effective: float) -> Array:
     """Return weights (P,) that leave `effective` of the particles, by the choice of T."""
-    gap = costs - np.min(costs)
-    finite = np.isfinite(gap)
+    finite = np.isfinite(costs)
+    if not np.any(finite):
+        return np.full(len(costs), 1 / len(costs))
+    gap = np.where(finite, costs - np.min(costs), np.inf)
     scale = float(np.max(gap[finite])) or 1.0
     low, high = -12.0, 3.0
     weights = np.full(len(costs), 1 / len(costs))

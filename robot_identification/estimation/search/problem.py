@@ -26,6 +26,10 @@ from robot_identification.dynamics.parallel import core_count, single_threaded_b
 from robot_identification.regression import Regression
 from robot_identification.regression.rows import RowChunk, row_chunks
 
+ROWS = 1024
+"""Rows of a chunk: one individual's residuals of all joints stay in the cache."""
+TOGETHER = 32
+"""Individuals whose residuals are made at once."""
 KEPT = 512 * 2 ** 20
 """Bytes of rows that are kept; longer recordings are walked over anew in every generation."""
 
@@ -91,12 +95,19 @@ class SearchProblem:
         tuple
             The sum, and the number of rows of each joint.
         """
-        def one(chunk: _Chunk) -> tuple[Array, int]:
-            return terms(self._residuals(chunk, population)), len(chunk.rows)
+        parts = [population[i:i + TOGETHER] for i in range(0, len(population), TOGETHER)]
 
-        with single_threaded_blas(), ThreadPoolExecutor(core_count()) as pool:
-            done = list(pool.map(one, self._chunks()))
+        def one(chunk: _Chunk) -> tuple[Array, int]:
+            sums = [terms(self._residuals(chunk, part)) for part in parts]
+            return np.concatenate(sums, axis=-1), len(chunk.rows)
+
+        with single_threaded_blas():
+            done = list(self._pool.map(one, self._chunks()))
         return np.sum([part for part, _ in done], axis=0), sum(rows for _, rows in done)
+
+    @cached_property
+    def _pool(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(core_count())
 
     def residuals(self, values: Array) -> Array:
         """Return torque minus prediction, (rows, n) [N m or N], of one vector of unknowns (d,)."""
@@ -106,12 +117,12 @@ class SearchProblem:
     def _chunks(self) -> Iterator[_Chunk]:
         if self._kept is not None:
             return iter(self._kept)
-        return (self._chunk(rows) for rows in row_chunks(self.regression))
+        return (self._chunk(rows) for rows in row_chunks(self.regression, ROWS))
 
     @cached_property
     def _kept(self) -> list[_Chunk] | None:
         kept, size = [], 0
-        for rows in row_chunks(self.regression):
+        for rows in row_chunks(self.regression, ROWS):
             chunk = self._chunk(rows)
             size += sum(matrix.nbytes for matrix in chunk.fixed) + rows.v.nbytes
             if size > KEPT:

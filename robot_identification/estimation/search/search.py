@@ -23,7 +23,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robot_identification.arrays import Array
+from robot_identification.arrays import Array, IndexArray
 from robot_identification.errors import EstimationError
 from robot_identification.estimation.search.bounds import Bounds
 from robot_identification.estimation.search.result import (
@@ -207,7 +207,22 @@ def inside(unit: Array) -> Array:
     return points
 
 
-def others(rng: np.random.Generator, size: int) -> np.ndarray:
-    """Return for each member another one, (size,) int, uniformly."""
-    draw = rng.integers(0, size - 1, size)
-    return draw + (draw >= np.arange(size))
+def others(rng: np.random.Generator, chosen: IndexArray, size: int) -> IndexArray:
+    """Return for each chosen member of `size` another one, (len(chosen),) int, uniformly."""
+    draw = rng.integers(0, size - 1, len(chosen))
+    return draw + (draw >= chosen)
+
+
+def at_least(name: str, value: int, least: int) -> int:
+    """
+    Return a setting of a search.
+
+    Raises
+    ------
+    EstimationError
+        It is below the least.
+    """
+    if value < least:
+        raise EstimationError(f'the setting {name} of a search must be at least {least}, not '
+                              f'{value}')
+    return value

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from robot_identification.estimation.search.search import Run, Search, inside
+from robot_identification.estimation.search.search import Run, Search, at_least, inside
 
 
 class ParticleSwarm(Search):
@@ -50,8 +50,8 @@ class ParticleSwarm(Search):
 
     def __init__(self, size: int = 25, inertia: float = 0.5, acceleration: float = 0.2,
                  fastest: float = 0.5) -> None:
-        self.size, self.inertia, self.acceleration = size, inertia, acceleration
-        self.fastest = fastest
+        self.size, self.fastest = at_least('size', size, 1), fastest
+        self.inertia, self.acceleration = inertia, acceleration
 
     def _search(self, run: Run) -> None:
         rng, shape = run.rng, (self.size, run.dimension)
