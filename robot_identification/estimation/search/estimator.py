@@ -31,6 +31,7 @@ from robot_identification.estimation.estimator import (
     assemble,
     reweight,
 )
+from robot_identification.estimation.features import NEAREST, Features
 from robot_identification.estimation.noise import colour
 from robot_identification.estimation.search.bounds import Bounds
 from robot_identification.estimation.search.objective import Objective, get_objective
@@ -94,6 +95,9 @@ class SearchEstimator(Estimator):
         Of the search, for instance size=25.
     """
 
+    features = Features(
+        cost='its budget of evaluations, 20 000 when not given', bounds=True, consistent=NEAREST,
+        purpose='another objective is asked for, or comparing with papers')
     search: ClassVar[type[Search]]
 
     def __init__(self, objective: str = 'squared', budget: int = BUDGET, seed: int = 0,
