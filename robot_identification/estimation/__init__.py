@@ -99,7 +99,8 @@ def get_estimator(name: str, **settings: Any) -> Estimator:
 __all__ = [
     'AUTO', 'AUTO_ESTIMATORS', 'AUTO_FEATURES', 'AUTO_FRICTIONS', 'AUTO_SUMMARY',
     'ESTIMATORS', 'Choice', 'ConsistentEstimate',
-    'DelayEstimate', 'Didim', 'Estimate', 'Estimator', 'Features', 'Fit', 'FitOptions', 'GainEstimate',
+    'DelayEstimate', 'Didim', 'Estimate', 'Estimator', 'Features', 'Fit', 'FitOptions',
+    'GainEstimate',
     'Huber', 'InstrumentalVariables', 'LinkLimits',
     'MaximumLikelihood',
     'OnlineEstimator', 'OnlineUpdate', 'OrdinaryLeastSquares', 'PayloadEstimate', 'Ridge',
