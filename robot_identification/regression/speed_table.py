@@ -36,7 +36,7 @@ class SpeedTable:
     fixed speeds (cubic on a logarithmic scale, each direction on its own, rest apart) that sum is
     one of the values at these speeds, with weights that do not depend on the function. So a new
     shape of the friction costs 801 evaluations, where a recording at 5 kHz has a hundred
-    thousand samples. The interpolation is within 1e-5 of the norms of the friction models' columns.
+    thousand samples. The error of the interpolation is below 1e-5 of a column.
 
     Parameters
     ----------
