@@ -42,7 +42,7 @@ from robot_identification.estimation import (
     get_estimator,
 )
 from robot_identification.recording import Recording, load_recording
-from robot_identification.signals import EffortCheck, Samples, check_effort, process
+from robot_identification.signals import EffortCheck, Samples, check_effort, judged, process
 from robot_identification.validation import (
     HeldOut,
     Thresholds,
@@ -246,13 +246,12 @@ def validate(
         The recording cannot be used; the text says what to do.
     """
     recording = _load(model.arm, recording)
-    options = dict(processing or {})
-    samples = process(recording, model.arm, still_joints=True, **options)
+    whole = process(recording, model.arm, **{**(processing or {}), 'still_joints': True,
+                                             'standstill': 'zero', 'edges': 'keep'})
+    samples = judged(whole)
     training = [Trace.from_coarse(trace) for trace in model.information.get('training_motion', [])]
     held_out = evaluate(model, samples, name=recording.name,
                         repeated=repeated_share(Trace.of(samples), training) if training else 0.0)
-    whole = process(recording, model.arm, **{**options, 'still_joints': True, 'standstill': 'zero',
-                                             'edges': 'keep'})
     t, torque = predict(model, recording, whole)
     verdict = judge([held_out], thresholds or Thresholds(), rated_torque=model.arm.limits.torque)
     return Validation(verdict, t, torque)

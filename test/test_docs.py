@@ -20,6 +20,7 @@ import re
 
 import pytest
 from typer.main import get_command
+from typer.testing import CliRunner
 
 from robot_identification.arm import robot_files
 from robot_identification.cli import app
@@ -91,3 +92,9 @@ def test_pages_of_real_arms_begin_with_safety_and_say_what_was_not_run(page):
 
 def test_the_table_of_robots_is_complete():
     assert all(f'`{name}`' in PAGES['robots'] for name in robot_files())
+
+
+@pytest.mark.parametrize('command', ['estimators', 'frictions'])
+def test_the_tables_of_methods_are_what_the_program_prints(command):
+    table = CliRunner().invoke(app, [command, '--markdown']).stdout.strip()
+    assert table.count('\n') > 5 and f'\n{table}\n' in PAGES['methods']

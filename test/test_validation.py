@@ -21,11 +21,22 @@ import io
 import numpy as np
 import pytest
 from excitation_arms import chain
+from reporting_results import record
+from simulation_arms import slow_motion
 from test_regression import samples_of
 
-from robot_identification import IdentifiedModel, Recording, inverse_dynamics, validate
+from robot_identification import (
+    IdentifiedModel,
+    Recording,
+    identify,
+    inverse_dynamics,
+    load_arm,
+    validate,
+)
 from robot_identification.errors import ConfigurationError, RecordingError, SignalError
-from robot_identification.signals import check_effort, process
+from robot_identification.excitation import Requirements, validation_motion
+from robot_identification.signals import check_effort, judged, process
+from robot_identification.simulation import Plant, PlantOptions, simulate
 from robot_identification.validation import (
     Thresholds,
     Trace,
@@ -203,3 +214,35 @@ def test_a_joint_may_stand_still_in_a_motion_to_validate_on():
     validation = validate(model_of(), recording)
     assert validation.verdict.held_out[0].relative_error < 0.03
     assert len(validation.t) == len(recording.t)
+
+
+def test_a_joint_that_rests_while_others_move_is_not_judged():
+    """Encoders of 17 bits, Stribeck friction, delay: the sign of what is left is no friction."""
+    arm = load_arm('ur10')
+    plant = Plant(arm, PlantOptions(seed=1))
+    lap = validation_motion(arm, 'circle', requirements=Requirements(torque_margin=0.1))
+    assert np.abs(lap.sample(100.0)[2])[:, -1].max() < 1e-6     # the last joint rests
+    train = simulate(plant, slow_motion(arm, period=5.0), rng=np.random.default_rng(0), periods=2)
+    circle = simulate(plant, lap, rng=np.random.default_rng(1), name='circle')
+    result = identify(arm, [train.recording], held_out=[circle.recording])
+    found = result.verdict.held_out[0]
+    assert np.isnan(found.joints[arm.joint_names[-1]].relative_error)
+    assert result.verdict.thresholds.accepts(found.joints[arm.joint_names[-1]], 54.0) == 'rests'
+    assert any(f'{arm.joint_names[-1]} did not move' in note for note in result.verdict.notes)
+    assert not any(arm.joint_names[-1] in reason for reason in result.verdict.reasons)
+    again = validate(result.model, circle.recording)
+    assert again.verdict.held_out[0].relative_error == pytest.approx(found.relative_error, rel=0.1)
+    coulomb, _, offset = result.model.friction_parameters[-1]
+    assert np.abs(again.torque[:, -1] - offset).max() < 0.2 * coulomb
+    noisy = process(circle.recording, arm, still_joints=True, standstill='keep')
+    guessed = evaluate(result.model, noisy)
+    assert found.relative_error < 0.07 and found.relative_error < 0.7 * guessed.relative_error
+
+
+def test_a_model_is_judged_on_the_inside_of_what_it_predicts():
+    recording = record(ARM, 3, 'x')
+    whole = process(recording, ARM, standstill='zero', edges='keep')
+    inside, cut = judged(whole), process(recording, ARM)
+    assert len(whole) > len(inside) and abs(len(inside) - len(cut)) <= 2
+    rows = np.searchsorted(inside.t, cut.t[5:-5] - 1e-9)
+    np.testing.assert_allclose(inside.a[rows], cut.a[5:-5], atol=1e-2 * np.abs(cut.a).max())

@@ -27,8 +27,11 @@ from robot_identification.arm import load_arm, robot_files, robot_template
 from robot_identification.cli.console import AsJson, emit, out
 from robot_identification.dynamics import FRICTION_MODELS
 from robot_identification.errors import ArmError, ConfigurationError
-from robot_identification.estimation import AUTO, ESTIMATORS
+from robot_identification.estimation import AUTO, AUTO_FEATURES, AUTO_SUMMARY, ESTIMATORS
 from robot_identification.files import write_text
+
+Markdown = Annotated[bool, typer.Option(
+    '--markdown', help='Print the whole table in Markdown, as in docs/methods.md.')]
 
 
 def init(
@@ -65,24 +68,30 @@ def robots(as_json: AsJson = False) -> None:
     _show(as_json, 'robots', ('name', 'joints', 'names of the joints'), rows)
 
 
-def estimators(as_json: AsJson = False) -> None:
-    """List the estimators."""
-    _show(as_json, 'estimators', ('name', 'what it does'),
-          [*((name, estimator.summary) for name, estimator in ESTIMATORS.items()),
-           (AUTO, 'chooses friction model, estimator and delays by cross-validation')])
+def estimators(as_json: AsJson = False, markdown: Markdown = False) -> None:
+    """List the estimators: what they do, what they can take, need and cost."""
+    rows = [{'name': name, 'what it does': estimator.summary, **estimator.features.row()}
+            for name, estimator in ESTIMATORS.items()]
+    rows.append({'name': AUTO, 'what it does': AUTO_SUMMARY, **AUTO_FEATURES.row()})
+    if not (as_json or markdown):
+        rows = [{name: row[name] for name in ('name', 'what it does')} for row in rows]
+    _show(as_json, 'estimators', tuple(rows[0]), [tuple(row.values()) for row in rows], markdown)
 
 
-def frictions(as_json: AsJson = False) -> None:
+def frictions(as_json: AsJson = False, markdown: Markdown = False) -> None:
     """List the friction models; append _asymmetric for parameters that differ by direction."""
     _show(as_json, 'friction models', ('name', 'torque', 'parameters', 'shape'),
           [(name, model.formula, ', '.join(model.parameters), ', '.join(model.shape) or '-')
-           for name, model in FRICTION_MODELS.items()])
+           for name, model in FRICTION_MODELS.items()], markdown)
 
 
 def _show(as_json: bool, title: str, columns: tuple[str, ...],
-          rows: Sequence[tuple[str, ...]]) -> None:
+          rows: Sequence[tuple[str, ...]], markdown: bool = False) -> None:
     if as_json:
         emit({title: [dict(zip(columns, row)) for row in rows]})
+        return
+    if markdown:
+        typer.echo(_markdown(columns, rows))
         return
     table = Table(title=title)
     for column in columns:
@@ -90,3 +99,10 @@ def _show(as_json: bool, title: str, columns: tuple[str, ...],
     for row in rows:
         table.add_row(*map(Text, row))    # brackets of formulas are no markup
     out.print(table)
+
+
+def _markdown(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    """Return a table in Markdown; the first column is code, bars are escaped."""
+    cells = [[text.replace('|', '\\|') for text in row] for row in rows]
+    lines = [columns, ['---'] * len(columns), *([f'`{row[0]}`', *row[1:]] for row in cells)]
+    return '\n'.join(f"| {' | '.join(line)} |" for line in lines)

@@ -24,7 +24,7 @@ from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics.friction import FrictionModel, get_friction
 from robot_identification.dynamics.inertial import INERTIAL_NAMES, INERTIAL_UNITS
 from robot_identification.dynamics.kinematics import Kinematics
-from robot_identification.dynamics.regressor import joint_torque_regressor
+from robot_identification.dynamics.regressor import inverse_dynamics, joint_torque_regressor
 from robot_identification.errors import ConfigurationError
 
 
@@ -167,11 +167,36 @@ class ModelStructure:
 
     def drive_columns(self, v: Array, a: Array, load: Array | None = None) -> Array:
         """Return the columns of rotor inertias and friction, (N, n, m + m k)."""
-        transmission = self.arm.transmission
-        rotor = (a @ transmission.T)[:, None, :] * transmission.T
+        columns: Array = self.element_columns(v, a, load)[:, None] * self.spread
+        return columns
+
+    def element_columns(self, v: Array, a: Array, load: Array | None = None) -> Array:
+        """Return rotor inertia's and friction's columns of the elements, (N, m + m k)."""
         friction = self.friction_columns(v, load)                      # (N, m, k)
-        spread = transmission.T[None, :, :, None] * friction[:, None]  # (N, n, m, k)
-        return np.concatenate([rotor, spread.reshape(len(v), self.arm.n, -1)], axis=2)
+        return np.hstack([a @ self.arm.transmission.T, friction.reshape(len(v), -1)])
+
+    @property
+    def spread(self) -> Array:
+        """How the elements' columns act on the joints, (n, m + m k)."""
+        acts = self.arm.transmission.T
+        return np.hstack([acts, np.repeat(acts, len(self.friction.parameters), axis=1)])
+
+    def torque(self, q: Array, v: Array, a: Array, standard: Array,
+               load: Array | None = None) -> Array:
+        """
+        Return the joint torques of standard parameters, (N, n) [N m or N], without columns.
+
+        Parameters
+        ----------
+        q, v, a, load
+            As for `columns`.
+        standard
+            Any standard parameters, (count,).
+        """
+        rigid = inverse_dynamics(self.arm, q, v, a, standard[self.inertial].reshape(-1, 10))
+        drive = standard[self.rotor.start:]
+        torque: Array = rigid + self.element_columns(v, a, load) @ (drive[:, None] * self.spread.T)
+        return torque
 
     def friction_columns(self, v: Array, load: Array | None = None) -> Array:
         """Return the friction columns of each joint and drive at its own speed, (N, m, k)."""

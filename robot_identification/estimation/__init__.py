@@ -18,11 +18,19 @@ from __future__ import annotations
 from typing import Any
 
 from robot_identification.errors import ConfigurationError, UnknownNameError
-from robot_identification.estimation.auto import AUTO, Choice, Trial, choose
+from robot_identification.estimation.auto import (
+    AUTO,
+    AUTO_FEATURES,
+    AUTO_SUMMARY,
+    Choice,
+    Trial,
+    choose,
+)
 from robot_identification.estimation.consistent import ConsistentEstimate, fit_consistent
 from robot_identification.estimation.delay import DelayEstimate, estimate_delay
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.estimator import Estimator
+from robot_identification.estimation.features import Features
 from robot_identification.estimation.fit import Fit, FitOptions, fit_samples
 from robot_identification.estimation.huber import Huber
 from robot_identification.estimation.idim import Didim, InstrumentalVariables
@@ -94,8 +102,10 @@ def get_estimator(name: str, **settings: Any) -> Estimator:
 
 
 __all__ = [
-    'AUTO', 'AUTO_ESTIMATORS', 'AUTO_FRICTIONS', 'ESTIMATORS', 'Choice', 'ConsistentEstimate',
-    'DelayEstimate', 'Didim', 'Estimate', 'Estimator', 'Fit', 'FitOptions', 'GainEstimate',
+    'AUTO', 'AUTO_ESTIMATORS', 'AUTO_FEATURES', 'AUTO_FRICTIONS', 'AUTO_SUMMARY',
+    'ESTIMATORS', 'Choice', 'ConsistentEstimate',
+    'DelayEstimate', 'Didim', 'Estimate', 'Estimator', 'Features', 'Fit', 'FitOptions',
+    'GainEstimate',
     'Huber', 'InstrumentalVariables', 'LinkLimits',
     'MaximumLikelihood',
     'OnlineEstimator', 'OnlineUpdate', 'OrdinaryLeastSquares', 'PayloadEstimate', 'Ridge',

@@ -28,12 +28,17 @@ from robot_identification.dynamics import ModelStructure, base_parameters, get_f
 from robot_identification.dynamics.friction import SUFFIX
 from robot_identification.errors import EstimationError, RobotIdentificationError
 from robot_identification.estimation.estimator import Estimator
+from robot_identification.estimation.features import Features
 from robot_identification.estimation.fit import FitOptions, fit_samples
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import select
 
 FOLDS = 5
 AUTO = 'auto'
+AUTO_SUMMARY = 'chooses friction model, estimator and delays by cross-validation'
+AUTO_FEATURES = Features(
+    needs='some seconds of motion for each of five blocks', cost='some hundred fits',
+    purpose='you do not know which to take')
 
 
 @dataclass(frozen=True)

@@ -123,12 +123,7 @@ def _augmented(regression: Regression, samples: Samples, load: Array | None,
     standard = np.zeros(structure.count)
     standard[base.columns] = beta
     decimator = shifted.decimator()
-    torque = np.empty_like(shifted.q)
-    for first in range(0, len(torque), 4096):
-        rows = slice(first, first + 4096)
-        torque[rows] = structure.columns(
-            shifted.q[rows], shifted.v[rows], shifted.a[rows],
-            None if load is None else load[rows]) @ standard
+    torque = structure.torque(shifted.q, shifted.v, shifted.a, standard, load)
     slope = np.concatenate([
         decimator.apply(np.gradient(torque[segment], 1 / shifted.rate, axis=0))
         for segment in shifted.segments if decimator.rows(segment.stop - segment.start)])

@@ -23,6 +23,7 @@ import numpy as np
 
 from robot_identification.arrays import Array, IndexArray
 from robot_identification.estimation.estimate import NOT_CONVERGED, OK, RANK_DEFICIENT, Estimate
+from robot_identification.estimation.features import Features
 from robot_identification.estimation.noise import colour
 from robot_identification.estimation.variable_projection import (
     best_shape,
@@ -85,6 +86,8 @@ class Estimator(ABC):
         Key in `ESTIMATORS`.
     summary
         One line for tables.
+    features
+        What it can do and needs.
     own_covariance
         Whether the covariance is not that of weighted least squares; it is then conditional on the
         shape of the friction.
@@ -92,6 +95,7 @@ class Estimator(ABC):
 
     name: ClassVar[str]
     summary: ClassVar[str]
+    features: ClassVar[Features]
     own_covariance: ClassVar[bool] = False
 
     @abstractmethod

@@ -29,6 +29,7 @@ from robot_identification.dynamics import (
     get_friction,
     inverse_dynamics,
 )
+from robot_identification.dynamics.parallel import single_threaded_blas
 from robot_identification.errors import EstimationError
 from robot_identification.estimation.consistent import ConsistentEstimate, fit_consistent
 from robot_identification.estimation.delay import DelayEstimate, estimate_delay
@@ -149,11 +150,12 @@ def fit_samples(
             "the model's own load its last term only rescales a joint's torque, and with the "
             "measured torque f1 = 1 explains everything; take 'load_dependent'")
     loads = [np.array(part.tau) for part in samples] if friction.needs_load else None
-    fit = _fit_once(arm, samples, options, loads, backend, base, progress, start)
-    for _ in range(LOAD_ROUNDS if friction.needs_load else 0):
-        loads = list(_loads(samples, arm, fit.consistent.inertial))
-        fit = _fit_once(arm, samples, options, loads, backend, fit.regression.base, None,
-                        fit.estimate.shape)
+    with single_threaded_blas():    # matrices are small: threads of BLAS only wait for another
+        fit = _fit_once(arm, samples, options, loads, backend, base, progress, start)
+        for _ in range(LOAD_ROUNDS if friction.needs_load else 0):
+            loads = list(_loads(samples, arm, fit.consistent.inertial))
+            fit = _fit_once(arm, samples, options, loads, backend, fit.regression.base, None,
+                            fit.estimate.shape)
     return fit
 
 

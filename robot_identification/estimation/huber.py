@@ -30,6 +30,7 @@ from robot_identification.estimation.estimator import (
     reweight,
     solve,
 )
+from robot_identification.estimation.features import NEAREST, Features
 from robot_identification.regression import NormalForm, Regression
 from robot_identification.regression.normal_form import triangle
 from robot_identification.regression.reduce import joint_columns, packed_rows
@@ -62,6 +63,8 @@ class Huber(Estimator):
 
     name = 'huber'
     summary = 'robust: Huber loss by re-weighting rows; for outliers, collisions, sticking'
+    features = Features(cost='one pass, then some ten rounds over kept rows', consistent=NEAREST,
+                        purpose='there are outliers: collisions, slips, sticking')
     own_covariance = True
 
     def __init__(self, threshold: float = 1.345) -> None:

@@ -35,11 +35,16 @@ from robot_identification.estimation.estimator import (
     revalued,
     reweight,
 )
+from robot_identification.estimation.features import NEAREST, Features
 from robot_identification.regression import Regression
 from robot_identification.regression.reduce import joint_columns, packed_rows
 
 SMALL = 0.1
 """Largest change of a parameter, in standard deviations, at which the rounds end."""
+
+CLOSED_LOOP = Features(
+    needs='every base parameter excited', cost='up to five simulations of the closed loop',
+    control_law=True, consistent=NEAREST, purpose='positions are noisy and cannot be filtered')
 
 
 class ClosedLoopEstimator(Estimator):
@@ -176,6 +181,7 @@ class InstrumentalVariables(ClosedLoopEstimator):
 
     name = 'idim_iv'
     summary = 'instrumental variables from the simulated closed loop; for noisy positions'
+    features = CLOSED_LOOP
 
     def _step(self, columns: tuple[IndexArray, ...], measured: list[Array], simulated: list[Array],
               estimate: Estimate) -> tuple[Array, Array]:
@@ -206,6 +212,7 @@ class Didim(ClosedLoopEstimator):
 
     name = 'didim'
     summary = 'closed-loop output error: fits torques at simulated states, needs no positions'
+    features = replace(CLOSED_LOOP, purpose='positions are not to be trusted')
 
     def _explained(self, measured: list[Array], simulated: list[Array]) -> list[Array]:
         """Return the simulated rows."""

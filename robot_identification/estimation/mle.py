@@ -20,6 +20,7 @@ import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import EstimationError
 from robot_identification.estimation.estimator import Estimator, Reweighted
+from robot_identification.estimation.features import Features
 from robot_identification.regression import Regression
 
 
@@ -40,6 +41,8 @@ class MaximumLikelihood(Estimator):
 
     name = 'mle'
     summary = 'maximum likelihood; noise measured over the periods of a repeated motion'
+    features = Features(needs='two periods of a repeated motion',
+                        purpose='the motion repeats often')
 
     def weights(self, regression: Regression, reweighted: Reweighted) -> Array:
         """Return the reciprocal of the measured noise of the rows."""

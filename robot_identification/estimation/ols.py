@@ -19,6 +19,7 @@ import numpy as np
 
 from robot_identification.arrays import Array
 from robot_identification.estimation.estimator import Estimator, Reweighted
+from robot_identification.estimation.features import Features
 from robot_identification.regression import Regression
 
 
@@ -34,6 +35,7 @@ class OrdinaryLeastSquares(Estimator):
 
     name = 'ols'
     summary = 'ordinary least squares; joints with large torques dominate'
+    features = Features(purpose='comparing with papers')
 
     def weights(self, regression: Regression, reweighted: Reweighted) -> Array:
         """Return ones."""

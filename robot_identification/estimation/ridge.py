@@ -29,6 +29,7 @@ from robot_identification.estimation.estimator import (
     revalued,
     reweight,
 )
+from robot_identification.estimation.features import Features
 from robot_identification.estimation.prior import Prior
 from robot_identification.regression import Regression
 
@@ -58,6 +59,8 @@ class Ridge(Estimator):
 
     name = 'ridge'
     summary = 'ridge regression towards the URDF in a metric of inertias; strength from the data'
+    features = Features(needs='inertias in the URDF that are roughly right',
+                        purpose='the motion excites little')
     own_covariance = True
 
     def __init__(self, deviation: float | None = None) -> None:

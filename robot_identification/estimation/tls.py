@@ -29,6 +29,7 @@ from robot_identification.estimation.estimator import (
     revalued,
     reweight,
 )
+from robot_identification.estimation.features import NEAREST, Features
 from robot_identification.regression import Regression
 
 CLOSEST = 0.7
@@ -57,6 +58,8 @@ class TotalLeastSquares(Estimator):
 
     name = 'tls'
     summary = 'total least squares, errors in the regressor too; needs a well excited motion'
+    features = Features(needs='every base parameter excited', consistent=NEAREST,
+                        purpose='the size of the errors of positions is known')
     own_covariance = True
 
     def __init__(self, ratio: float = 0.1) -> None:

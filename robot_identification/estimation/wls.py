@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from robot_identification.arrays import Array
 from robot_identification.estimation.estimator import Estimator, Reweighted
+from robot_identification.estimation.features import Features
 from robot_identification.regression import Regression
 
 
@@ -32,6 +33,7 @@ class WeightedLeastSquares(Estimator):
 
     name = 'wls'
     summary = 'weighted least squares, per joint and iterated; the usual choice'
+    features = Features(purpose='nothing else is asked for')
 
     def weights(self, regression: Regression, reweighted: Reweighted) -> Array:
         """Return the weights at which the residuals agree with them."""

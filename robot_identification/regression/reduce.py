@@ -175,7 +175,8 @@ def _packed(base: BaseParameters, columns: tuple[IndexArray, ...], samples: Samp
     structure = base.structure
     q, v, a = (np.ascontiguousarray(x[block.samples]) for x in (samples.q, samples.v, samples.a))
     inertial = joint_torque_regressor(structure.arm, q, v, a, backend=structure.backend)
-    drive = structure.drive_columns(v, a, None if load is None else load[block.samples])
+    drive = structure.element_columns(v, a, None if load is None else load[block.samples])
+    spread = structure.spread
     first = structure.rotor.start
     decimator = samples.decimator()
     for j, chosen in enumerate(columns):
@@ -183,6 +184,7 @@ def _packed(base: BaseParameters, columns: tuple[IndexArray, ...], samples: Samp
         split = int(np.searchsorted(standard, first))
         packed = np.empty((len(q), len(chosen) + 1), order='F')
         packed[:, :split] = inertial[:, j, standard[:split]]
-        packed[:, split:-1] = drive[:, j, standard[split:] - first]
+        chosen_drive = standard[split:] - first
+        packed[:, split:-1] = drive[:, chosen_drive] * spread[j, chosen_drive]
         packed[:, -1] = samples.tau[block.samples, j]
         yield decimator.apply(packed)

@@ -24,7 +24,11 @@ from robot_identification.dynamics import BaseParameters, element_loads
 from robot_identification.regression.normal_form import NormalForm, triangle
 from robot_identification.regression.reduce import joint_columns, packed_rows
 from robot_identification.regression.regression import Regression
+from robot_identification.regression.speed_table import SpeedTable
 from robot_identification.signals import Samples
+
+TABLE_FACTOR = 8
+"""From so many samples for each row on, friction columns come from a table of speeds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +87,10 @@ class SeparableRegression:
                         for j, chosen in enumerate(columns)]
         transmission = self.structure.arm.transmission
         self._speeds = [samples.v @ transmission.T for samples in regression.samples]
+        fast = min(s.decimator().factor for s in regression.samples) >= TABLE_FACTOR
+        self._tables = [SpeedTable(regression.samples, [speed[:, e] for speed in self._speeds])
+                        for e in range(len(transmission))
+                        ] if fast and not self.structure.friction.needs_load else []
         self._columns: dict[tuple[int, bytes], Array] = {}
         self._factors: dict[tuple[int, bytes], JointFactor] = {}
 
@@ -90,6 +98,11 @@ class SeparableRegression:
     def joints(self) -> int:
         """Number of joints n."""
         return len(self._joints)
+
+    @property
+    def uses_tables(self) -> bool:
+        """Whether friction columns come from tables of speeds."""
+        return bool(self._tables)
 
     def factor(self, joint: int, shape: Array) -> JointFactor:
         """
@@ -179,11 +192,13 @@ class SeparableRegression:
             return self._columns[key]
         friction = self.structure.friction
         make = friction.shape_gradient if gradient else friction.columns
-        parts = []
-        for (samples, load), speed in zip(self.regression.parts, self._speeds):
-            columns = make(speed[:, e], shape, element_loads(self.structure.arm, load)[e])
-            parts.append(_decimated(samples, columns))
-        out = np.concatenate(parts)
+        if self._tables:
+            out = self._tables[e].apply(lambda speed: make(speed, shape))
+        else:
+            out = np.concatenate([
+                _decimated(samples, make(speed[:, e], shape,
+                                         element_loads(self.structure.arm, load)[e]))
+                for (samples, load), speed in zip(self.regression.parts, self._speeds)])
         if not gradient:
             if len(self._columns) > 16 * len(self._speeds[0].T):
                 self._columns.clear()

@@ -148,7 +148,11 @@ def _table(arm: Arm, evaluation: HeldOut, thresholds: Thresholds,
     top = float(np.max(found[np.isfinite(found)], initial=thresholds.joint))
     rows = zip(evaluation.joints.items(), arm.limits.torque, arm.units('N m', 'N'))
     for (joint, e), rated, unit in rows:
-        good = thresholds.accepts(e, rated) != 'no'
+        accepted = thresholds.accepts(e, rated)
+        if accepted == 'rests':
+            table.add_row(Text(joint), 'rests', '', '', '', '')
+            continue
+        good = accepted != 'no'
         table.add_row(Text(joint), f'{e.relative_error:.1%}', f'{e.rmse:.3g} {unit}',
                       f'{e.correlation:.3f}', f'{e.nrmse:.1%}',
                       Text('\u2588' * max(1, round(BAR * min(e.relative_error / top, 1))),

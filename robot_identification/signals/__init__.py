@@ -32,14 +32,14 @@ from robot_identification.signals.model_content import ModelContent, decimation_
 from robot_identification.signals.process import process
 from robot_identification.signals.resampling import Resampled, resample, split_at_gaps
 from robot_identification.signals.samples import Samples
-from robot_identification.signals.shift import delayed, select
+from robot_identification.signals.shift import delayed, judged, select
 from robot_identification.signals.sliding_window import Instant, SlidingWindow
 
 __all__ = [
     'METHODS', 'Decimator', 'DifferentiationOptions', 'EffortCheck', 'Instant', 'ModelContent',
     'Motion', 'PeriodAverage', 'PositionCutoff', 'Resampled', 'Samples', 'SlidingWindow',
     'average_periods', 'central_differences', 'check_effort', 'decimation_cutoff', 'delayed',
-    'detect_period', 'differentiate_lines', 'fit_series', 'position_cutoff', 'process',
+    'detect_period', 'differentiate_lines', 'fit_series', 'judged', 'position_cutoff', 'process',
     'resample', 'select', 'series_basis', 'smooth_five_point', 'split_at_gaps',
     'zero_phase_lowpass',
 ]

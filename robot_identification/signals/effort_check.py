@@ -119,7 +119,7 @@ def _share(columns: Array, target: Array) -> tuple[float, float]:
     return float(solution[0]), float(1 / max(variance, 1e-12))
 
 
-def _judge_joints(arm: Arm, scale: Array, weight: Array, loaded: Array) -> None:
+def _judge_joints(arm: Arm, scale: Array, weight: Array, loaded: np.ndarray) -> None:
     """Refuse an effort that is as stated for some joints and not for others that are loaded."""
     share = np.nan_to_num(scale)
     certain = np.sqrt(weight) * np.maximum(np.abs(share), SMALLEST) > VISIBLE

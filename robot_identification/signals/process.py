@@ -43,7 +43,7 @@ from robot_identification.signals.filters import (
 from robot_identification.signals.model_content import decimation_cutoff as model_content
 from robot_identification.signals.resampling import GAP_STEPS, Resampled, resample
 from robot_identification.signals.samples import Samples
-from robot_identification.signals.standstill import moving_runs
+from robot_identification.signals.standstill import moving_runs, resting
 
 if TYPE_CHECKING:
     from robot_identification.recording import Recording
@@ -114,8 +114,9 @@ def process(
         'differentiated', or 'recorded' to filter and differentiate the recording's velocities.
     standstill
         Rows in which the whole arm rests (friction is not determined there): 'drop' them, for a
-        fit; 'zero' their v and a, which else are noise with a random sign, for a prediction at
-        every row; or 'keep' them as measured.
+        fit; or 'zero' their v and a, which else are noise with a random sign, for a prediction at
+        every row. Either way v and a of a joint that rests while others move are set to zero.
+        'keep' leaves all as measured.
     edges
         'cut' what the filter spoils at the ends of every unbroken run, for a fit; or 'keep' it,
         for a prediction at every row.
@@ -302,6 +303,8 @@ def _differentiate(
         ) from last_error
     notes['differentiation'] = done[0][1].note
     notes['segments_used'] = len(done)
+    periodic = method in PERIODIC_METHODS
+    notes['edge_samples'] = 0 if periodic else trim(options.cutoff, uniform.rate)
     notes['dropped_s'] = round(dropped, 6)
     return done
 
@@ -323,23 +326,27 @@ def _from_velocity(
 def _treat_rest(
     done: list[tuple[_Run, Motion]], rate: float, drop: bool, notes: dict[str, object]
 ) -> list[tuple[_Run, Motion]]:
-    """Drop the rows in which the whole arm rests, or set their velocities to zero."""
+    """Set v and a of resting joints to zero, and drop the rows in which the whole arm rests."""
     highest = np.max([np.abs(motion.v).max(axis=0) for _, motion in done], axis=0)
     treated: list[tuple[_Run, Motion]] = []
     rest = 0
+    alone = np.zeros(len(highest))
     for run, motion in done:
         runs = moving_runs(motion.v, rate, highest)
-        rest += len(motion.v) - sum(rows.stop - rows.start for rows in runs)
-        if drop:
-            treated.extend((run, motion.part(rows)) for rows in runs)
-            continue
+        rests = resting(motion.v, rate, highest)
         moving = np.zeros((len(motion.v), 1), dtype=bool)
         for rows in runs:
             moving[rows] = True
-        treated.append((run, replace(motion, v=np.where(moving, motion.v, 0.0),
-                                     a=np.where(moving, motion.a, 0.0))))
+        rest += int(np.sum(~moving))
+        alone += np.sum(rests & moving, axis=0)
+        still = rests | ~moving
+        motion = replace(motion, v=np.where(still, 0.0, motion.v),
+                         a=np.where(still, 0.0, motion.a))
+        parts = [motion.part(rows) for rows in runs] if drop else [motion]
+        treated.extend((run, part) for part in parts)
     notes['standstill_s'] = round(rest / rate, 6)
     notes['standstill'] = 'dropped' if drop else 'velocity and acceleration set to zero'
+    notes['standstill_of_joints_s'] = [round(float(s) / rate, 6) for s in alone]
     return treated
 
 

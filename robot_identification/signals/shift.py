@@ -49,6 +49,39 @@ def select(samples: Samples, rows: Sequence[slice]) -> Samples:
         segments=tuple(slice(int(a), int(b)) for a, b in pairwise(ends)))
 
 
+def judged(samples: Samples) -> Samples:
+    """
+    Return what a model may be judged on, of samples that keep their edges and their standstill.
+
+    Without what the filter spoils at both ends of every run, and without the rows in which the
+    whole arm rests.
+
+    Parameters
+    ----------
+    samples
+        Processed with edges='keep' and standstill='zero'.
+
+    Raises
+    ------
+    SignalError
+        Nothing is left.
+    """
+    edge = int(str(samples.processing['edge_samples']))
+    rows: list[slice] = []
+    for segment in samples.segments:
+        first, last = segment.start + edge, segment.stop - edge
+        if last - first < 2:
+            continue
+        moving = np.concatenate([[0], np.any(samples.v[first:last] != 0, axis=1), [0]])
+        edges = np.flatnonzero(np.diff(moving.astype(int)))
+        rows.extend(slice(first + int(a), first + int(b))
+                    for a, b in zip(edges[::2], edges[1::2]))
+    if not rows:
+        raise SignalError('the arm rests in the whole recording, or moves too shortly for the '
+                          'filter')
+    return select(samples, rows)
+
+
 def delayed(samples: Samples, delay: Array) -> Samples:
     """
     Return samples whose torque belongs to the same instant as their positions.

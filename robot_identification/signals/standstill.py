@@ -11,20 +11,57 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Rows in which the whole arm stands still."""
+"""Rows in which joints, or the whole arm, stand still."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robot_identification.arrays import Array
 
 SLOW = 2e-3
 """Share of a joint's highest speed below which it counts as standing."""
+OF_FASTEST = 0.25
+"""Share of the fastest joint's highest speed that every joint's counts as at least: the speeds of
+a joint that never moves are noise."""
 SHORTEST_REST = 0.1
-"""Shortest standstill that is cut out [s]; reversals of all joints at once are shorter."""
+"""Shortest standstill [s]; reversals are shorter."""
+
+
+def standing(v: Array, highest: Array) -> NDArray[np.bool_]:
+    """
+    Return where each joint is slow enough to stand, (N, n) bool.
+
+    Parameters
+    ----------
+    v
+        (N, n) velocities [rad/s or m/s].
+    highest
+        (n,) highest speeds of the joints in the recording.
+    """
+    slow: NDArray[np.bool_] = np.abs(v) < SLOW * np.maximum(highest, OF_FASTEST * highest.max())
+    return slow
+
+
+def resting(v: Array, rate: float, highest: Array) -> NDArray[np.bool_]:
+    """
+    Return where each joint rests, (N, n) bool: it stands for a while, whatever the others do.
+
+    Parameters
+    ----------
+    v, rate, highest
+        As for `moving_runs`.
+    """
+    slow = standing(v, highest)
+    for column in slow.T:
+        edges = [0, *(np.flatnonzero(np.diff(column.astype(np.int8))) + 1).tolist(), len(v)]
+        for first, last in pairwise(edges):
+            if last - first < SHORTEST_REST * rate:
+                column[first:last] = False
+    return slow
 
 
 def moving_runs(v: Array, rate: float, highest: Array) -> list[slice]:
@@ -43,12 +80,12 @@ def moving_runs(v: Array, rate: float, highest: Array) -> list[slice]:
     highest
         (n,) highest speeds of the joints in the recording.
     """
-    standing = np.all(np.abs(v) < SLOW * highest, axis=1)
-    edges = np.flatnonzero(np.diff(standing.astype(np.int8))) + 1
+    slow = np.all(standing(v, highest), axis=1)
+    edges = np.flatnonzero(np.diff(slow.astype(np.int8))) + 1
     bounds = [0, *edges.tolist(), len(v)]
     moving: list[slice] = []
     for first, last in pairwise(bounds):
-        if standing[first] and last - first >= SHORTEST_REST * rate:
+        if slow[first] and last - first >= SHORTEST_REST * rate:
             continue
         if moving and moving[-1].stop == first:
             moving[-1] = slice(moving[-1].start, last)

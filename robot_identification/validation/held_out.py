@@ -31,6 +31,8 @@ CUTOFF = 7.5
 """Of the low-pass through which errors are looked at [Hz]."""
 EDGE = 0.5
 """Cut at both ends of a run after the low-pass [s]."""
+MOSTLY = 0.9
+"""Share of the low-pass that a joint has to move in."""
 PLOT_RATE = 100.0
 """Of the torques kept for plots [Hz]."""
 
@@ -99,7 +101,8 @@ def evaluate(
 
     Torques are shifted by the model's delays. Both sides pass the same zero-phase fourth-order
     Butterworth low-pass, at a fixed frequency so that errors of different recordings, models and
-    programs compare.
+    programs compare. Torques of a joint do not count while it rests, nor while the low-pass
+    reaches into its rest: friction holds it with anything up to its breakaway torque.
 
     Parameters
     ----------
@@ -139,12 +142,13 @@ def evaluate(
     states = (samples.q, samples.v, samples.a)
     t = np.concatenate([samples.t[run][edge:_length(run) - edge] for run in runs])
     measured, predicted = low_pass(samples.tau), low_pass(model.torque(*states))
+    moving = low_pass((samples.v != 0).astype(float)) > MOSTLY
     free_error = float('nan')
     if free is not None:
         free_error = errors(measured, low_pass(free.torque(*states)),
-                            samples.joint_names).relative_error
+                            samples.joint_names, moving).relative_error
     step = max(1, int(samples.rate / PLOT_RATE))
-    return HeldOut(name, errors(measured, predicted, samples.joint_names),
+    return HeldOut(name, errors(measured, predicted, samples.joint_names, moving),
                    cutoff if filtered else float('inf'), repeated, free_error,
                    t[::step], measured[::step], predicted[::step])
 

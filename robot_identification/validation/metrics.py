@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError
@@ -39,6 +40,8 @@ class JointErrors:
         Correlation coefficient of measured and predicted torque (Ding, ICS paper, eq. (17)).
     nrmse
         RMSE over the range of the measured torque.
+
+    All are NaN for a joint that rests all the time.
     """
 
     rmse: float
@@ -64,7 +67,8 @@ class Errors:
     joints: Mapping[str, JointErrors]
 
 
-def errors(measured: Array, predicted: Array, joint_names: tuple[str, ...]) -> Errors:
+def errors(measured: Array, predicted: Array, joint_names: tuple[str, ...],
+           used: NDArray[np.bool_] | None = None) -> Errors:
     """
     Compare torques.
 
@@ -74,6 +78,8 @@ def errors(measured: Array, predicted: Array, joint_names: tuple[str, ...]) -> E
         (N, n) [N m or N].
     joint_names
         The n joints.
+    used
+        Which torques count, (N, n) bool; None for all.
 
     Raises
     ------
@@ -83,9 +89,14 @@ def errors(measured: Array, predicted: Array, joint_names: tuple[str, ...]) -> E
     if measured.shape != predicted.shape or measured.shape[1:] != (len(joint_names),):
         raise ConfigurationError(f'torques of shapes {measured.shape} and {predicted.shape} '
                                  f'cannot be compared for {len(joint_names)} joints')
+    if used is None:
+        used = np.ones(measured.shape, dtype=bool)
     joints = {}
     for j, joint in enumerate(joint_names):
-        tau, tau_hat = measured[:, j], predicted[:, j]
+        tau, tau_hat = measured[used[:, j], j], predicted[used[:, j], j]
+        if not len(tau):
+            joints[joint] = JointErrors(*[float('nan')] * 4)
+            continue
         rmse = float(np.sqrt(np.mean((tau - tau_hat) ** 2)))
         spread = float(np.std(tau) * np.std(tau_hat))
         covariance = float(np.mean((tau - tau.mean()) * (tau_hat - tau_hat.mean())))
@@ -93,8 +104,8 @@ def errors(measured: Array, predicted: Array, joint_names: tuple[str, ...]) -> E
             rmse=rmse, relative_error=_ratio(rmse, float(np.sqrt(np.mean(tau ** 2)))),
             correlation=covariance / spread if spread > 0 else float('nan'),
             nrmse=_ratio(rmse, float(np.ptp(tau))))
-    return Errors(_ratio(float(np.linalg.norm(measured - predicted)),
-                         float(np.linalg.norm(measured))), joints)
+    return Errors(_ratio(float(np.linalg.norm((measured - predicted)[used])),
+                         float(np.linalg.norm(measured[used]))), joints)
 
 
 def _ratio(error: float, size: float) -> float:

@@ -54,7 +54,7 @@ class Thresholds:
 
     def accepts(self, errors: JointErrors, rated: float) -> str:
         """
-        Return why a joint passes: 'relative', 'rated', or 'no' when it does not.
+        Return why a joint passes: 'relative', 'rated', 'rests', or 'no' when it does not.
 
         Parameters
         ----------
@@ -63,6 +63,8 @@ class Thresholds:
         rated
             Its rated torque [N m or N]; infinite where unknown.
         """
+        if np.isnan(errors.relative_error):
+            return 'rests'
         if errors.relative_error <= self.joint:
             return 'relative'
         return 'rated' if np.isfinite(rated) and errors.rmse <= self.rated * rated else 'no'
@@ -131,6 +133,9 @@ def judge(
         if h.relative_error > thresholds.overall:
             reasons.append(f"'{h.name}': relative torque error {h.relative_error:.1%} exceeds "
                            f'{thresholds.overall:.1%}')
+        still = [joint for joint, e in h.joints.items() if np.isnan(e.relative_error)]
+        if still:
+            remarks.append(f"'{h.name}': {', '.join(still)} did not move and was not judged")
         for rated, (joint, e) in zip(rated_torque, h.joints.items()):
             if thresholds.accepts(e, rated) == 'no':
                 reasons.append(f"'{h.name}': joint {joint} has the relative torque error "

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -29,6 +30,7 @@ from robot_identification.estimation.estimator import (
     assemble,
     reweight,
 )
+from robot_identification.estimation.features import NEAREST, Features
 from robot_identification.estimation.noise import colour
 from robot_identification.estimation.online.information_filter import InformationFilter
 from robot_identification.estimation.online.linearisation import Linearisation
@@ -42,6 +44,9 @@ from robot_identification.regression import Regression
 from robot_identification.regression.rows import row_chunks
 
 MEMORY = 20.0
+FILTER = Features(
+    needs='roughly right inertias in the URDF, to start from', cost='one update per row',
+    nonlinear=False, online=True, consistent=NEAREST, purpose='parameters are constant')
 
 
 class RecursiveEstimator(Estimator):
@@ -65,7 +70,6 @@ class RecursiveEstimator(Estimator):
     """
 
     forgets: ClassVar[bool]
-    nonlinear: ClassVar[bool]
 
     def __init__(self, memory: float = MEMORY, forgetting: str = 'directional',
                  rest_speed: float = REST_SPEED, width: float = WIDTH) -> None:
@@ -93,7 +97,7 @@ class RecursiveEstimator(Estimator):
             A linear filter was asked to find the shape of a friction.
         """
         friction = regression.base.structure.friction
-        if not regression.fixed and not self.nonlinear:
+        if not regression.fixed and not self.features.nonlinear:
             raise EstimationError(
                 f"the estimator {self.name} is linear and cannot find the shape of the friction "
                 f"'{friction.key}'; take {self.counterpart}, or a friction model without a shape")
@@ -161,7 +165,8 @@ class Kalman(RecursiveEstimator):
     """
 
     name, summary = 'kalman', 'Kalman filter of constant parameters, square-root information form'
-    forgets, nonlinear = False, False
+    features = FILTER
+    forgets = False
 
 
 class ExtendedKalman(RecursiveEstimator):
@@ -174,7 +179,8 @@ class ExtendedKalman(RecursiveEstimator):
     """
 
     name, summary = 'extended_kalman', 'Kalman filter that also finds the shape of the friction'
-    forgets, nonlinear = False, True
+    features = replace(FILTER, nonlinear=True)
+    forgets = False
 
 
 class ExponentialForgetting(RecursiveEstimator):
@@ -188,7 +194,8 @@ class ExponentialForgetting(RecursiveEstimator):
     """
 
     name, summary = 'exponential_forgetting', 'recursive least squares with forgetting'
-    forgets, nonlinear = True, False
+    features = replace(FILTER, purpose='parameters change')
+    forgets = True
 
 
 class ExponentialForgettingNonlinear(RecursiveEstimator):
@@ -202,4 +209,5 @@ class ExponentialForgettingNonlinear(RecursiveEstimator):
 
     name = 'exponential_forgetting_nonlinear'
     summary = 'recursive least squares with forgetting, also of the shape of the friction'
-    forgets, nonlinear = True, True
+    features = replace(FILTER, nonlinear=True, purpose='parameters change')
+    forgets = True

@@ -61,7 +61,7 @@ def start_online(name: str, arm: Arm, noise: ArrayLike, friction: str, *, memory
     if name not in RECURSIVE:
         raise UnknownNameError('recursive estimator', name, RECURSIVE)
     kind = RECURSIVE[name]
-    if get_friction(friction).shape and not kind.nonlinear:
+    if get_friction(friction).shape and not kind.features.nonlinear:
         other = 'exponential_forgetting_nonlinear' if kind.forgets else 'extended_kalman'
         raise ConfigurationError(
             f"the estimator {name} is linear and cannot find the shape of the friction "

@@ -32,6 +32,7 @@ from robot_identification.estimation.estimator import (
     assemble,
     reweight,
 )
+from robot_identification.estimation.features import NEAREST, Features
 from robot_identification.estimation.noise import colour
 from robot_identification.estimation.search.bounds import Bounds
 from robot_identification.estimation.search.objective import Objective, get_objective
@@ -99,6 +100,9 @@ class SearchEstimator(Estimator):
         Of the search, for instance size=25.
     """
 
+    features = Features(
+        cost='its budget of evaluations, 20 000 when not given', bounds=True, consistent=NEAREST,
+        purpose='another objective is asked for, or comparing with papers')
     search: ClassVar[type[Search]]
     exact: ClassVar[bool] = False
 
@@ -208,6 +212,8 @@ class BoundedLeastSquares(SearchEstimator):
 
     name = 'bounded'
     summary = 'least squares within bounds; variable projection over friction shapes'
+    features = Features(bounds=True, consistent=NEAREST,
+                        purpose='something is known of every parameter')
     exact = True
 
     def __init__(self, objective: str = 'squared', bounds: str | Bounds = 'urdf',

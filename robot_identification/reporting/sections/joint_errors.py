@@ -34,7 +34,8 @@ from robot_identification.reporting.markup import (
 from robot_identification.reporting.sections.section import Section
 from robot_identification.reporting.stored_results import StoredResults
 
-WORDS = {'relative': '\u2713 within', 'rated': '\u2713 small', 'no': '\u2717 too large'}
+WORDS = {'relative': '\u2713 within', 'rated': '\u2713 small', 'no': '\u2717 too large',
+         'rests': 'rests'}
 
 
 def joint_errors(results: StoredResults) -> Section:

@@ -1,0 +1,66 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What an estimator can do and needs, for the table that helps to choose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+FITTED, NEAREST = 'fitted', 'nearest'
+
+
+@dataclass(frozen=True)
+class Features:
+    """
+    A row of the table of methods.
+
+    Parameters
+    ----------
+    needs
+        Besides recordings of an excited arm; empty for nothing.
+    cost
+        Of one fit, in words.
+    nonlinear
+        Whether it finds the shape of nonlinear friction.
+    online
+        Whether the same filter runs while the arm moves.
+    control_law
+        Whether it needs the reference and the control law of the recording.
+    bounds
+        Whether it takes bounds on the base parameters; bounds on masses, centres of mass and
+        extents are those of the consistent model, with every estimator.
+    consistent
+        How the physically consistent model follows: 'fitted' to the same rows under the
+        constraints, or 'nearest' to the free estimate in units of its covariance.
+    purpose
+        When to take it.
+    """
+
+    needs: str = ''
+    cost: str = 'one pass over the rows'
+    nonlinear: bool = True
+    online: bool = False
+    control_law: bool = False
+    bounds: bool = False
+    consistent: str = FITTED
+    purpose: str = ''
+
+    def row(self) -> dict[str, str]:
+        """Return the row, column by column."""
+        yes = {True: 'yes', False: '-'}
+        return {
+            'friction': 'linear and nonlinear' if self.nonlinear else 'linear',
+            'online': yes[self.online], 'control law': yes[self.control_law],
+            'bounds': yes[self.bounds], 'consistent model': self.consistent,
+            'needs': self.needs or '-', 'cost': self.cost, 'take it when': self.purpose}
