@@ -33,6 +33,7 @@ from robot_identification.execution import (
     cut,
     plan_motion,
 )
+from robot_identification.execution.approach import check_approach
 from robot_identification.simulation import Plant, PlantOptions, SimulatedRobot
 from robot_identification.simulation.trajectory_follower import TrajectoryFollower
 
@@ -86,6 +87,22 @@ def test_plan_refuses(arm, excitation):
     with pytest.raises(ExecutionError, match='beyond its velocity limit') as info:
         plan_motion(tight, excitation, outside - 0.1)
     assert info.value.reason == 'velocity_limit'
+
+
+def test_the_way_to_the_start_keeps_the_clearance_of_the_excitation(arm, excitation):
+    """A post before the arm: it may rest on either side, and not pass through."""
+    left, right = (np.array([turn, 0.6, 0, -1.2, 0, 1.8, 0.8]) for turn in (1.5, -1.5))
+    post = Requirements(clearance=0.01, boxes=((0.4, -0.1, 0.1, 0.6, 0.1, 1.2),))
+    with pytest.raises(ExecutionError, match=r"'panda_\w+' and 'box 1' would touch; 10 mm "
+                       r'are to be kept\. .*panda_joint1 -1\.5') as info:
+        check_approach(arm, post, left, right)
+    assert info.value.reason == 'approach_collision'
+    check_approach(arm, post, left, left - 0.3)
+    check_approach(arm, dataclasses.replace(post, boxes=()), left, right)
+    check_approach(arm, Requirements(), left, right)
+    with pytest.raises(ExecutionError, match='would touch'):
+        plan_motion(arm, dataclasses.replace(excitation, requirements=dataclasses.replace(
+            post, boxes=((-2, -2, -2, 2, 2, 2),))), left)
 
 
 def test_every_piece_ends_at_rest_within_limits(plan, arm):

@@ -25,6 +25,7 @@ from robot_identification.arrays import Array, read_only
 from robot_identification.errors import ExecutionError
 from robot_identification.excitation import Excitation
 from robot_identification.excitation.motion_limits import motion_limits
+from robot_identification.execution.approach import approach, check_approach
 from robot_identification.execution.warp import ramp_down, ramp_up
 
 Motion = tuple[Array, Array, Array]
@@ -172,7 +173,7 @@ def plan_motion(arm: Arm, excitation: Excitation, q: Array, *, periods: int = 1,
     Raises
     ------
     ExecutionError
-        'start_outside_limits', or the motion leaves the limits.
+        'start_outside_limits', 'approach_collision', or the motion leaves the limits.
     ExcitationError
         The excitation is for another arm.
     """
@@ -188,7 +189,9 @@ def plan_motion(arm: Arm, excitation: Excitation, q: Array, *, periods: int = 1,
     run_in = _fitting(limits, lambda ramp: ramp_up(along, 0.0, ramp))
     run_out = _fitting(limits, lambda ramp: ramp_down(along, 0.0, ramp))
     start = run_in[1](np.zeros(1))[0][0]
-    legs = (_approach(limits, np.asarray(q, dtype=float), start, speed),
+    q = np.asarray(q, dtype=float)
+    check_approach(arm, excitation.requirements, q, start)
+    legs = (Leg('approach', *approach(limits, q, start, speed)),
             Leg('settle', SETTLING, _resting(start)),
             Leg('run_in', *run_in),
             Leg('excitation', periods * excitation.period, along),
@@ -219,21 +222,6 @@ def _fitting(limits: Limits,
         'acceleration_limit',
         f'the excitation cannot be run in or out of within {RAMPS[-1]:.1f} s and the acceleration '
         'limits; design it again with a margin')
-
-
-def _approach(limits: Limits, q: Array, start: Array, speed: float) -> Leg:
-    distance = start - q
-    duration = max(
-        1.0, float(np.max(np.abs(distance) * 1.875 / (speed * limits.velocity))),
-        float(np.max(np.sqrt(np.abs(distance) * 5.7736 / (speed * limits.acceleration)))))
-
-    def evaluate(t: Array) -> Motion:
-        u = (t / duration)[:, None]
-        return (q + distance * u ** 3 * (10 - 15 * u + 6 * u ** 2),
-                distance * 30 * u ** 2 * (1 - u) ** 2 / duration,
-                distance * 60 * u * (1 - u) * (1 - 2 * u) / duration ** 2)
-
-    return Leg('approach', duration, evaluate)
 
 
 def _resting(q: Array) -> Callable[[Array], Motion]:

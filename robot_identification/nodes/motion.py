@@ -140,6 +140,9 @@ class Motion:
         """
         motion = load_excitation(path)
         check_certificate(motion, self._arm)    # proven again, here and for this arm
+        if motion.requirements.clearance is None:
+            self._warn('collisions are not looked at, neither on the way to the start: the '
+                       'excitation was designed so')
         link = self._controller.check(self._arm.joint_names)
         if recording:
             self._recorder.check()
