@@ -53,76 +53,120 @@ from robot_identification.recording import Recording, write_bag
 WRITERS: dict[str, Callable[[Recording, Path], None]] = {
     '.csv': Recording.to_csv, '.npz': Recording.to_npz, '': write_bag}
 POOR = 100    # condition number from which on a motion deserves a warning
+MOTION, CRITERION, SEARCH = 'Motion', 'What it shall show', 'Search'    # panels of the help
+LIMITS, COLLISIONS, OUTPUT = 'Limits', 'Collisions', 'More output'
 QUANTITIES = ('position', 'velocity', 'acceleration', 'jerk')
 
 
 def excite(
     robot: Robot,
-    output: Annotated[Path, typer.Option('--output', '-o', help='Excitation file (YAML).')],
+    output: Annotated[Path, typer.Option(
+        '--output', '-o',
+        help='Excitation file (YAML).')],
     kind: Annotated[str, typer.Option(
+        rich_help_panel=MOTION,
         help='mfs, ffs_rest or spline (start and end at rest), or ffs (moves at all times).',
         )] = 'mfs',
-    duration: Annotated[float, typer.Option(help='Period [s].')] = 10.0,
+    duration: Annotated[float, typer.Option(
+        rich_help_panel=MOTION,
+        help='Period [s].')] = 10.0,
     harmonics: Annotated[int | None, typer.Option(
+        rich_help_panel=MOTION,
         help='Harmonics of 1/duration; chosen from the upper frequency when not given.')] = None,
     upper_frequency: Annotated[float, typer.Option(
+        rich_help_panel=MOTION,
         help='Highest frequency of the motion [Hz].')] = 0.5,
     first_resonance: Annotated[float | None, typer.Option(
+        rich_help_panel=MOTION,
         help='Of the arm [Hz]: the motion stays below a sixth of it.')] = None,
     criterion: Annotated[str, typer.Option(
-        help="cond, logdet, sigma_min, a_optimal, e_optimal or a mixture, 'cond + 0.1 logdet'.",
-        )] = 'cond',
+        rich_help_panel=CRITERION,
+        help="cond, logdet, sigma_min, a_optimal, e_optimal or a mixture, "
+             "'cond + 0.1 logdet'.")] = 'cond',
     drives: Annotated[str, typer.Option(
+        rich_help_panel=CRITERION,
         help='Drive columns that count: none, friction or friction_and_rotor.')] = 'none',
     scaling: Annotated[str, typer.Option(
+        rich_help_panel=CRITERION,
         help='Of the columns: none, unit or prior (prior standard deviations).')] = 'none',
     noise: Annotated[str | None, typer.Option(
+        rich_help_panel=CRITERION, metavar='N1,N2,...',
         help='Torque noise of the joints that weights them, comma-separated [N m].')] = None,
-    starts: Annotated[int, typer.Option(help='Random starts of the search.')] = 4,
-    seed: Annotated[int, typer.Option(help='Seed of the starts.')] = 0,
+    starts: Annotated[int, typer.Option(
+        rich_help_panel=SEARCH,
+        help='Random starts of the search.')] = 4,
+    seed: Annotated[int, typer.Option(
+        rich_help_panel=SEARCH,
+        help='Seed of the starts.')] = 0,
     optimiser: Annotated[str, typer.Option(
+        rich_help_panel=SEARCH,
         help='barrier; real_genetic and binary_genetic are for comparison.')] = 'barrier',
     time_budget: Annotated[float | None, typer.Option(
-        help='Take the best motion after so many seconds, collision geometry and proof included.',
-        )] = None,
+        rich_help_panel=SEARCH,
+        help='Take the best motion after so many seconds, collision geometry and '
+             'proof included.')] = None,
     start: Annotated[str | None, typer.Option(
-        help='Position of rest to start from and return to, comma-separated, one for each joint '
-             '[rad or m]; free when not given.')] = None,
+        rich_help_panel=MOTION, metavar='Q1,Q2,...',
+        help='Position of rest to start from and return to, comma-separated, one for '
+             'each joint [rad or m]; free when not given.')] = None,
     margin: Annotated[float, typer.Option(
+        rich_help_panel=LIMITS,
         help='Part of every range to keep free, 0 to less than 1.')] = 0.0,
     torque: Annotated[bool, typer.Option(
-        '--torque/--no-torque', help='Keep the nominal torques within the rated ones.')] = True,
+        '--torque/--no-torque', rich_help_panel=LIMITS,
+        help='Keep the nominal torques within the rated ones.')] = True,
     torque_margin: Annotated[float, typer.Option(
+        rich_help_panel=LIMITS,
         help='Part of the rated torques to keep free, for friction and what the URDF lacks.',
         )] = SAFE.torque_margin or 0.0,
-    power: Annotated[float | None, typer.Option(help='Largest power of all joints [W].')] = None,
+    power: Annotated[float | None, typer.Option(
+        rich_help_panel=LIMITS,
+        help='Largest power of all joints [W].')] = None,
     payload: Annotated[str | None, typer.Option(
-        help='MASS,X,Y,Z[,LX,LY,LZ]: carried by the last joint, centre of mass in its frame, and '
-             'edges of the box around it that must not collide [kg, m].')] = None,
+        rich_help_panel=LIMITS, metavar='MASS,X,Y,Z[,LX,LY,LZ]',
+        help='Carried by the last joint, centre of mass in its frame, and edges of '
+             'the box around it that must not collide [kg, m].')] = None,
     collisions: Annotated[bool, typer.Option(
-        '--collisions/--no-collisions', help='Keep links and surroundings apart.')] = True,
+        '--collisions/--no-collisions', rich_help_panel=COLLISIONS,
+        help='Keep links and surroundings apart.')] = True,
     clearance: Annotated[float, typer.Option(
+        rich_help_panel=COLLISIONS,
         help='Distance to keep [m].')] = SAFE.clearance or 0.0,
-    floor: Annotated[float | None, typer.Option(help='Height of the floor [m].')] = None,
+    floor: Annotated[float | None, typer.Option(
+        rich_help_panel=COLLISIONS,
+        help='Height of the floor or table in the base frame [m].')] = None,
     box: Annotated[list[str] | None, typer.Option(
-        help='X0,Y0,Z0,X1,Y1,Z1: an obstacle in the base frame [m]; repeat it for more.')] = None,
+        rich_help_panel=COLLISIONS, metavar='X0,Y0,Z0,X1,Y1,Z1',
+        help='An obstacle in the base frame [m]; repeat it for more.')] = None,
     workspace: Annotated[list[str] | None, typer.Option(
-        help='FRAME,X0,Y0,Z0,X1,Y1,Z1: box that a frame must stay in [m].')] = None,
+        rich_help_panel=LIMITS, metavar='FRAME,X0,Y0,Z0,X1,Y1,Z1',
+        help='Box that a frame must stay in [m].')] = None,
     srdf: Annotated[Path | None, typer.Option(
+        rich_help_panel=COLLISIONS,
         help='Collisions that it disables are not looked at.')] = None,
     package_dir: Annotated[list[Path] | None, typer.Option(
+        rich_help_panel=COLLISIONS,
         help='Folder that holds packages with meshes; repeat it for more.')] = None,
     extend: Annotated[list[Path] | None, typer.Option(
+        rich_help_panel=MOTION,
         help='Recording that the motion shall complete; repeat it for more.')] = None,
     validate: Annotated[bool, typer.Option(
-        '--validate', help='Also design motions to validate on, beside the excitation.')] = False,
+        '--validate', rich_help_panel=MOTION,
+        help='Also design motions to validate on, beside the excitation.')] = False,
     report: Annotated[Path | None, typer.Option(
+        rich_help_panel=OUTPUT,
         help='Also write an HTML page with plots and the moving arm.')] = None,
-    csv: Annotated[Path | None, typer.Option(help='Also write t, q, v, a as CSV.')] = None,
+    csv: Annotated[Path | None, typer.Option(
+        rich_help_panel=OUTPUT,
+        help='Also write t, q, v, a as CSV.')] = None,
     trajectory: Annotated[Path | None, typer.Option(
+        rich_help_panel=OUTPUT,
         help='Also write a trajectory_msgs/JointTrajectory as YAML.')] = None,
-    urscript: Annotated[Path | None, typer.Option(help='Also write a URScript program.')] = None,
+    urscript: Annotated[Path | None, typer.Option(
+        rich_help_panel=OUTPUT,
+        help='Also write a URScript program.')] = None,
     rate: Annotated[float, typer.Option(
+        rich_help_panel=OUTPUT,
         help='Of CSV, JointTrajectory and URScript [Hz].')] = 100.0,
     as_json: AsJson = False,
 ) -> None:

@@ -148,10 +148,14 @@ class Requirements:
     @property
     def notes(self) -> tuple[str, ...]:
         """What is not looked at although one might expect it, for the report."""
-        if self.payload is None or self.payload.size is not None or self.clearance is None:
-            return ()
-        return ('the size of the payload is not given: its mass counts, its collisions are not '
-                'looked at',)
+        notes = []
+        if self.clearance is not None and self.floor is None:
+            notes.append('no floor is given, so links may go below the base: design with the '
+                         'height of the floor or table where there is one')
+        if self.clearance is not None and self.payload is not None and self.payload.size is None:
+            notes.append('the size of the payload is not given: its mass counts, its collisions '
+                         'are not looked at')
+        return tuple(notes)
 
     def to_mapping(self) -> dict[str, Any]:
         """Return plain content for a file."""
