@@ -215,9 +215,12 @@ def test_a_payload_with_a_size_keeps_its_distance(panda, safe):
 
 def test_a_payload_without_a_size_is_said_not_to_be_looked_at():
     assert Requirements(payload=Payload(1.0)).notes == ()
-    note, = dataclasses.replace(SAFE, payload=Payload(1.0)).notes
+    safe = dataclasses.replace(SAFE, floor=0.0)
+    note, = dataclasses.replace(safe, payload=Payload(1.0)).notes
     assert 'size of the payload is not given' in note
-    assert dataclasses.replace(SAFE, payload=Payload(1.0, size=(0.1, 0.1, 0.1))).notes == ()
+    assert dataclasses.replace(safe, payload=Payload(1.0, size=(0.1, 0.1, 0.1))).notes == ()
+    note, = SAFE.notes
+    assert 'no floor is given' in note
     for size in ((0.1, 0.1), (0.1, 0.0, 0.1), (0.1, np.nan, 0.1)):
         with pytest.raises(ExcitationError, match='edges of the payload'):
             Payload(1.0, size=size)
