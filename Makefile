@@ -31,6 +31,7 @@ benchmarks: $(STAMP)
 	$(VENV)/bin/python benchmarks/regression.py
 	$(VENV)/bin/python benchmarks/recording.py
 	$(VENV)/bin/python benchmarks/excitation.py
+	$(VENV)/bin/python benchmarks/search_and_online.py
 	$(VENV)/bin/python benchmarks/real_arms.py
 
 $(STAMP): setup.py pyproject.toml

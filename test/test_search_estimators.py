@@ -167,6 +167,7 @@ def test_bounded_least_squares_is_below_every_search_within_the_same_bounds(fric
     values = estimate.search.values
     assert np.all((values >= bounds.lower) & (values <= bounds.upper))
     assert estimate.status == 'ok' and len(estimate.at_edge) >= 3
+    assert 'least cost within the bounds' in estimate.message
     cost = get_objective('squared', problem)
     assert estimate.search.cost == pytest.approx(cost(values[None])[0], rel=1e-7)
     for name in ('cma_es', 'spso', 'gradient_descent'):

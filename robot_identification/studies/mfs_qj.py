@@ -183,10 +183,10 @@ def _report(arm: Arm, motions: dict[str, Excitation], fits: dict[tuple[str, str]
                      float(np.median([f.transient for f in runs]))))
     table = Table(f'RMS torque error on the circle, median of {arms} arms [N m]', (
         'excitation', 'identified by', *(f'measured {j}' for j in arm.joint_names),
-        *(f'clean {j}' for j in arm.joint_names), 'largest tracking error in the first second '
-                                                  '[rad]'),
+        *(f'clean {j}' for j in arm.joint_names), 'at first [rad]'),
         tuple(rows), note="Against the measured torque, and against the arm's own torque without "
-        'noise. "paper": Fourier fit of the positions, mean over the periods, MLE.')
+        'noise. "paper": Fourier fit of the positions, mean over the periods, MLE. At first: '
+        'largest tracking error in the first second.')
     design_table = Table('Excitations', ('kind', 'condition number'), tuple(
         (kind.upper(), motion.condition_number) for kind, motion in motions.items()))
     claims = (_tracking(fits), *(_claim(fits, way, other)

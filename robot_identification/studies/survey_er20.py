@@ -123,7 +123,7 @@ def survey_er20(quick: bool, seed: int, progress: Progress) -> StudyResult:
     tracking = follow(platform, seed, periods=1 if quick else 6)
     instruments = compare_instruments(platform, seed, 1 if quick else 8,
                                       lambda text, part: progress(text, 0.78 + 0.07 * part))
-    algebra = _algebra(platform, seed, 500 if quick else 40_000,
+    algebra = _algebra(platform, seed, 1500 if quick else 40_000,
                        lambda text, part: progress(text, 0.85 + 0.1 * part))
     progress('friction models', 0.95)
     frictions = compare_frictions(quick, seed, 500 if quick else 20_000)

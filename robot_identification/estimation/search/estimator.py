@@ -168,7 +168,10 @@ class SearchEstimator(Estimator):
         status, at_edge = OK, bounds.at_edge(result.values)
         message = (f'{result.message}; least squares with the same friction shape has a cost of '
                    f'{best:.4g}, the search of {result.cost:.4g}')
-        if result.cost > ABOVE * best and not self.exact:
+        if self.exact:
+            message = (f'the least cost within the bounds is {result.cost:.4g}; friction shapes '
+                       f'tried: {0 if problem.linear else result.evaluations}')
+        elif result.cost > ABOVE * best:
             status = NOT_CONVERGED
             message += '; give a larger budget, other bounds, or take wls'
         if at_edge:
