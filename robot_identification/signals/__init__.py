@@ -38,6 +38,7 @@ __all__ = [
     'METHODS', 'Decimator', 'DifferentiationOptions', 'EffortCheck', 'ModelContent', 'Motion',
     'PeriodAverage', 'PositionCutoff', 'Resampled', 'Samples', 'average_periods',
     'central_differences', 'check_effort', 'decimation_cutoff', 'delayed', 'detect_period',
-    'differentiate_lines', 'fit_series', 'judged', 'position_cutoff', 'process', 'resample', 'select',
+    'differentiate_lines', 'fit_series', 'judged', 'position_cutoff', 'process', 'resample',
+    'select',
     'series_basis', 'smooth_five_point', 'split_at_gaps', 'zero_phase_lowpass',
 ]
