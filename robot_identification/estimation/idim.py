@@ -24,8 +24,15 @@ import numpy as np
 
 from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import IdentifiedModel
+from robot_identification.dynamics.friction import SUFFIX
 from robot_identification.errors import ConfigurationError, EstimationError
-from robot_identification.estimation.closed_loop import ClosedLoop, ControlLaw, Motion, periodic
+from robot_identification.estimation.closed_loop import (
+    REVERSAL,
+    ClosedLoop,
+    ControlLaw,
+    Motion,
+    periodic,
+)
 from robot_identification.estimation.consistent import fit_consistent
 from robot_identification.estimation.estimate import NOT_CONVERGED, OK, Estimate
 from robot_identification.estimation.estimator import (
@@ -41,13 +48,15 @@ from robot_identification.regression.reduce import joint_columns, packed_rows
 
 SMALL = 0.1
 """Largest change of a parameter, in standard deviations, at which the rounds end."""
+ABRUPT = ('stribeck', 'bompos')
+"""Friction models whose reversals cannot be simulated well enough."""
 WORSE = 1.5
 """A residual at the simulated states this many times that on the reference means failure."""
 WEAK = 0.3
 """Correlation with their columns below which instruments are weak."""
 
 CLOSED_LOOP = Features(
-    needs='every base parameter excited', cost='up to five simulations of the closed loop',
+    needs='every base parameter excited; friction other than stribeck and bompos', cost='up to ten simulations of the closed loop',
     control_law=True, consistent=NEAREST, purpose='positions are noisy and cannot be filtered')
 
 
@@ -75,7 +84,7 @@ class ClosedLoopEstimator(Estimator):
 
     def __init__(self, reference: Any = None, control_law: ControlLaw | None = None, *,
                  bandwidth: float | None = None, damping: float = 1.0, start: float = 0.0,
-                 rounds: int = 5) -> None:
+                 rounds: int = 10) -> None:
         self.reference, self.control_law = reference, control_law
         self.bandwidth, self.damping, self.start, self.rounds = bandwidth, damping, start, rounds
         self._drives = np.zeros(0, dtype=bool)
@@ -111,6 +120,12 @@ class ClosedLoopEstimator(Estimator):
                                self.damping)
 
     def _fit(self, regression: Regression) -> Estimate:
+        friction = regression.base.structure.friction.key
+        if friction.removesuffix(SUFFIX) in ABRUPT:
+            raise EstimationError(
+                f"the estimator {self.name} simulates the reversals, and friction '{friction}', "
+                f'which falls from a breakaway torque within little motion, makes them depend on '
+                f'what happens below {REVERSAL} rad/s; take sech_tanh, or the estimator wls')
         motion, law = self._loop()
         normal = regression.normal
         reweighted = reweight(normal)
