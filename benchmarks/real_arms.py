@@ -19,7 +19,11 @@ Errors on recordings of real arms, through the commands that a user types.
 FOLDER holds ur10e/, tx40/, lwr4/, emps/ with recordings and URDFs; the robot YAMLs are those of
 benchmarks/robots. Torques are predicted with `validate --csv` and compared after a zero-phase
 fourth-order Butterworth low-pass at 7.5 Hz, half a second cut at each end. `fit` is the training
-motion, `held out` another one or another part of the recording, as named.
+motion, `held out` another one or another part of the recording, as named, all of it; `moving` is
+the same without the times at which every joint rests, where friction holds with any torque.
+
+`--blocks` compares, on blocks of phase left out of all periods (of time where nothing repeats),
+plain least squares with the physically consistent model.
 """
 
 from __future__ import annotations
@@ -30,15 +34,21 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 from scipy import signal
 
 from robot_identification import load_arm, load_recording
+from robot_identification.estimation import FitOptions, fit_samples, get_estimator
+from robot_identification.estimation.auto import split
+from robot_identification.signals import process
 
 ROOT = Path(__file__).resolve().parents[1]
 CUTOFF = 7.5
+REST = 5e-3
+"""Speed below which a joint rests [rad/s or m/s]."""
 # robot, training recording and window, held-out recording and window (None: nothing other)
 CASES = (
     ('ur10e', 'ur10e/fourier_30s_12harmonics.npz', (635, 3510),
@@ -63,8 +73,9 @@ def command(*words: Any) -> dict[str, Any]:
     return result
 
 
-def error(robot: Path, recording: Path, window: tuple[int, int], predicted: Path) -> float:
-    """Return the relative error of a prediction, on one even clock and low-passed."""
+def error(robot: Path, recording: Path, window: tuple[int, int],
+          predicted: Path) -> tuple[float, float]:
+    """Return the relative error of a prediction, on one even clock and low-passed; all, moving."""
     arm = load_arm(robot)
     measured = load_recording(recording, arm, window)
     table = np.loadtxt(predicted, delimiter=',', skiprows=1, ndmin=2)
@@ -75,7 +86,34 @@ def error(robot: Path, recording: Path, window: tuple[int, int], predicted: Path
     smooth = [signal.sosfiltfilt(sections, np.column_stack(
         [np.interp(clock, t, column) for column in torques.T]), axis=0)[cut:-cut]
         for t, torques in ((measured.t, measured.joint_torque(arm)), (table[:, 0], table[:, 1:]))]
-    return float(np.linalg.norm(smooth[0] - smooth[1]) / np.linalg.norm(smooth[0]))
+    speed = np.abs(np.gradient(np.column_stack(
+        [np.interp(clock, measured.t, column) for column in measured.joint_position(arm).T]),
+        step, axis=0))
+    moving = np.any(signal.sosfiltfilt(sections, speed, axis=0) > REST, axis=1)[cut:-cut]
+    both = [float(np.linalg.norm((smooth[0] - smooth[1])[rows]) / np.linalg.norm(smooth[0][rows]))
+            for rows in (slice(None), moving)]
+    return both[0], both[1]
+
+
+def blocks(folder: Path, datasets: Path, robot: str, recording: str,
+           window: tuple[int, int]) -> dict[str, Any]:
+    """Return errors on left-out blocks, of plain least squares and of the consistent model."""
+    arm = load_arm(folder / f'{robot}.yaml')
+    samples = process(load_recording(datasets / recording, arm, window), arm)
+    pairs, text = split(samples)
+    rss, energy, feasible = {'ols': 0.0, 'consistent': 0.0}, 0.0, True
+    for train, left_out in pairs:
+        plain = fit_samples(arm, [train], FitOptions(get_estimator('ols')))
+        fitted = fit_samples(arm, [train], FitOptions(get_estimator('wls')))
+        normal = fitted.on(left_out).normal
+        rss['ols'] += float(normal.rss(plain.estimate.values).sum())
+        rss['consistent'] += float(normal.rss(normal.base.of(fitted.consistent.values)).sum())
+        energy += float(normal.energy().sum())
+        feasible = feasible and bool(np.all(fitted.consistent.certificate > 0))
+    found = {name: float(np.sqrt(value / energy)) for name, value in rss.items()}
+    print(f"{robot:>8} {text}: plain least squares {found['ols']:.2%}, consistent "
+          f"{found['consistent']:.2%}, all feasible: {'yes' if feasible else 'NO'}")
+    return {'robot': robot, 'blocks': text, 'errors': found, 'feasible': feasible}
 
 
 def main() -> int:
@@ -85,6 +123,7 @@ def main() -> int:
     parser.add_argument('--estimator', default='wls')
     parser.add_argument('--friction', help='all are tried by auto when not given')
     parser.add_argument('--robot', nargs='*', default=['ur10e', 'tx40', 'lwr4', 'emps'])
+    parser.add_argument('--blocks', action='store_true', help='compare on left-out blocks')
     parser.add_argument('--json', type=Path, default=Path('results/real_arms.json'))
     options = parser.parse_args()
     if not options.datasets.is_dir():
@@ -92,7 +131,8 @@ def main() -> int:
         return 2
     print(f"estimator {options.estimator}, friction {options.friction or 'by default'}, "
           f'errors at {CUTOFF} Hz')
-    print(f"{'robot':>8} {'fitted on':>44} {'fit':>8} {'held out':>9} {'feasible':>9}")
+    print(f"{'robot':>8} {'fitted on':>44} {'fit':>8} {'held out':>9} {'moving':>8} "
+          f"{'feasible':>9} {'seconds':>8}")
     rows = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -101,6 +141,10 @@ def main() -> int:
             (folder / source.name).write_bytes(source.read_bytes())
         for number, (robot, fit, window, other, other_window) in enumerate(CASES):
             if robot not in options.robot:
+                continue
+            if options.blocks:
+                if other is None:
+                    rows.append(blocks(folder, options.datasets, robot, fit, window))
                 continue
             rows.append(case(folder, number, robot, options, (fit, window), (other, other_window)))
     options.json.parent.mkdir(parents=True, exist_ok=True)
@@ -112,9 +156,11 @@ def case(folder: Path, number: int, robot: str, options: argparse.Namespace,
          fit: tuple[str, tuple[int, int]], other: tuple[str | None, Any]) -> dict[str, Any]:
     """Identify and validate one case; print its row."""
     yaml, result = folder / f'{robot}.yaml', folder / str(number)
+    began = perf_counter()
     found = command('identify', yaml, options.datasets / fit[0], '--window', *fit[1], '-o', result,
                     '--estimator', options.estimator,
                     *(('--friction', options.friction) if options.friction else ()))
+    seconds = perf_counter() - began
     errors = {}
     for kind, (recording, window) in (('fit', fit), ('held_out', other)):
         if recording is None:
@@ -123,12 +169,13 @@ def case(folder: Path, number: int, robot: str, options: argparse.Namespace,
                 *window, '--csv', folder / 'predicted.csv')
         errors[kind] = error(yaml, options.datasets / recording, window, folder / 'predicted.csv')
     smallest = min(link['certificate'] for link in found['links'])
-    held_out = f"{errors['held_out']:.2%}" if 'held_out' in errors else '-'
-    print(f"{robot:>8} {fit[0] + ' ' + str(fit[1]):>44} {errors['fit']:>8.2%} {held_out:>9} "
-          f"{'yes' if smallest > 0 else 'NO':>9}", flush=True)
+    held_out, moving = (f'{x:.2%}' for x in errors['held_out']) if 'held_out' in errors else '--'
+    print(f"{robot:>8} {fit[0] + ' ' + str(fit[1]):>44} {errors['fit'][0]:>8.2%} {held_out:>9} "
+          f"{moving:>8} {'yes' if smallest > 0 else 'NO':>9} {seconds:>8.0f}", flush=True)
     values = {row['label']: row['value'] for row in found['base_parameters']}
     return {'robot': robot, 'fit': fit, 'held_out': other, 'errors': errors,
-            'smallest_pseudo_inertia_eigenvalue': smallest, 'base_parameters': values}
+            'seconds': seconds, 'choice': found['choice'], 'base_parameters': values,
+            'smallest_pseudo_inertia_eigenvalue': smallest}
 
 
 if __name__ == '__main__':

@@ -179,8 +179,7 @@ def identify(
     tell('done', 1.0)
     return IdentificationResult(
         arm=arm, model=model, estimate=fit.estimate, consistent=fit.consistent, effort=effort,
-        verdict=_verdict(arm, fit.estimate, fit.consistent, predictions,
-                         thresholds or Thresholds()),
+        verdict=_verdict(fit, predictions, thresholds or Thresholds()),
         training=fit.regression.samples,
         fitted=tuple(evaluate(model, part, name=recording.name, repeated=1.0)
                      for recording, part in zip(fitted, samples)),
@@ -282,14 +281,21 @@ def _free_model(model: IdentifiedModel, estimate: Estimate) -> IdentifiedModel:
         friction_shape=model.friction_shape, delay=model.delay)
 
 
-def _verdict(arm: Arm, estimate: Estimate, consistent: ConsistentEstimate,
-             predictions: Sequence[HeldOut], thresholds: Thresholds) -> Verdict:
+def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds) -> Verdict:
     notes = []
+    estimate, consistent, arm = fit.estimate, fit.consistent, fit.consistent.structure.arm
     cost = (np.linalg.norm(consistent.residual_rms / estimate.noise)
             / np.linalg.norm(consistent.free_residual_rms / estimate.noise) - 1)
     notes.append(f'physical consistency costs {cost:.1%} more residual than the free estimate')
     if estimate.status == 'not_converged':
         notes.append(estimate.message)
+    leads = fit.delay.implausible(max(1 / part.rate for part in fit.regression.samples))
+    if len(leads):
+        notes.append('positions lead the torque by '
+                     + ', '.join(f'{-1e3 * fit.delay.values[j]:.1f} ms ({arm.joint_names[j]})'
+                                 for j in leads)
+                     + ': no sensor does that, so these delays stand for a filter of the torque '
+                       'or dynamics of the drive; compare with --no-delay on held-out motion')
     if consistent.active:
         notes.append(f'at the edge of what is physical: {", ".join(consistent.active)}')
     infeasible = [joint for joint, value in zip(arm.joint_names, consistent.certificate)

@@ -123,6 +123,18 @@ def test_a_model_with_delay_predicts_at_the_stamps_and_is_reported(tmp_path):
             < np.linalg.norm((measured - shifted)[rows]))
 
 
+def test_positions_that_lead_the_torque_are_said_to_be_no_delay_of_sensors():
+    arm = chain(['a', 'b'])
+    recording = record(arm, 1, 'x')
+    tau = CubicSpline(recording.t, recording.tau)(recording.t - 0.012)
+    early = Recording(recording.t, recording.q, tau, joint_names=arm.joint_names, name='x')
+    result = identify(arm, [early], delay=True)
+    assert np.all(result.model.delay < -0.009)
+    assert any('positions lead the torque by 1' in note for note in result.verdict.notes)
+    usual = identify(arm, [recording], delay=True)
+    assert not any('lead the torque' in note for note in usual.verdict.notes)
+
+
 def test_auto_runs_through_identify_and_says_what_it_tried(tmp_path):
     arm = chain(['a', 'b'])
     result = identify(arm, [record(arm, 1, 'x', 12.0)], 'auto', 'coulomb_viscous',

@@ -21,52 +21,131 @@ from simulation_arms import two_link
 from test_estimation import standard_truth
 from test_variable_projection import samples
 
-from robot_identification import Recording
-from robot_identification.dynamics import FRICTION_MODELS
+from robot_identification import IdentifiedModel, Recording, inverse_dynamics
+from robot_identification.dynamics import FRICTION_MODELS, ModelStructure, get_friction
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation import (
+    ESTIMATORS,
     FitOptions,
-    fit_consistent,
     fit_samples,
     get_estimator,
 )
+from robot_identification.estimation.closed_loop import ClosedLoop, periodic
+from robot_identification.estimation.search import SEARCHES
 from robot_identification.regression import build_regression
 from robot_identification.signals import process
 from robot_identification.simulation import JointController, Plant, PlantOptions, simulate
 
-BATCH = ('ols', 'wls', 'ridge', 'tls', 'huber')
-FRICTIONS = (*(name for name in FRICTION_MODELS if 'literal' not in name), 'atan_asymmetric')
+FITTED = ('ols', 'wls', 'mle', 'ridge', 'tls', 'huber')
+LINEAR_FILTERS = ('kalman', 'exponential_forgetting')
+FRICTIONS = tuple(name + end for end in ('', '_asymmetric') for name in FRICTION_MODELS
+                  if 'literal' not in name)
+SPEEDS = np.concatenate([-np.linspace(0.03, 1.5, 30), np.linspace(0.03, 1.5, 30)])
 NOISE = 1e-3    # [rad], standard deviation of the positions
 
 
+def curves_agree(structure, shape, truth, true_shape, values):
+    """Whether the friction curves over the excited speeds are those of the truth, at 5 N m."""
+    friction = structure.friction
+    for e in range(len(shape)):
+        found, true = (friction.torque(SPEEDS, parameters[e], numbers[e], np.full(60, 5.0))
+                       for parameters, numbers in ((values, shape), (truth, true_shape)))
+        if np.max(np.abs(found - true)) > 0.06 * np.max(np.abs(true)):
+            return False
+    return True
+
+
+def friction_of(standard, structure):
+    return standard[structure.friction_part].reshape(len(structure.arm.transmission), -1)
+
+
 @pytest.mark.parametrize('friction', FRICTIONS)
-def test_every_pair_recovers_the_truth(friction):
+def test_every_pair_recovers_the_truth_or_is_refused(friction):
     arm = two_link()
-    data, shape, standard, _, load = samples(arm, friction, seed=3, noise=0.05)
-    speeds = np.concatenate([-np.linspace(0.03, 1.5, 30), np.linspace(0.03, 1.5, 30)])
-    for name in BATCH:
-        regression = build_regression(arm, [data], friction,
-                                      loads=None if load is None else [load])
-        estimate = get_estimator(name).fit(regression)
+    data, shape, standard, *_ = samples(arm, friction, seed=3, noise=0.05)
+    data = dataclasses.replace(data, noise=np.full(2, 0.05 ** 2))
+    shaped = bool(get_friction(friction).shape)
+    for name in (*FITTED, *LINEAR_FILTERS):
+        options = FitOptions(get_estimator(name), friction)
+        if shaped and not options.estimator.features.nonlinear:
+            with pytest.raises(EstimationError, match='is linear and cannot find the shape'):
+                fit_samples(arm, [data], options)
+            continue
+        fit = fit_samples(arm, [data], options)
+        estimate, structure = fit.estimate, fit.regression.base.structure
         assert estimate.status == 'ok', (name, estimate.message)
-        truth = estimate.base.of(standard)
+        assert estimate.own_values == (options.estimator.features.consistent == 'nearest'), name
         inertial = estimate.base.columns < 22
-        error = np.abs(estimate.values - truth)[inertial]
-        limit = 5 if name != 'ridge' and not estimate.shape.size else 8
+        error = np.abs(estimate.values - estimate.base.of(standard))[inertial]
+        limit = 5 if name != 'ridge' and not shaped else 8
         assert np.all(error < limit * estimate.standard_deviations[inertial] + 1e-3), name
-        structure = estimate.base.structure
-        model = structure.friction
-        for e in range(2):
-            chosen = structure.friction_part.start + e * len(model.parameters) + np.arange(
-                len(model.parameters))
-            values = estimate.values[np.searchsorted(estimate.base.columns, chosen)]
-            torque = np.full(len(speeds), 5.0)
-            found = model.torque(speeds, values, estimate.shape[e], torque)
-            true = model.torque(speeds, standard[chosen], shape[e], torque)
-            assert np.max(np.abs(found - true)) < 0.06 * np.max(np.abs(true)), name
-        consistent = fit_consistent(regression, estimate)
-        assert np.all(consistent.certificate > 0)
-        assert np.all(consistent.residual_rms < 1.3 * estimate.residual_rms), name
+        places = np.searchsorted(estimate.base.columns,
+                                 np.arange(structure.friction_part.start, structure.count))
+        true = friction_of(standard, structure)
+        for found in (estimate.values[places].reshape(2, -1),
+                      fit.consistent.friction_parameters):
+            assert curves_agree(structure, estimate.shape, true, shape, found), name
+        assert np.all(fit.consistent.certificate > 0)
+        assert np.all(fit.consistent.residual_rms < 1.3 * estimate.residual_rms), name
+
+
+@pytest.mark.parametrize('name', sorted(ESTIMATORS))
+def test_what_has_no_meaning_is_refused_with_a_sentence(name):
+    arm = two_link()
+    data, *_ = samples(arm, 'coulomb_viscous', seconds=5.0)
+    for literal in ('load_dependent_literal', 'load_dependent_literal_asymmetric'):
+        with pytest.raises(EstimationError, match='cannot be identified from a recording'):
+            fit_samples(arm, [data], FitOptions(get_estimator(name), literal))
+    features = ESTIMATORS[name].features
+    assert features.bounds == (name in SEARCHES)
+    if features.control_law:
+        with pytest.raises(EstimationError, match='needs the reference'):
+            fit_samples(arm, [data], FitOptions(get_estimator(name)))
+        for friction in ('stribeck', 'bompos_asymmetric'):
+            with pytest.raises(EstimationError, match='simulates the reversals'):
+                fit_samples(arm, [data], FitOptions(get_estimator(name), friction))
+
+
+class Proportional:
+    """Proportional and derivative feedback, with what the URDF says of gravity."""
+
+    def __init__(self, arm):
+        self.arm = arm
+
+    def torque(self, q, v, q_ref, v_ref):
+        gravity = inverse_dynamics(self.arm, q[None], 0 * q[None], 0 * q[None])[0]
+        return gravity + 400.0 * (q_ref - q) + 40.0 * (v_ref - v)
+
+
+@pytest.mark.parametrize(('name', 'friction'), [
+    *(('idim_iv', friction) for friction in (
+        'coulomb_viscous', 'smooth_coulomb', 'atan', 'sech_tanh', 'cube_root',
+        'coulomb_viscous_asymmetric', 'load_dependent')),
+    ('didim', 'coulomb_viscous'), ('didim', 'sech_tanh')])
+def test_closed_loop_estimators_recover_every_friction(name, friction):
+    """Torque noise 0.05 N m, positions without noise; the closed loop of the true model."""
+    arm = two_link()
+    data, shape, standard, *_ = samples(arm, friction, seed=3, seconds=5.0)
+    structure = ModelStructure.of(arm, friction).at(shape)
+    model = IdentifiedModel(arm, standard[:20].reshape(2, 10), standard[20:22], friction,
+                            friction_of(standard, structure), friction_shape=shape)
+    motion, law = Lively(arm), Proportional(arm)
+    data = dataclasses.replace(data, segments=(slice(0, len(data)),))
+    data = ClosedLoop(periodic(motion, 0.0), law).simulate(model, data)
+    tau = np.array([law.torque(*state) for state in zip(
+        data.q, data.v, *motion.evaluate(data.t)[:2])])
+    noise = 0.05 * np.random.default_rng(5).normal(size=tau.shape)
+    data = dataclasses.replace(data, tau=tau + noise)
+    fit = fit_samples(arm, [data], FitOptions(
+        get_estimator(name, reference=motion, control_law=law), friction))
+    estimate = fit.estimate
+    assert estimate.status == 'ok', estimate.message
+    inertial = estimate.base.columns < 22
+    truth = estimate.base.of(standard)
+    assert (np.linalg.norm((estimate.values - truth)[inertial])
+            < 0.1 * np.linalg.norm(truth[inertial]))
+    assert curves_agree(structure, estimate.shape, friction_of(standard, structure), shape,
+                        fit.consistent.friction_parameters)
 
 
 def test_huber_shrugs_off_collisions():
@@ -146,6 +225,21 @@ def test_instruments_take_care_of_noisy_positions(controlled):
     for name in ('idim_iv', 'didim'):
         assert errors['unfiltered', name] < errors['unfiltered', 'ols'] / 3
         assert errors['unfiltered', name] < 1.5 * errors['filtered', 'ols']
+
+
+def test_weak_instruments_are_no_success(controlled):
+    """Without decimation at 100 Hz an acceleration is noise alone."""
+    arm, plant, motion, run = controlled
+    noise = NOISE * np.random.default_rng(1).normal(size=run.recording.q.shape)
+    noisy = Recording(run.recording.t, run.recording.q + noise, run.recording.tau,
+                      joint_names=arm.joint_names)
+    data = process(noisy, arm, cutoff=100.0, decimation_cutoff=float('inf'))
+    estimate = get_estimator('idim_iv', reference=motion,
+                             control_law=JointController.tuned(plant)).fit(
+        build_regression(arm, [data]))
+    assert estimate.status == 'not_converged'
+    for word in ('at the simulated states', 'lower the', 'cut-off'):
+        assert word in estimate.message
 
 
 def test_the_closed_loop_needs_reference_and_law_and_says_when_they_are_wrong(controlled):

@@ -90,13 +90,49 @@ def test_gains_are_found_from_a_known_mass():
         identify_gains(arm, [unloaded], [unloaded], 1e-6)
 
 
-def test_the_commands(tmp_path):
+def run(*words):
+    done = subprocess.run(
+        [sys.executable, '-c', 'from robot_identification.cli import main; main()',
+         *map(str, words)], capture_output=True, text=True)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_the_command_payload(tmp_path):
     arm = chain(['a', 'b', 'c'])
     frozen(arm).save(tmp_path / 'model.yaml')
     recording(arm, 3, BODY).to_csv(tmp_path / 'loaded.csv')
-    done = subprocess.run(
-        [sys.executable, '-c', 'from robot_identification.cli import main; main()', 'payload',
-         str(tmp_path / 'model.yaml'), str(tmp_path / 'loaded.csv'), '--json'],
-        capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)['mass'] == pytest.approx(1.5, rel=0.02)
+    recording(arm, 4).to_csv(tmp_path / 'unloaded.csv')
+    code, text, error = run('payload', tmp_path / 'model.yaml', tmp_path / 'loaded.csv',
+                            '--unloaded', tmp_path / 'unloaded.csv', '--json')
+    assert code == 0, error
+    found = json.loads(text)
+    assert found['mass'] == pytest.approx(1.5, rel=0.02)
+    np.testing.assert_allclose(found['centre_of_mass'], BODY[1:4] / 1.5, atol=0.005)
+    assert abs(found['mass'] - 1.5) < 5 * found['std']['m'] + 2e-3
+    assert found['smallest_pseudo_inertia_eigenvalue'] > 0
+    code, _, error = run('payload', tmp_path / 'model.yaml', tmp_path / 'missing.csv')
+    assert code == 2 and 'missing.csv' in error and 'Traceback' not in error
+
+
+def test_the_command_gains(tmp_path):
+    arm = chain(['a', 'b', 'c'])
+    (tmp_path / 'arm.urdf').write_text(arm.urdf)
+    limits = '\n'.join(f'  {joint}: {{}}' for joint in arm.joint_names)
+    (tmp_path / 'arm.yaml').write_text(
+        f'name: arm\nurdf: arm.urdf\neffort: {{quantity: current, side: motor, sign: 1, '
+        f'gravity_compensated: false}}\njoints:\n{limits}\n')
+    for name, seed, body in (('empty', 3, None), ('loaded', 4, BODY)):
+        recording(arm, seed, body, current=True).to_csv(tmp_path / f'{name}.csv')
+    words = ('gains', tmp_path / 'arm.yaml', '--mass', '1.5', '--unloaded',
+             tmp_path / 'empty.csv', '--loaded', tmp_path / 'loaded.csv')
+    code, text, error = run(*words, '--centre', *map(str, BODY[1:4] / 1.5), '--json')
+    assert code == 0, error
+    found = json.loads(text)
+    gains, deviations = (np.array([found[key][joint] for joint in arm.joint_names])
+                         for key in ('gains', 'std'))
+    np.testing.assert_allclose(gains, GAINS, rtol=0.05)
+    assert np.all(np.abs(gains - GAINS) < 4.5 * deviations + 1e-3 * GAINS)
+    code, text, _ = run(*words)
+    assert code == 0 and 'N m/A' in text
+    code, _, error = run(*words[:3], '-1', *words[4:])
+    assert code == 2 and 'must be positive' in error

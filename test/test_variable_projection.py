@@ -46,10 +46,12 @@ def samples(arm, name, seed=0, noise=0.02, rate=200.0, seconds=8.0):
     standard = np.concatenate([arm.inertial_parameters.ravel(),
                                rng.uniform(0.1, 0.3, len(arm.transmission)),
                                rng.uniform(1, 3, structure.count - 11 * arm.n)])
-    if name == 'bompos':
-        standard[22::5] += 6.0    # friction has to dissipate
-    if structure.friction.needs_load:
-        standard[22:].reshape(2, -1)[:, 2] *= 0.1
+    for place, parameter in enumerate(structure.friction.parameters):
+        own = standard[22:].reshape(2, -1)[:, place]
+        if parameter.startswith('f1') and name.startswith('bompos'):
+            own += 6.0    # friction has to dissipate
+        if parameter.startswith('load'):
+            own *= 0.1
     load = (structure.columns(q, v, a, np.zeros_like(q))[..., :10 * arm.n]
             @ standard[:10 * arm.n]) if structure.friction.needs_load else None
     tau = structure.columns(q, v, a, load) @ standard

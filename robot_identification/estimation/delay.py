@@ -54,6 +54,18 @@ class DelayEstimate:
             object.__setattr__(self, name, read_only(getattr(self, name)))
 
 
+    def implausible(self, step: float) -> IndexArray:
+        """
+        Return the joints whose positions lead the torque, which no sensor does.
+
+        Parameters
+        ----------
+        step
+            Time between samples [s]; a lead within one is taken for a matter of stamps.
+        """
+        return np.flatnonzero(self.values + 2 * self.deviations < -step)
+
+
 def estimate_delay(regression: Regression, estimate: Estimate,
                    start: Array | None = None) -> DelayEstimate:
     """

@@ -24,8 +24,15 @@ import numpy as np
 
 from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import IdentifiedModel
+from robot_identification.dynamics.friction import SUFFIX
 from robot_identification.errors import ConfigurationError, EstimationError
-from robot_identification.estimation.closed_loop import ClosedLoop, ControlLaw, Motion, periodic
+from robot_identification.estimation.closed_loop import (
+    REVERSAL,
+    ClosedLoop,
+    ControlLaw,
+    Motion,
+    periodic,
+)
 from robot_identification.estimation.consistent import fit_consistent
 from robot_identification.estimation.estimate import NOT_CONVERGED, OK, Estimate
 from robot_identification.estimation.estimator import (
@@ -41,9 +48,15 @@ from robot_identification.regression.reduce import joint_columns, packed_rows
 
 SMALL = 0.1
 """Largest change of a parameter, in standard deviations, at which the rounds end."""
+ABRUPT = ('stribeck', 'bompos')
+"""Friction models whose reversals cannot be simulated well enough."""
+WORSE = 1.5
+"""A residual at the simulated states this many times that on the reference means failure."""
+WEAK = 0.3
+"""Correlation with their columns below which instruments are weak."""
 
 CLOSED_LOOP = Features(
-    needs='every base parameter excited', cost='up to five simulations of the closed loop',
+    needs='every base parameter excited; friction other than stribeck and bompos', cost='up to ten simulations of the closed loop',
     control_law=True, consistent=NEAREST, purpose='positions are noisy and cannot be filtered')
 
 
@@ -71,7 +84,7 @@ class ClosedLoopEstimator(Estimator):
 
     def __init__(self, reference: Any = None, control_law: ControlLaw | None = None, *,
                  bandwidth: float | None = None, damping: float = 1.0, start: float = 0.0,
-                 rounds: int = 5) -> None:
+                 rounds: int = 10) -> None:
         self.reference, self.control_law = reference, control_law
         self.bandwidth, self.damping, self.start, self.rounds = bandwidth, damping, start, rounds
         self._drives = np.zeros(0, dtype=bool)
@@ -107,6 +120,12 @@ class ClosedLoopEstimator(Estimator):
                                self.damping)
 
     def _fit(self, regression: Regression) -> Estimate:
+        friction = regression.base.structure.friction.key
+        if friction.removesuffix(SUFFIX) in ABRUPT:
+            raise EstimationError(
+                f"the estimator {self.name} simulates the reversals, and friction '{friction}', "
+                f'which falls from a breakaway torque within little motion, makes them depend on '
+                f'what happens below {REVERSAL} rad/s; take sech_tanh, or the estimator wls')
         motion, law = self._loop()
         normal = regression.normal
         reweighted = reweight(normal)
@@ -121,6 +140,7 @@ class ClosedLoopEstimator(Estimator):
         self._drives = regression.base.columns >= regression.base.structure.friction_part.start
         measured = _rows(regression)
         estimate = self._on_reference(regression, motion, columns, estimate)
+        ideal = np.array(estimate.noise)
         status = NOT_CONVERGED
         for iteration in range(1, self.rounds + 1):
             model = _physical(regression, estimate)
@@ -139,7 +159,27 @@ class ClosedLoopEstimator(Estimator):
                 break
         message = (f'{iteration} simulations of the closed loop; the last one changed the '
                    f'parameters by at most {np.max(change):.2g} standard deviations')
-        return replace(estimate, status=status, message=message)
+        if status != OK:
+            message += ', so they have not settled: raise rounds, or lower the cut-offs'
+        reasons = self._doubts(regression, columns, measured, simulated, values, ideal)
+        return replace(estimate, status=NOT_CONVERGED if reasons else status,
+                       message='; '.join([message, *reasons]))
+
+    def _doubts(self, regression: Regression, columns: tuple[IndexArray, ...],
+                measured: list[Array], simulated: list[Array], values: Array,
+                ideal: Array) -> list[str]:
+        """Return why the result is not to be trusted, and what to try; nothing when it is."""
+        reasons = []
+        error = np.array([np.sqrt(np.mean((z[:, -1] - z[:, :-1] @ values[c]) ** 2))
+                          for z, c in zip(simulated, columns)])
+        worst = int(np.argmax(error / ideal))
+        if error[worst] > WORSE * ideal[worst]:
+            joint = regression.base.structure.arm.joint_names[worst]
+            reasons.append(
+                f'the torques of {joint} at the simulated states are missed by {error[worst]:.3g},'
+                f' on the reference by {ideal[worst]:.3g}: the estimate is not that of the arm; '
+                f'lower the decimation cut-off or that of the positions, or check the control law')
+        return reasons
 
     def _explained(self, measured: list[Array], simulated: list[Array]) -> list[Array]:
         """Return the rows whose residuals are the noise."""
@@ -182,6 +222,27 @@ class InstrumentalVariables(ClosedLoopEstimator):
     name = 'idim_iv'
     summary = 'instrumental variables from the simulated closed loop; for noisy positions'
     features = CLOSED_LOOP
+
+    def _doubts(self, regression: Regression, columns: tuple[IndexArray, ...],
+                measured: list[Array], simulated: list[Array], values: Array,
+                ideal: Array) -> list[str]:
+        """Return why the result is not to be trusted; weak instruments are a reason too."""
+        reasons = super()._doubts(regression, columns, measured, simulated, values, ideal)
+        shared, own, other = np.zeros((3, len(values)))
+        for c, w, z in zip(columns, measured, simulated):
+            shared[c] += np.sum(w[:, :-1] * z[:, :-1], axis=0)
+            own[c] += np.sum(w[:, :-1] ** 2, axis=0)
+            other[c] += np.sum(z[:, :-1] ** 2, axis=0)
+        size = np.sqrt(own * other)
+        correlation = np.where(self._drives | (size == 0), 1.0,
+                               shared / np.where(size > 0, size, 1.0))
+        weakest = int(np.argmin(correlation))
+        if correlation[weakest] < WEAK:
+            reasons.append(
+                f'the instruments are weak: that of {regression.base.labels[weakest]} correlates '
+                f'by {correlation[weakest]:.2f} with its column, which is mostly noise; lower the '
+                f'cut-off of the positions or of the decimation, or take didim')
+        return reasons
 
     def _step(self, columns: tuple[IndexArray, ...], measured: list[Array], simulated: list[Array],
               estimate: Estimate) -> tuple[Array, Array]:

@@ -25,6 +25,7 @@ from scipy.interpolate import CubicSpline
 from robot_identification.arrays import Array
 from robot_identification.errors import SignalError
 from robot_identification.signals.samples import Samples
+from robot_identification.signals.standstill import runs_between
 
 LONGEST_DELAY = 0.05
 """Beyond this a delay is not one of sensors and filters [s]."""
@@ -72,10 +73,9 @@ def judged(samples: Samples) -> Samples:
         first, last = segment.start + edge, segment.stop - edge
         if last - first < 2:
             continue
-        moving = np.concatenate([[0], np.any(samples.v[first:last] != 0, axis=1), [0]])
-        edges = np.flatnonzero(np.diff(moving.astype(int)))
-        rows.extend(slice(first + int(a), first + int(b))
-                    for a, b in zip(edges[::2], edges[1::2]))
+        still = np.all(samples.v[first:last] == 0, axis=1)
+        rows.extend(slice(first + run.start, first + run.stop)
+                    for run in runs_between(still, samples.rate))
     if not rows:
         raise SignalError('the arm rests in the whole recording, or moves too shortly for the '
                           'filter')

@@ -80,9 +80,22 @@ def moving_runs(v: Array, rate: float, highest: Array) -> list[slice]:
     highest
         (n,) highest speeds of the joints in the recording.
     """
-    slow = np.all(standing(v, highest), axis=1)
+    return runs_between(np.all(standing(v, highest), axis=1), rate)
+
+
+def runs_between(slow: NDArray[np.bool_], rate: float) -> list[slice]:
+    """
+    Return the runs of rows between standstills.
+
+    Parameters
+    ----------
+    slow
+        Which rows may belong to a standstill, (N,) bool.
+    rate
+        [Hz]
+    """
     edges = np.flatnonzero(np.diff(slow.astype(np.int8))) + 1
-    bounds = [0, *edges.tolist(), len(v)]
+    bounds = [0, *edges.tolist(), len(slow)]
     moving: list[slice] = []
     for first, last in pairwise(bounds):
         if slow[first] and last - first >= SHORTEST_REST * rate:
