@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 
 import numpy as np
 import pinocchio as pin
@@ -23,8 +24,10 @@ import pytest
 from excitation_arms import chain, tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 from robot_identification.arm import load_arm
+from robot_identification.cli import app
 from robot_identification.errors import ExcitationError
 from robot_identification.excitation import (
     TRAJECTORIES,
@@ -271,3 +274,17 @@ def test_a_repair_ends_with_the_time_and_what_cannot_be_repaired_is_an_error(spa
     impossible = dataclasses.replace(requirements, torque_margin=0.99)
     with pytest.raises(ExcitationError, match='no motion that was found could be proven: torque'):
         best_proven(arm, problem, [minimum], 0.0, impossible, None)
+
+
+def test_the_command_simulate_looks_for_contact(panda, tmp_path):
+    folded = np.array([0.0, 0.0, 0.0, -1.5, 0.0, 1.5, 0.7])
+    for name, requirements in (('safe', SAFE), ('free', Requirements())):
+        design(panda, period=2.0, harmonics=2, starts=1, samples_per_period=30, time_budget=1.0,
+               start=folded, requirements=requirements).save(tmp_path / f'{name}.yaml')
+    answers = {}
+    for name in ('safe', 'free'):
+        done = CliRunner().invoke(app, ['simulate', 'panda', str(tmp_path / f'{name}.yaml'), '-o',
+                                        str(tmp_path / f'{name}.csv'), '--json'])
+        assert done.exit_code == 0, done.output
+        answers[name] = json.loads(done.stdout)['contacts']
+    assert answers == {'safe': [], 'free': None}
