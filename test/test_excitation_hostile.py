@@ -179,6 +179,18 @@ def test_both_judges_see_a_folded_arm(panda, scene, meshes):
     assert too_near(panda, meshes, folded, 0.01) >= 1
 
 
+@pytest.mark.parametrize('name', ['ur10', 'xarm7'])
+def test_what_touches_for_another_engine_touches_for_the_proof(name):
+    arm = load_arm(name)
+    scene = scene_for(arm, SAFE)
+    contacts = ContactGeometry(arm, ignored=list(scene.excluded))
+    lower, upper = np.maximum(arm.limits.lower, -3.0), np.minimum(arm.limits.upper, 3.0)
+    q = np.random.default_rng(8).uniform(lower, upper, size=(300, arm.n))
+    touching = np.array([bool(contacts.look(state[None])) for state in q])
+    distances = scene.distances(q, 0.1)[0].min(axis=1)
+    assert touching.sum() > 10 and np.all(distances[touching] <= 0)
+
+
 def test_a_claim_that_is_no_longer_asked_for_is_refused(panda, safe):
     for weaker in (Requirements(clearance=0.01), Requirements(torque_margin=0.1),
                    dataclasses.replace(SAFE, torque_margin=0.05),
