@@ -16,8 +16,9 @@ FIGAROH 1.0.2 against this package on a UR10: same limits, duration, samples and
 
     python benchmarks/excitation_figaroh.py [--seeds 3] [--iterations 200] [--json FILE]
 
-It runs where FIGAROH (PyPI: figaroh 1.0.2) and cyipopt are installed. Limits of both: position,
-velocity and torque of the URDF; no collisions, no limit of acceleration. Both rest at both ends
+It runs where FIGAROH (PyPI: figaroh 1.0.2) and cyipopt are installed; cyipopt is built against
+Debian's coinor-libipopt-dev, liblapack-dev and libblas-dev. Limits of both: position, velocity and
+torque of the URDF; no collisions, no limit of acceleration. Both rest at both ends
 and last ten seconds; 100 samples and all inertial columns, no friction. FIGAROH moves through
 waypoints two seconds apart, IPOPT with finite differences; ours is a modified Fourier series of
 five harmonics on one thread, stopped after a tenth of FIGAROH's time.

@@ -22,7 +22,7 @@ shares nothing with the proof: limits at 10 000 random times, torques by Pinocch
 collisions by Pinocchio and coal on the URDF's own triangle meshes, with the clearance as security
 margin. MuJoCo's plant (other inertias, Stribeck friction, delay) executes each with its own
 controller, and MuJoCo looks for contact, with its own reading of the meshes, all along the path
-that the arm really took.
+that the arm really took; where its convex hulls overlap, the triangles decide.
 """
 
 from __future__ import annotations

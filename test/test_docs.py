@@ -76,7 +76,8 @@ def test_commands_of_this_package_can_be_given(page):
     for line in commands(PAGES[page]):
         if line.startswith('robot-identification '):
             words = line.split()
-            options = {name for option in known[words[1]].params for name in option.opts}
+            options = {name for option in known[words[1]].params
+                       for name in (*option.opts, *option.secondary_opts)}
             assert {word for word in words if word.startswith('-')} <= options, line
 
 

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 
 import numpy as np
 import pinocchio as pin
@@ -23,8 +24,10 @@ import pytest
 from excitation_arms import chain, tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 from robot_identification.arm import load_arm
+from robot_identification.cli import app
 from robot_identification.errors import ExcitationError
 from robot_identification.excitation import (
     TRAJECTORIES,
@@ -176,6 +179,18 @@ def test_both_judges_see_a_folded_arm(panda, scene, meshes):
     assert too_near(panda, meshes, folded, 0.01) >= 1
 
 
+@pytest.mark.parametrize('name', ['ur10', 'xarm7'])
+def test_what_touches_for_another_engine_touches_for_the_proof(name):
+    arm = load_arm(name)
+    scene = scene_for(arm, SAFE)
+    contacts = ContactGeometry(arm, ignored=list(scene.excluded))
+    lower, upper = np.maximum(arm.limits.lower, -3.0), np.minimum(arm.limits.upper, 3.0)
+    q = np.random.default_rng(8).uniform(lower, upper, size=(300, arm.n))
+    touching = np.array([bool(contacts.look(state[None])) for state in q])
+    distances = scene.distances(q, 0.1)[0].min(axis=1)
+    assert touching.sum() > 10 and np.all(distances[touching] <= 0)
+
+
 def test_a_claim_that_is_no_longer_asked_for_is_refused(panda, safe):
     for weaker in (Requirements(clearance=0.01), Requirements(torque_margin=0.1),
                    dataclasses.replace(SAFE, torque_margin=0.05),
@@ -274,3 +289,17 @@ def test_a_repair_ends_with_the_time_and_what_cannot_be_repaired_is_an_error(spa
     impossible = dataclasses.replace(requirements, torque_margin=0.99)
     with pytest.raises(ExcitationError, match='no motion that was found could be proven: torque'):
         best_proven(arm, problem, [minimum], 0.0, impossible, None)
+
+
+def test_the_command_simulate_looks_for_contact(panda, tmp_path):
+    folded = np.array([0.0, 0.0, 0.0, -1.5, 0.0, 1.5, 0.7])
+    for name, requirements in (('safe', SAFE), ('free', Requirements())):
+        design(panda, period=2.0, harmonics=2, starts=1, samples_per_period=30, time_budget=1.0,
+               start=folded, requirements=requirements).save(tmp_path / f'{name}.yaml')
+    answers = {}
+    for name in ('safe', 'free'):
+        done = CliRunner().invoke(app, ['simulate', 'panda', str(tmp_path / f'{name}.yaml'), '-o',
+                                        str(tmp_path / f'{name}.csv'), '--json'])
+        assert done.exit_code == 0, done.output
+        answers[name] = json.loads(done.stdout)['contacts']
+    assert answers == {'safe': [], 'free': None}

@@ -11,11 +11,10 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The commands that prepare motion: excite and simulate."""
+"""The command excite: designs a motion."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -25,7 +24,7 @@ import typer
 from rich.table import Table
 
 from robot_identification.arm import Arm, load_arm
-from robot_identification.cli.console import AsJson, Robot, emit, err, out, progress
+from robot_identification.cli.console import AsJson, Robot, emit, out, progress
 from robot_identification.errors import ConfigurationError, ExcitationError
 from robot_identification.excitation import (
     SAFE,
@@ -41,17 +40,13 @@ from robot_identification.excitation import (
     check_ur_script,
     design,
     get_series,
-    load_excitation,
     save_joint_trajectory,
     save_ur_script,
     suggested_harmonics,
     validation_motion,
 )
 from robot_identification.files import check_writable
-from robot_identification.recording import Recording, write_bag
 
-WRITERS: dict[str, Callable[[Recording, Path], None]] = {
-    '.csv': Recording.to_csv, '.npz': Recording.to_npz, '': write_bag}
 POOR = 100    # condition number from which on a motion deserves a warning
 MOTION, CRITERION, SEARCH = 'Motion', 'What it shall show', 'Search'    # panels of the help
 LIMITS, COLLISIONS, OUTPUT = 'Limits', 'Collisions', 'More output'
@@ -331,47 +326,3 @@ def usage_table(excitation: Excitation) -> Table:
         table.add_row(joint, *('-' if not np.isfinite(row[i]) or row[i] == 0 else f'{row[i]:.0%}'
                                for row in excitation.usage))
     return table
-
-
-def simulate(
-    robot: Robot,
-    excitation: Annotated[Path, typer.Argument(help='Excitation file.')],
-    output: Annotated[Path, typer.Option(
-        '--output', '-o', help='Recording to write: .csv, .npz, or, without suffix, the folder '
-                               'of a bag (MCAP).')],
-    periods: Annotated[int, typer.Option(help='How often the motion is repeated.')] = 1,
-    seed: Annotated[int, typer.Option(help='Draws the plant: one seed, one arm.')] = 0,
-    noise_seed: Annotated[int, typer.Option(help='Draws the measurement noise.')] = 0,
-    matched: Annotated[bool, typer.Option(
-        '--matched',
-        help="A plant with the identified model's structure: only torque noise.")] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Move a simulated arm (MuJoCo) that differs from its URDF, and record it."""
-    from robot_identification.simulation import Plant, PlantOptions
-    from robot_identification.simulation import simulate as run_plant
-
-    if output.suffix not in WRITERS:
-        raise ConfigurationError(f"'{output}' must end in .csv or .npz, or, for a bag, have no "
-                                 'suffix')
-    if output.is_dir():
-        raise ConfigurationError(f"the folder '{output}' exists; give the bag another name")
-    arm, motion = load_arm(robot), load_excitation(excitation)
-    motion.check_arm(arm)
-    options = PlantOptions.matched(seed=seed) if matched else PlantOptions(seed=seed)
-    if not as_json:
-        err.print(f'moving {arm.name} for {periods * motion.period:g} s in MuJoCo', markup=False)
-    run = run_plant(Plant(arm, options), motion, rng=np.random.default_rng(noise_seed),
-                    periods=periods, name=output.name)
-    WRITERS[output.suffix](run.recording, output)
-    saturated = {joint: float(part) for joint, part in zip(arm.joint_names, run.saturated) if part}
-    if as_json:
-        emit({'recording': str(output), 'samples': len(run.recording), 'saturated': saturated,
-              'tracking_error': dict(zip(arm.joint_names, run.tracking_error)),
-              'end_stops': run.end_stops})
-        return
-    out.print(f'largest tracking error {np.max(run.tracking_error):.3g} rad or m')
-    for joint, part in saturated.items():
-        out.print(f'{joint} was at its rated torque for {part:.1%} of the run', style='yellow',
-                  markup=False)
-    out.print(f'wrote {output}: {len(run.recording)} samples', markup=False)

@@ -30,7 +30,9 @@ from rclpy.node import Node
 from robot_identification_interfaces.action import Design, Excite
 from robot_identification_interfaces.srv import Identify, Validate
 
+from robot_identification.arm import load_arm
 from robot_identification.errors import RobotIdentificationError
+from robot_identification.excitation import has_collision_geometry
 
 NODES = ('simulated_robot', 'recorder', 'excitation', 'identification', 'validation')
 PATIENCE = 30.0   # [s] for a node to appear
@@ -115,12 +117,15 @@ class Demo:
 
     def _steps(self, node: Node, time_budget: float, seed: int) -> Any:
         stamp = time.strftime('%H%M%S')
+        blind = not has_collision_geometry(load_arm(self._robot))
+        if blind:
+            self._say('the URDF has no collision geometry: collisions are not looked at')
         motions = (('excitation', 20.0, 8, time_budget), ('other', 12.0, 3, time_budget / 4))
         for number, (name, period, harmonics, budget) in enumerate(motions):
             self._say(f"design '{name}' (action /identification/design)")
             answer = self._act(node, Design, '/identification/design', Design.Goal(
                 output=f'{name}.yaml', period=period, harmonics=harmonics, starts=2,
-                seed=seed + number, time_budget=budget))
+                seed=seed + number, time_budget=budget, no_collisions=blind))
             self._check(answer)
             self._say(f'  {answer.message}')
         for name, *_ in motions:

@@ -11,17 +11,19 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Contact between links, by the physics engine's own reading of the collision geometry."""
+"""Contact between links, by other readings of the collision geometry than the proofs' own."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
+import pinocchio as pin
 from numpy.typing import ArrayLike
 
 from robot_identification.arm import Arm
@@ -42,7 +44,7 @@ class Contact:
     first
         Index of the first state in which they do.
     depth
-        Largest overlap [m].
+        Largest overlap of their convex hulls [m].
     """
 
     links: tuple[str, str]
@@ -58,7 +60,8 @@ class ContactGeometry:
     The links of an arm as MuJoCo sees them: it reads shapes and meshes from the URDF itself.
 
     Nothing of the scene that excitations are proven against is in it, so it can contradict the
-    proof. A mesh becomes its convex hull.
+    proof. MuJoCo makes a mesh its convex hull, which fills bends and holes; so where two hulls
+    overlap, the triangles of the meshes decide (Pinocchio and coal).
 
     Parameters
     ----------
@@ -80,7 +83,9 @@ class ContactGeometry:
     def __init__(self, arm: Arm, package_dirs: Iterable[str | Path] = (),
                  ignored: Collection[tuple[str, str]] = ()) -> None:
         self._mujoco = mujoco_module()
-        root = ElementTree.fromstring(with_mesh_paths(arm, package_dirs))
+        text = with_mesh_paths(arm, package_dirs)
+        self._triangles = _Triangles(arm, text)
+        root = ElementTree.fromstring(text)
         options = ElementTree.SubElement(root, 'mujoco')
         # links that are fixed to others keep their names
         ElementTree.SubElement(options, 'compiler', {
@@ -125,4 +130,29 @@ class ContactGeometry:
             first, second = sorted(self._names[int(geom)] for geom in contact.geom)
             if contact.dist < 0 and frozenset((first, second)) not in self._ignored:
                 overlaps.append(((first, second), -float(contact.dist)))
-        return overlaps
+        real = {links: self._triangles.touch(state, links) for links, _ in overlaps}
+        return [overlap for overlap in overlaps if real[overlap[0]]]
+
+
+class _Triangles:
+    """The surfaces of an arm's collision geometry, as Pinocchio and coal have them."""
+
+    def __init__(self, arm: Arm, text: str) -> None:
+        self._model, self._kinematics = arm.model, arm.model.createData()
+        self._geometry = pin.buildGeomFromUrdfString(arm.model, text, pin.GeometryType.COLLISION)
+        names = [arm.model.frames[item.parentFrame].name
+                 for item in self._geometry.geometryObjects]
+        self._pairs: dict[tuple[str, str], list[int]] = {}
+        for (i, one), (k, other) in combinations(enumerate(names), 2):
+            if one != other:
+                number = len(self._geometry.collisionPairs)
+                self._geometry.addCollisionPair(pin.CollisionPair(i, k))
+                first, second = sorted((one, other))
+                self._pairs.setdefault((first, second), []).append(number)
+        self._data = self._geometry.createData()
+
+    def touch(self, state: Any, links: tuple[str, str]) -> bool:
+        pin.updateGeometryPlacements(self._model, self._kinematics, self._geometry, self._data,
+                                     state)
+        return any(pin.computeCollision(self._geometry, self._data, number)
+                   for number in self._pairs[links])

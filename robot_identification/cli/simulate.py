@@ -1,0 +1,101 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The command simulate: an arm in MuJoCo passes through a motion and is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+import typer
+
+from robot_identification.arm import Arm, load_arm
+from robot_identification.cli.console import AsJson, Robot, emit, err, out
+from robot_identification.errors import ConfigurationError, ExcitationError, SimulationError
+from robot_identification.excitation import Excitation, load_excitation, scene_for
+from robot_identification.recording import Recording, write_bag
+
+if TYPE_CHECKING:
+    from robot_identification.simulation import SimulatedRun
+
+WRITERS: dict[str, Callable[[Recording, Path], None]] = {
+    '.csv': Recording.to_csv, '.npz': Recording.to_npz, '': write_bag}
+CONTACT_RATE = 200.0    # at which a simulated path is searched for contact [Hz]
+
+
+def simulate(
+    robot: Robot,
+    excitation: Annotated[Path, typer.Argument(help='Excitation file.')],
+    output: Annotated[Path, typer.Option(
+        '--output', '-o', help='Recording to write: .csv, .npz, or, without suffix, the folder '
+                               'of a bag (MCAP).')],
+    periods: Annotated[int, typer.Option(help='How often the motion is repeated.')] = 1,
+    seed: Annotated[int, typer.Option(help='Draws the plant: one seed, one arm.')] = 0,
+    noise_seed: Annotated[int, typer.Option(help='Draws the measurement noise.')] = 0,
+    matched: Annotated[bool, typer.Option(
+        '--matched',
+        help="A plant with the identified model's structure: only torque noise.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Move a simulated arm (MuJoCo) that differs from its URDF, and record it."""
+    from robot_identification.simulation import Plant, PlantOptions
+    from robot_identification.simulation import simulate as run_plant
+
+    if output.suffix not in WRITERS:
+        raise ConfigurationError(f"'{output}' must end in .csv or .npz, or, for a bag, have no "
+                                 'suffix')
+    if output.is_dir():
+        raise ConfigurationError(f"the folder '{output}' exists; give the bag another name")
+    arm, motion = load_arm(robot), load_excitation(excitation)
+    motion.check_arm(arm)
+    options = PlantOptions.matched(seed=seed) if matched else PlantOptions(seed=seed)
+    if not as_json:
+        err.print(f'moving {arm.name} for {periods * motion.period:g} s in MuJoCo', markup=False)
+    run = run_plant(Plant(arm, options), motion, rng=np.random.default_rng(noise_seed),
+                    periods=periods, name=output.name)
+    WRITERS[output.suffix](run.recording, output)
+    saturated = {joint: float(part) for joint, part in zip(arm.joint_names, run.saturated) if part}
+    contacts, looked = _contacts(arm, motion, run)
+    if as_json:
+        emit({'recording': str(output), 'samples': len(run.recording), 'saturated': saturated,
+              'tracking_error': dict(zip(arm.joint_names, run.tracking_error)),
+              'end_stops': run.end_stops, 'contacts': contacts})
+        return
+    out.print(f'largest tracking error {np.max(run.tracking_error):.3g} rad or m')
+    for joint, part in saturated.items():
+        out.print(f'{joint} was at its rated torque for {part:.1%} of the run', style='yellow',
+                  markup=False)
+    for contact in contacts or ():
+        out.print(f'{contact}: the links touch', style='red', markup=False)
+    if not contacts:
+        out.print(looked, markup=False)
+    out.print(f'wrote {output}: {len(run.recording)} samples', markup=False)
+
+
+def _contacts(arm: Arm, motion: Excitation, run: SimulatedRun) -> tuple[list[str] | None, str]:
+    """Return which links overlapped along the path; None, and why, where nobody could look."""
+    from robot_identification.simulation import ContactGeometry
+
+    if motion.requirements.clearance is None:
+        return None, 'contact between links was not looked at: the motion knows no collisions'
+    try:
+        geometry = ContactGeometry(arm, motion.requirements.package_dirs,
+                                   list(scene_for(arm, motion.requirements).excluded))
+    except (ExcitationError, SimulationError) as error:
+        return None, f'contact between links was not looked at: {error}'
+    step = max(1, round(run.plant.options.rate / CONTACT_RATE))
+    return [str(contact) for contact in geometry.look(run.q[::step])], 'no links overlap'
+
