@@ -59,8 +59,8 @@ class System:
         if node == 'simulated_robot':
             self.wait(lambda: self.client.count_publishers('/joint_states'))
 
-    def launch(self, node, **parameters):
-        """Start a node."""
+    def launch(self, node, prepare=None, **parameters):
+        """Start a node; `prepare` is called in its process."""
         parameters.setdefault('data_directory', str(self.data))
         if node == 'simulated_robot':
             parameters.pop('data_directory')
@@ -76,7 +76,7 @@ class System:
         self.logs[node] = self.data / f'{node}.log'
         with self.logs[node].open('a') as log:
             self.processes[node] = subprocess.Popen(command, stdout=log, stderr=log,
-                                                    env=environment)
+                                                    env=environment, preexec_fn=prepare)
 
     def log(self, node):
         return self.logs[node].read_text()
