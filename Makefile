@@ -24,6 +24,8 @@ test: $(STAMP) lint
 
 lint: $(STAMP)
 	$(VENV)/bin/ruff check .
+	$(VENV)/bin/flake8
+	$(VENV)/bin/pydocstyle
 	$(VENV)/bin/mypy
 
 benchmarks: $(STAMP)

@@ -29,22 +29,21 @@ from __future__ import annotations
 import argparse
 import json
 import os
+from pathlib import Path
 import platform
 import statistics
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from robot_identification.arm import Arm, load_arm
 from robot_identification.dynamics.parallel import core_count
 from robot_identification.excitation import (
-    TRAJECTORIES,
-    Requirements,
     design,
     has_collision_geometry,
+    Requirements,
+    TRAJECTORIES,
 )
 
 RANDOM_TIMES = 10_000

@@ -35,21 +35,20 @@ import argparse
 import contextlib
 import json
 import os
+from pathlib import Path
 import sys
 import tempfile
 import time
-import warnings
-from pathlib import Path
 from typing import Any
+import warnings
 
 import numpy as np
 import pinocchio as pin
-import yaml
-
 from robot_identification.arm import Arm, load_arm
 from robot_identification.arrays import Array
 from robot_identification.dynamics.regressor import joint_torque_regressor
-from robot_identification.excitation import Excitation, Requirements, design
+from robot_identification.excitation import design, Excitation, Requirements
+import yaml
 
 warnings.filterwarnings('ignore')
 try:

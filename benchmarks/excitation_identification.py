@@ -32,28 +32,27 @@ from __future__ import annotations
 
 import argparse
 import json
+from pathlib import Path
 import statistics
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from robot_identification.arm import Arm, load_arm
 from robot_identification.excitation import (
-    Problem,
-    Requirements,
-    Trajectory,
     build_problem,
     condition_number,
     design,
     get_series,
     motion_limits,
+    Problem,
+    Requirements,
+    Trajectory,
 )
 from robot_identification.excitation.columns import Columns, prior_deviations
 from robot_identification.excitation.optimisers.genetic import minimise_by_real_genetic
 from robot_identification.identification import IdentificationResult, identify
-from robot_identification.simulation import Plant, PlantOptions, SimulatedRun, simulate
+from robot_identification.simulation import Plant, PlantOptions, simulate, SimulatedRun
 
 PERIOD, HARMONICS = 10.0, 5
 COLUMNS = ('condition', 'parameters', 'torque, matched', 'torque, mismatched')

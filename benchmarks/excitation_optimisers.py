@@ -26,20 +26,19 @@ from __future__ import annotations
 
 import argparse
 import json
+from pathlib import Path
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from robot_identification.arm import load_arm
 from robot_identification.excitation import (
-    OPTIMISERS,
-    Problem,
     build_problem,
     get_series,
     motion_limits,
+    OPTIMISERS,
+    Problem,
 )
 
 GENETIC = ('real_genetic', 'binary_genetic')

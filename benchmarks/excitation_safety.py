@@ -30,24 +30,23 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+from pathlib import Path
 import statistics
 import sys
 import tempfile
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
-
 from robot_identification.arm import Arm, load_arm
 from robot_identification.arrays import Array
 from robot_identification.excitation import (
-    Excitation,
-    Requirements,
     check_certificate,
     design,
+    Excitation,
     load_excitation,
+    Requirements,
     scene_for,
 )
 from robot_identification.excitation.geometry.meshes import with_mesh_paths
@@ -69,6 +68,7 @@ class Meshes:
         Pairs of links that the design does not look at.
     clearance
         That every other pair must keep [m].
+
     """
 
     def __init__(self, arm: Arm, ignored: set[frozenset[str]], clearance: float) -> None:

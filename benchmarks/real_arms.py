@@ -30,20 +30,19 @@ from __future__ import annotations
 
 import argparse
 import json
+from pathlib import Path
 import subprocess
 import sys
 import tempfile
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-from scipy import signal
-
 from robot_identification import load_arm, load_recording
-from robot_identification.estimation import FitOptions, fit_samples, get_estimator
+from robot_identification.estimation import fit_samples, FitOptions, get_estimator
 from robot_identification.estimation.auto import split
 from robot_identification.signals import process
+from scipy import signal
 
 ROOT = Path(__file__).resolve().parents[1]
 CUTOFF = 7.5

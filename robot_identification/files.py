@@ -15,12 +15,12 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+import os
 from pathlib import Path
+import sys
+import tempfile
 
 from robot_identification.errors import ConfigurationError
 
@@ -38,6 +38,7 @@ def check_writable(path: str | Path) -> None:
     ------
     ConfigurationError
         It is a folder, or its folder cannot be created or written.
+
     """
     target = Path(path)
     if target.is_dir():
@@ -64,6 +65,7 @@ def written_whole(path: str | Path) -> Iterator[Path]:
     ------
     ConfigurationError
         It is a folder, or its folder cannot be created or written.
+
     """
     target = Path(path)
     check_writable(target)
@@ -105,6 +107,7 @@ def shared_folder(name: str) -> Path:
     ------
     ConfigurationError
         The installation is incomplete.
+
     """
     package = Path(__file__).resolve().parent
     candidates = [package.parent / name]

@@ -15,15 +15,14 @@
 
 from __future__ import annotations
 
-import os
 from functools import cache
+import os
 from pathlib import Path
 
 import numpy as np
 import pytest
-
 from robot_identification import load_arm
-from robot_identification.excitation import Requirements, design
+from robot_identification.excitation import design, Requirements
 from robot_identification.simulation import Plant, PlantOptions, simulate
 
 ROOT = Path(__file__).resolve().parents[1]

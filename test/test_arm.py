@@ -15,16 +15,15 @@
 
 from __future__ import annotations
 
+from excitation_arms import chain
 import numpy as np
 import pinocchio as pin
 import pytest
-from excitation_arms import chain
-from simulation_arms import MIXED
-
 from robot_identification import Arm, load_arm
 from robot_identification.arm import robot_files
 from robot_identification.arm.library import example_folder
 from robot_identification.errors import ArmError, ConfigurationError, UnknownNameError
+from simulation_arms import MIXED
 
 PANDA = example_folder() / 'panda_description' / 'urdf' / 'panda.urdf'
 FINGERS = ('panda_finger_joint1', 'panda_finger_joint2')

@@ -17,17 +17,13 @@ import dataclasses
 
 import numpy as np
 import pytest
-from simulation_arms import two_link
-from test_estimation import standard_truth
-from test_variable_projection import samples
-
-from robot_identification import IdentifiedModel, Recording, inverse_dynamics
-from robot_identification.dynamics import FRICTION_MODELS, ModelStructure, get_friction
+from robot_identification import IdentifiedModel, inverse_dynamics, Recording
+from robot_identification.dynamics import FRICTION_MODELS, get_friction, ModelStructure
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation import (
     ESTIMATORS,
-    FitOptions,
     fit_samples,
+    FitOptions,
     get_estimator,
 )
 from robot_identification.estimation.closed_loop import ClosedLoop, periodic
@@ -35,6 +31,9 @@ from robot_identification.estimation.search import SEARCHES
 from robot_identification.regression import build_regression
 from robot_identification.signals import process
 from robot_identification.simulation import JointController, Plant, PlantOptions, simulate
+from simulation_arms import two_link
+from test_estimation import standard_truth
+from test_variable_projection import samples
 
 FITTED = ('ols', 'wls', 'mle', 'ridge', 'tls', 'huber')
 LINEAR_FILTERS = ('kalman', 'exponential_forgetting')

@@ -20,9 +20,9 @@ import re
 import subprocess
 import sys
 
+from excitation_arms import chain
 import numpy as np
 import pytest
-from excitation_arms import chain
 
 COMMAND = [sys.executable, '-c', 'from robot_identification.cli import main; main()']
 

@@ -18,37 +18,36 @@ from __future__ import annotations
 import dataclasses
 import json
 
-import numpy as np
-import pinocchio as pin
-import pytest
 from excitation_arms import chain, tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
-
+import numpy as np
+import pinocchio as pin
+import pytest
 from robot_identification.arm import load_arm
 from robot_identification.cli import app
 from robot_identification.errors import ExcitationError
 from robot_identification.excitation import (
-    TRAJECTORIES,
-    Payload,
-    Requirements,
-    Trajectory,
-    Workspace,
     build_problem,
     certify,
     check_certificate,
     design,
     get_series,
     motion_limits,
+    Payload,
     prove_peaks,
+    Requirements,
     scene_for,
+    TRAJECTORIES,
+    Trajectory,
+    Workspace,
 )
 from robot_identification.excitation.geometry.meshes import with_mesh_paths
 from robot_identification.excitation.optimisers import Minimum
 from robot_identification.excitation.proof import prove_clearance, prove_torque, prove_workspace
 from robot_identification.excitation.proven_motion import best_proven, repaired
 from robot_identification.simulation import ContactGeometry, Plant, PlantOptions, simulate
+from typer.testing import CliRunner
 
 SAFE = Requirements(torque_margin=0.1, clearance=0.01)
 TIMES = 4000

@@ -17,13 +17,13 @@ from __future__ import annotations
 
 import ast
 import importlib
+from pathlib import Path
 import pkgutil
+import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-
 import robot_identification
 
 ROOT = Path(robot_identification.__file__).resolve().parent
@@ -32,7 +32,7 @@ MODULES = sorted(name for _, name, _
 ROOMS = ('errors', 'arrays', 'files', 'arm', 'dynamics', 'excitation', 'recording', 'simulation',
          'execution', 'signals', 'regression', 'estimation', 'validation', 'identification',
          'studies', 'reporting', 'bringup', 'nodes', 'cli')
-LICENCE = 'Licensed under the Apache License, Version 2.0'
+HEADER = Path(__file__).read_text(encoding='utf-8').splitlines()[:13]    # as ament_copyright's
 
 
 @pytest.mark.parametrize('name', MODULES)
@@ -112,11 +112,15 @@ except MissingDependencyError as error:
 
 def test_every_source_file_carries_the_licence():
     files = [p for folder in ('robot_identification', 'test', 'benchmarks', 'launch')
-             for p in (ROOT.parent / folder).rglob('*.py')]
+             for p in (ROOT.parent / folder).rglob('*.py')] + [ROOT.parent / 'setup.py']
     assert len(files) > 50
+    assert re.fullmatch(r'# Copyright 20\d\d \S.*', HEADER[0])
+    assert 'Apache License, Version 2.0' in HEADER[2]
     for path in files:
         if path.stat().st_size:
-            assert LICENCE in path.read_text()[:400], path
+            lines = path.read_text(encoding='utf-8').splitlines()[:13]
+            assert lines[0].split(' 20')[0] == '# Copyright', path
+            assert lines[1:] == HEADER[1:], path
 
 
 def test_the_library_neither_prints_nor_exits():

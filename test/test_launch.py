@@ -18,18 +18,17 @@ from __future__ import annotations
 import ast
 import importlib.util
 import os
-import re
 from pathlib import Path
+import re
 from xml.etree import ElementTree
 
 import pytest
-import yaml
-
 from robot_identification.arm import robot_files
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import shared_folder
 from robot_identification.nodes import launch_arguments
 from robot_identification.nodes.launch_arguments import PARTS
+import yaml
 
 LAUNCH = shared_folder('launch')
 FILES = {path.name.removesuffix('.launch.py'): path for path in sorted(LAUNCH.glob('*.launch.py'))}

@@ -15,7 +15,6 @@
 
 import numpy as np
 import pytest
-
 from robot_identification.errors import RecordingError
 from robot_identification.recording import Recording
 

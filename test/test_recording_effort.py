@@ -20,16 +20,15 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 import pytest
-from test_recording_files import URDF
-
 from robot_identification.arm.robot_file import arm_from_mapping
 from robot_identification.errors import RecordingError
 from robot_identification.recording import (
-    Recording,
     load_recording,
     published_effort,
     published_position,
+    Recording,
 )
+from test_recording_files import URDF
 
 NAMES = ('shoulder', 'elbow')
 EFFORT = {'quantity': 'torque', 'side': 'joint', 'sign': 1, 'gravity_compensated': False}

@@ -16,31 +16,30 @@
 from __future__ import annotations
 
 import dataclasses
+from html.parser import HTMLParser
 import json
 import re
 import subprocess
 import sys
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from reporting_results import EVIL, EVIL_XML, chain, identified, rank_deficient
-
+from reporting_results import chain, EVIL, EVIL_XML, identified, rank_deficient
 from robot_identification.excitation import FourierSeries, Trajectory
 from robot_identification.excitation.excitation import Excitation
-from robot_identification.reporting import StoredResults, load_results, save_results, summary
+from robot_identification.reporting import load_results, save_results, StoredResults, summary
 from robot_identification.reporting.contents import contents
 from robot_identification.reporting.figures import Figure, figures_json, rounded
 from robot_identification.reporting.markup import (
-    VOID,
-    Html,
     bar,
     file_name,
     free_of_dust,
+    Html,
     number,
     percent,
     table,
     tag,
+    VOID,
 )
 from robot_identification.reporting.plot_data import plot_data
 from robot_identification.reporting.report import render

@@ -18,19 +18,16 @@ from __future__ import annotations
 import dataclasses
 import io
 
+from excitation_arms import chain
 import numpy as np
 import pytest
-from excitation_arms import chain
 from reporting_results import record
-from simulation_arms import slow_motion
-from test_regression import samples_of
-
 from robot_identification import (
     IdentifiedModel,
-    Recording,
     identify,
     inverse_dynamics,
     load_arm,
+    Recording,
     validate,
 )
 from robot_identification.errors import ConfigurationError, RecordingError, SignalError
@@ -38,15 +35,17 @@ from robot_identification.excitation import Requirements, validation_motion
 from robot_identification.signals import check_effort, judged, process
 from robot_identification.simulation import Plant, PlantOptions, simulate
 from robot_identification.validation import (
-    Thresholds,
-    Trace,
     errors,
     evaluate,
     judge,
     predict,
     prediction_csv,
     repeated_share,
+    Thresholds,
+    Trace,
 )
+from simulation_arms import slow_motion
+from test_regression import samples_of
 
 ARM = chain()
 RATED = np.full(3, np.inf)

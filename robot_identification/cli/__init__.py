@@ -18,12 +18,11 @@ from __future__ import annotations
 import sys
 from typing import Annotated
 
-import typer
-
 from robot_identification import __version__
 from robot_identification.cli import demo, excite, identify, lists, payload, ros, simulate, study
 from robot_identification.cli.console import err
 from robot_identification.errors import RobotIdentificationError
+import typer
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
                   rich_markup_mode='markdown',    # so that units in brackets stay

@@ -20,32 +20,31 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-import typer
 from rich.table import Table
-
 from robot_identification.arm import Arm, load_arm
-from robot_identification.cli.console import AsJson, Robot, emit, out, progress
+from robot_identification.cli.console import AsJson, emit, out, progress, Robot
 from robot_identification.errors import ConfigurationError, ExcitationError
 from robot_identification.excitation import (
-    SAFE,
-    VALIDATION_MOTIONS,
-    EarlierMotion,
-    Excitation,
-    Payload,
-    Progress,
-    Requirements,
-    Workspace,
     check_harmonics,
     check_rate,
     check_ur_script,
     design,
+    EarlierMotion,
+    Excitation,
     get_series,
+    Payload,
+    Progress,
+    Requirements,
+    SAFE,
     save_joint_trajectory,
     save_ur_script,
     suggested_harmonics,
     validation_motion,
+    VALIDATION_MOTIONS,
+    Workspace,
 )
 from robot_identification.files import check_writable
+import typer
 
 POOR = 100    # condition number from which on a motion deserves a warning
 MOTION, CRITERION, SEARCH = 'Motion', 'What it shall show', 'Search'    # panels of the help
@@ -281,6 +280,7 @@ def numbers(option: str, text: str, count: int) -> list[float]:
     ------
     ConfigurationError
         It is not so many numbers.
+
     """
     try:
         values = [float(part) for part in text.split(',')]

@@ -19,10 +19,9 @@ import importlib.util
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from robot_identification.cli.console import AsJson, emit, out
 from robot_identification.errors import ConfigurationError
+import typer
 
 ros = typer.Typer(no_args_is_help=True, help='The same job on ROS 2.')
 

@@ -17,16 +17,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, TYPE_CHECKING
 
 import numpy as np
-import typer
-
 from robot_identification.arm import Arm, load_arm
-from robot_identification.cli.console import AsJson, Robot, emit, err, out
+from robot_identification.cli.console import AsJson, emit, err, out, Robot
 from robot_identification.errors import ConfigurationError, ExcitationError, SimulationError
 from robot_identification.excitation import Excitation, load_excitation, scene_for
 from robot_identification.recording import Recording, write_bag
+import typer
 
 if TYPE_CHECKING:
     from robot_identification.simulation import SimulatedRun

@@ -15,13 +15,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from importlib import import_module
 from itertools import pairwise
+import os
 from typing import Any
 
 SMALLEST = 512    # samples below which a second thread costs more than it saves
@@ -45,6 +45,7 @@ def over_blocks(kernel: Callable[[slice], None], count: int) -> None:
         Works on its rows only, and releases the GIL.
     count
         Number of rows.
+
     """
     parts = min(core_count(), max(1, count // SMALLEST))
     edges = [count * i // parts for i in range(parts + 1)]

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.dynamics.kinematics import Kinematics
@@ -59,6 +58,7 @@ def regressor_vjp(
     References
     ----------
     A. Griewank, A. Walther, "Evaluating derivatives", SIAM, 2008, chapter 3.
+
     """
     try:
         from robot_identification.dynamics.gradient_kernels import regressor_vjp_rows

@@ -17,10 +17,9 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from robot_identification.arrays import Array
 from scipy.linalg import lapack
 from scipy.optimize import lsq_linear
-
-from robot_identification.arrays import Array
 
 TOLERANCE = 1e-13
 ROUNDS, PATIENCE = 60, 3
@@ -43,6 +42,7 @@ class Box:
     ----------
     active
         -1 on the lower bound, 1 on the upper one, 0 between them, (r,) int.
+
     """
 
     def __init__(self, lower: Array, upper: Array) -> None:
@@ -80,6 +80,7 @@ def least_squares_within(matrix: Array, target: Array, box: Box) -> Array:
     Computation 63, 1994.
     P. B. Stark, R. L. Parker, "Bounded-variable least-squares: an algorithm and applications",
     Computational Statistics 10, 1995 (scipy's `lsq_linear`).
+
     """
     norms = np.linalg.norm(matrix, axis=0)
     norms[norms == 0] = 1.0

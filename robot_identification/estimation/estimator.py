@@ -20,9 +20,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-
 from robot_identification.arrays import Array, IndexArray
-from robot_identification.estimation.estimate import NOT_CONVERGED, OK, RANK_DEFICIENT, Estimate
+from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK, RANK_DEFICIENT
 from robot_identification.estimation.features import Features
 from robot_identification.estimation.noise import colour
 from robot_identification.estimation.variable_projection import (
@@ -67,6 +66,7 @@ class Reweighted:
         Rounds.
     converged
         Whether weights and deviations agree.
+
     """
 
     solution: Solution
@@ -91,6 +91,7 @@ class Estimator(ABC):
     own_covariance
         Whether the covariance is not that of weighted least squares; it is then conditional on the
         shape of the friction.
+
     """
 
     name: ClassVar[str]
@@ -109,6 +110,7 @@ class Estimator(ABC):
             The problem.
         reweighted
             The fit in which each joint weighs by its own residuals.
+
         """
 
     def noise(self, regression: Regression, reweighted: Reweighted) -> tuple[Array, Array]:
@@ -122,6 +124,7 @@ class Estimator(ABC):
         ----------
         regression, reweighted
             As for `weights`.
+
         """
         return reweighted.deviations, colour(regression.residuals(reweighted.solution.beta))
 
@@ -138,6 +141,7 @@ class Estimator(ABC):
         ------
         EstimationError
             The estimator needs what the recordings do not have.
+
         """
         if not regression.fixed:
             return self._fit_shape(regression)
@@ -178,6 +182,7 @@ def reweight(normal: NormalForm) -> Reweighted:
     ----------
     normal
         The problem with n joints.
+
     """
     weights = np.ones(normal.joints)
     for iteration in range(1, MOST_ITERATIONS + 1):
@@ -205,6 +210,7 @@ def solve(normal: NormalForm, weights: Array) -> Solution:
     -------
     Solution
         Of least norm in scaled parameters, where the data do not determine all of them.
+
     """
     matrix, target = normal.stacked(weights)
     norms = np.linalg.norm(matrix, axis=0)
@@ -253,6 +259,7 @@ def assemble(name: str, normal: NormalForm, weights: Array, solution: Solution, 
         Of each joint's rows, (n,) each.
     status, iterations
         How it was found.
+
     """
     base = normal.base
     sizes = [len(factor) for factor in normal.factors]
@@ -289,6 +296,7 @@ def revalued(estimate: Estimate, normal: NormalForm, values: Array,
         The problem.
     values, covariance
         (r,) and (r, r).
+
     """
     energy, rss = normal.energy(), normal.rss(values)
     return replace(estimate, values=values, covariance=covariance,

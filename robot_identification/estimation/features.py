@@ -45,6 +45,7 @@ class Features:
         constraints, or 'nearest' to the free estimate in units of its covariance.
     purpose
         When to take it.
+
     """
 
     needs: str = ''

@@ -21,28 +21,27 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.dynamics.friction import SUFFIX
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation.closed_loop import (
-    REVERSAL,
     ClosedLoop,
     ControlLaw,
     Motion,
     periodic,
+    REVERSAL,
 )
 from robot_identification.estimation.consistent import fit_consistent
-from robot_identification.estimation.estimate import NOT_CONVERGED, OK, Estimate
+from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK
 from robot_identification.estimation.estimator import (
-    Estimator,
-    Reweighted,
     assemble,
+    Estimator,
     revalued,
     reweight,
+    Reweighted,
 )
-from robot_identification.estimation.features import NEAREST, Features
+from robot_identification.estimation.features import Features, NEAREST
 from robot_identification.regression import Regression
 from robot_identification.regression.reduce import joint_columns, packed_rows
 
@@ -78,6 +77,7 @@ class ClosedLoopEstimator(Estimator):
         When the reference started, in the recording's time [s].
     rounds
         Most simulations.
+
     """
 
     own_covariance = True
@@ -217,6 +217,7 @@ class InstrumentalVariables(ClosedLoopEstimator):
     ----------
     A. Janot, P.-O. Vandanjon, M. Gautier, "A generic instrumental variable approach for industrial
     robot identification", IEEE Trans. Control Systems Technology 22(1), 2014.
+
     """
 
     name = 'idim_iv'
@@ -269,6 +270,7 @@ class Didim(ClosedLoopEstimator):
     ----------
     M. Gautier, A. Janot, P.-O. Vandanjon, "A new closed-loop output error method for parameter
     identification of robot dynamics", IEEE Trans. Control Systems Technology 21(2), 2013.
+
     """
 
     name = 'didim'

@@ -20,14 +20,13 @@ from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
-from scipy.linalg import qr, solve_triangular
-from scipy.optimize import least_squares
-
 from robot_identification.arrays import Array, IndexArray, read_only
 from robot_identification.estimation.bounded import Box, least_squares_within
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.regression import SeparableRegression
 from robot_identification.regression.normal_form import triangle
+from scipy.linalg import qr, solve_triangular
+from scipy.optimize import least_squares
 
 RANK_TOLERANCE = 1e-8
 GRID = {0: 1, 1: 7, 2: 5}
@@ -51,6 +50,7 @@ class ShapeFit:
         Which shape numbers lie on a bound, (m, s) bool.
     evaluations
         How many shapes were tried.
+
     """
 
     shape: Array
@@ -81,6 +81,7 @@ class Projection:
     matrix
         (rows, r + m s): weighted columns of the linear parameters and of the logarithms of the
         shape, before the elimination.
+
     """
 
     residual: Array
@@ -116,6 +117,7 @@ def project(separable: SeparableRegression, shape: Array, weights: Array,
     problems whose variables separate", SIAM J. Numerical Analysis 10(2), 1973.
     L. Kaufman, "A variable projection method for solving separable nonlinear least squares
     problems", BIT 15, 1975 (the approximation of the Jacobian; the gradient stays exact).
+
     """
     factors = [separable.factor(j, shape) for j in range(separable.joints)]
     matrix = np.vstack([w * f.rows for w, f in zip(weights, factors)])
@@ -224,6 +226,7 @@ def best_shape(separable: SeparableRegression, weights: Array, start: Array | No
         As for `project`.
     limits
         Bounds of the logarithms of the shape numbers, (m, s, 2); the model's when None.
+
     """
     search = _Search(separable, weights, box, limits)
     if start is not None:
@@ -277,6 +280,7 @@ def with_shape_uncertainty(estimate: Estimate, separable: SeparableRegression, w
         At the shape that was found.
     separable, weights, found
         The problem, the weights of the joints' rows (n,), and its solution.
+
     """
     projection = project(separable, found.shape, weights)
     r, size = len(projection.beta), found.shape.size

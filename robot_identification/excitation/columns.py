@@ -20,7 +20,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics.kinematics import Kinematics
@@ -82,6 +81,7 @@ class Columns:
         Unknown drive columns or scaling.
     MissingDependencyError
         numba is not installed.
+
     """
 
     def __init__(self, arm: Arm, drives: str = 'none', scaling: str = 'none',
@@ -196,6 +196,7 @@ def prior_deviations(arm: Arm, size: int, elements: int) -> Array:
         Number of columns, as of `Columns`.
     elements
         Elements of the transmission that have columns; 0 without drive columns.
+
     """
     inertial = arm.inertial_parameters
     mass = np.maximum(inertial[:, 0], 0.1 * inertial[:, 0].mean())
@@ -228,6 +229,7 @@ class EarlierMotion:
         Of the samples [Hz].
     name
         For the file.
+
     """
 
     q: Array
@@ -254,6 +256,7 @@ def information_of(columns: Columns, motions: Sequence[EarlierMotion], rate: flo
     ------
     ConfigurationError
         States of another arm.
+
     """
     total = np.zeros((columns.rank, columns.rank))
     for motion in motions:

@@ -15,12 +15,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
+import time
 
 import numpy as np
 from numpy.typing import ArrayLike
-
 from robot_identification.arm import Arm, Limits
 from robot_identification.arrays import Array
 from robot_identification.dynamics.regressor import joint_torque_regressor
@@ -40,12 +39,12 @@ from robot_identification.excitation.excitation import ColumnChoice, Excitation
 from robot_identification.excitation.geometry import Scene
 from robot_identification.excitation.motion_limits import centre, half_ranges, motion_limits
 from robot_identification.excitation.objective import Objective
-from robot_identification.excitation.optimisers import OPTIMISERS, Minimum
+from robot_identification.excitation.optimisers import Minimum, OPTIMISERS
 from robot_identification.excitation.problem import Problem
 from robot_identification.excitation.proven_motion import best_proven
-from robot_identification.excitation.requirements import SAFE, Requirements
+from robot_identification.excitation.requirements import Requirements, SAFE
 from robot_identification.excitation.search import Report, search
-from robot_identification.excitation.trajectories import Series, Trajectory, get_series
+from robot_identification.excitation.trajectories import get_series, Series, Trajectory
 
 SEARCHING = 0.9    # part of a time budget at which the search ends; the rest is for the proof
 LEAST = 0.5        # part of it that is searched whatever the collision geometry took
@@ -142,6 +141,7 @@ def design(
     ----------
     J. Swevers et al., "Optimal robot excitation and identification", IEEE Trans. Robotics and
     Automation 13(5), 1997.
+
     """
     began = time.monotonic()
     if optimiser not in OPTIMISERS:
@@ -209,6 +209,7 @@ def build_problem(
     ------
     ExcitationError
         The request cannot be met.
+
     """
     if not 0.0 <= margin < 1.0:
         raise ExcitationError(f'the margin is a part of the ranges, from 0 to less than 1, not '
@@ -258,6 +259,7 @@ def condition_number(arm: Arm, trajectory: Trajectory, samples: int, rank: int) 
         In a period, evenly.
     rank
         Number of base parameters.
+
     """
     t = trajectory.period * np.arange(samples) / samples
     q, v, a = trajectory.evaluate(t, 2)

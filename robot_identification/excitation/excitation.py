@@ -15,13 +15,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
+import math
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-
 from robot_identification.arm import Arm, Limits
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import ExcitationError
@@ -54,6 +53,7 @@ class ColumnChoice:
         Standard deviations of the joints' torques [N m or N]; empty when all counted alike.
     earlier
         Names of the recordings that the motion completes.
+
     """
 
     drives: str = 'none'
@@ -105,6 +105,7 @@ class Excitation:
         What was proven.
     columns
         Which columns the criterion looked at.
+
     """
 
     trajectory: Trajectory
@@ -162,6 +163,7 @@ class Excitation:
         ------
         ExcitationError
             A rate or a number of periods that is not positive.
+
         """
         if not (np.isfinite(rate) and rate > 0):
             raise ExcitationError(f'the rate must be positive, not {rate!r} Hz')
@@ -184,6 +186,7 @@ class Excitation:
         ------
         ExcitationError
             Other joints, or another URDF.
+
         """
         if tuple(arm.joint_names) != self.joint_names:
             raise ExcitationError(
@@ -206,6 +209,7 @@ class Excitation:
             [Hz].
         periods
             How often the period is repeated.
+
         """
         check_rate(rate, self.trajectory.series.harmonics, self.period)
         motion = self.sample(rate, periods)

@@ -15,22 +15,21 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
+import hashlib
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-import yaml
-
 from robot_identification.arm import Limits
 from robot_identification.errors import ExcitationError
 from robot_identification.excitation.certificate import Certificate
 from robot_identification.excitation.excitation import ColumnChoice, Excitation
-from robot_identification.excitation.motion_limits import QUANTITIES, check_limits
+from robot_identification.excitation.motion_limits import check_limits, QUANTITIES
 from robot_identification.excitation.requirements import Requirements
-from robot_identification.excitation.trajectories import Trajectory, get_series
+from robot_identification.excitation.trajectories import get_series, Trajectory
 from robot_identification.files import written_whole
+import yaml
 
 SCHEMA = 'robot_identification/excitation/1'
 T = TypeVar('T')
@@ -46,6 +45,7 @@ def save_excitation(excitation: Excitation, path: str | Path) -> None:
         What to write; numbers are written so that reading gives them back exactly.
     path
         The file.
+
     """
     content = _to_mapping(excitation)
     text = yaml.safe_dump({**content, 'digest': _digest(content)}, sort_keys=False, width=10_000)
@@ -66,6 +66,7 @@ def load_excitation(path: str | Path) -> Excitation:
     ------
     ExcitationError
         The file is missing, not YAML, of another schema, lacks a key, or was changed by hand.
+
     """
     path = Path(path)
     try:

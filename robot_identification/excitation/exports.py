@@ -18,13 +18,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from robot_identification.errors import ExcitationError
 from robot_identification.excitation.excitation import Excitation
 from robot_identification.excitation.frequencies import check_rate
 from robot_identification.excitation.trajectories import Series
 from robot_identification.files import write_text
+import yaml
 
 UR_JOINTS = 6
 UR_RATE = 125.0    # [Hz] at which a CB3 controller takes servoj; e-Series: 500
@@ -53,6 +52,7 @@ def joint_trajectory(excitation: Excitation, rate: float, periods: int = 1) -> d
     ------
     ExcitationError
         A rate or a number of periods that is not positive.
+
     """
     check_rate(rate, excitation.trajectory.series.harmonics, excitation.period)
     motion = excitation.sample(rate, periods, endpoint=True)
@@ -88,6 +88,7 @@ def check_ur_script(joints: int, series: Series) -> None:
     ------
     ExcitationError
         The motion does not start at rest, or is not one of six joints.
+
     """
     if joints != UR_JOINTS:
         raise ExcitationError(f'a UR script moves six joints, the excitation moves {joints}')
@@ -113,6 +114,7 @@ def ur_script(excitation: Excitation, rate: float = UR_RATE, periods: int = 1) -
     ------
     ExcitationError
         The motion does not start at rest, or is not one of six joints.
+
     """
     check_ur_script(len(excitation.joint_names), excitation.trajectory.series)
     check_rate(rate, excitation.trajectory.series.harmonics, excitation.period)

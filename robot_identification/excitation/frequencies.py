@@ -16,7 +16,6 @@
 from __future__ import annotations
 
 import numpy as np
-
 from robot_identification.errors import ExcitationError
 
 RESONANCE_RATIO = 6    # of the first resonance to the highest frequency of the motion
@@ -40,6 +39,7 @@ def check_harmonics(harmonics: int, duration: float, first_resonance: float | No
     ------
     ExcitationError
         The highest frequency is above a sixth of the resonance.
+
     """
     if first_resonance is None or not duration > 0:
         return
@@ -68,6 +68,7 @@ def check_rate(rate: float, harmonics: int, duration: float) -> None:
     ------
     ExcitationError
         The rate is not positive, or below twice the highest frequency.
+
     """
     if not (np.isfinite(rate) and rate > 0):
         raise ExcitationError(f'the rate must be positive, not {rate!r} Hz')
@@ -99,6 +100,7 @@ def suggested_harmonics(duration: float, upper_frequency: float = 0.5,
     ------
     ExcitationError
         The period is too short for two harmonics below that frequency.
+
     """
     if not all(np.isfinite(x) and x > 0 for x in (duration, upper_frequency)):
         raise ExcitationError('the duration and the upper frequency must be positive')

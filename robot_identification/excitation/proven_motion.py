@@ -15,12 +15,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
+import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
-
 from robot_identification.arm import Arm, Limits
 from robot_identification.arrays import Array
 from robot_identification.errors import ExcitationError
@@ -28,7 +27,7 @@ from robot_identification.excitation.certificate import Certificate, certify
 from robot_identification.excitation.geometry import Scene
 from robot_identification.excitation.motion_limits import centre, half_ranges
 from robot_identification.excitation.optimisers import Minimum
-from robot_identification.excitation.optimisers.barrier import PHASES, minimise_by_barrier
+from robot_identification.excitation.optimisers.barrier import minimise_by_barrier, PHASES
 from robot_identification.excitation.peaks import Peaks, prove_peaks
 from robot_identification.excitation.problem import Problem
 from robot_identification.excitation.requirements import Requirements
@@ -51,6 +50,7 @@ class ProvenMotion:
         Proven parts of the joint limits.
     certificate
         Everything that was proven; it holds.
+
     """
 
     trajectory: Trajectory
@@ -84,6 +84,7 @@ def best_proven(
     ------
     ExcitationError
         No motion could be proven.
+
     """
     better = problem.objective.criterion.better
     candidates = [(minimum.value, minimum.coefficients) for minimum in minima]
@@ -120,6 +121,7 @@ def repaired(problem: Problem, coefficients: Array,
         Of the motion whose proof failed, (size, n).
     out_of_time
         Whether the motion is not to be improved any more.
+
     """
     finer = dataclasses.replace(problem, constraints=tuple(
         constraint.refined() for constraint in problem.constraints))

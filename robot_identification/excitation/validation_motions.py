@@ -18,11 +18,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import pinocchio as pin
 from numpy.typing import ArrayLike
-from scipy.interpolate import BSpline, make_interp_spline
-from scipy.sparse.linalg import spsolve
-
+import pinocchio as pin
 from robot_identification.arm import Arm, Limits
 from robot_identification.arrays import Array
 from robot_identification.errors import ExcitationError
@@ -32,9 +29,11 @@ from robot_identification.excitation.design import condition_number, design
 from robot_identification.excitation.excitation import Excitation
 from robot_identification.excitation.geometry import Scene
 from robot_identification.excitation.motion_limits import centre, half_ranges, motion_limits
-from robot_identification.excitation.requirements import SAFE, Requirements
+from robot_identification.excitation.requirements import Requirements, SAFE
 from robot_identification.excitation.trajectories import QuinticSpline, Trajectory
 from robot_identification.excitation.trajectories.quintic_spline import DEGREE
+from scipy.interpolate import BSpline, make_interp_spline
+from scipy.sparse.linalg import spsolve
 
 VALIDATION_MOTIONS = ('fourier', 'circle', 'point_to_point')
 Path = tuple[Array, Array, float]    # times, positions, period
@@ -75,6 +74,7 @@ def validation_motion(
     ------
     ExcitationError
         No such motion is possible within the limits.
+
     """
     if name == 'fourier':
         return design(arm, kind='mfs', period=7.3, harmonics=3, starts=2, seed=seed + 1000,
@@ -143,6 +143,7 @@ def through(times: Array, positions: Array, period: float) -> Trajectory:
         (N, n); the last one repeats the first.
     period
         Of the motion [s].
+
     """
     series = QuinticSpline(period, max(2, round(period * WAYPOINT_RATE / 2)))
     dense = np.linspace(0, period, 6 * series.size)

@@ -18,11 +18,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-
 from robot_identification.arm import Arm, Limits
 from robot_identification.arrays import Array
 from robot_identification.errors import ExecutionError
-from robot_identification.excitation import FourierSeries, Requirements, Trajectory, scene_for
+from robot_identification.excitation import FourierSeries, Requirements, scene_for, Trajectory
 from robot_identification.excitation.proof import prove_clearance
 
 SHORTEST = 1.0      # [s]
@@ -46,6 +45,7 @@ def approach(limits: Limits, q: Array, start: Array,
     -------
     tuple
         Its duration [s], and the motion at times since its begin.
+
     """
     distance = start - q
     duration = max(
@@ -80,6 +80,7 @@ def check_approach(arm: Arm, requirements: Requirements, q: Array, start: Array)
     ------
     ExecutionError
         'approach_collision'.
+
     """
     if requirements.clearance is None:
         return

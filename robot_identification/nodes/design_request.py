@@ -15,14 +15,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
+import dataclasses
 from pathlib import Path
 from typing import Any
 
 from robot_identification.arm import Arm
 from robot_identification.errors import ExcitationError
-from robot_identification.excitation import SAFE, Excitation, Progress, Requirements, design
+from robot_identification.excitation import design, Excitation, Progress, Requirements, SAFE
 
 
 def designed(request: Any, arm: Arm, output: Path, tell: Callable[[Progress], None]) -> Excitation:
@@ -45,6 +45,7 @@ def designed(request: Any, arm: Arm, output: Path, tell: Callable[[Progress], No
     ------
     ExcitationError
         The request cannot be met.
+
     """
     found = design(
         arm, kind=request.kind or 'mfs', criterion=request.criterion or 'cond',

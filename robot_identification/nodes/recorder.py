@@ -15,29 +15,33 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from pathlib import Path
 import shutil
 import threading
 import time
-from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from rclpy.node import Node
-from robot_identification_interfaces.srv import StartRecording, StopRecording
-
 from robot_identification.arm import robot_files
-from robot_identification.errors import RecordingError, RobotIdentificationError
+from robot_identification.errors import (
+    RecordingError,
+    RobotIdentificationError,
+    UnknownNameError,
+)
 from robot_identification.execution import DataDirectory
 from robot_identification.files import write_text
 from robot_identification.nodes.batch import BatchSubscription, publishers_are_reliable
 from robot_identification.nodes.definitions import definition, message_class
-from robot_identification.nodes.health import ERROR, OK, WARN, Health
+from robot_identification.nodes.health import ERROR, Health, OK, WARN
 from robot_identification.nodes.parameters import declare, declared_arm
 from robot_identification.nodes.process import main_of
 from robot_identification.recording.bag import BagWriter, JointStateDecoder, Topic
 from robot_identification.recording.bag.joint_states import TYPE
+from robot_identification.recording.bag.storages import STORAGES
 from robot_identification.recording.stamps import GAP_STEPS
+from robot_identification_interfaces.srv import StartRecording, StopRecording
 
 TAKE = 0.01      # [s] between batches
 FLUSH = 0.25     # [s] of messages that a killed recorder loses
@@ -60,6 +64,7 @@ class StampCount:
         ----------
         stamps
             (N,) [ns].
+
         """
         if not self.messages:
             self.first = self.last = int(stamps[0])
@@ -88,6 +93,8 @@ class RecorderProcess:
         self.data = DataDirectory(declare(node, 'data_directory', '~/robot_identification',
                                           'folder of the recordings'))
         self.storage = declare(node, 'storage', 'mcap', 'of the bags: mcap or sqlite3')
+        if self.storage not in STORAGES:
+            raise UnknownNameError('storage of a bag', self.storage, STORAGES)
         self.topic = declare(node, 'joint_states', 'joint_states', 'topic of the joint states')
         self.others = [topic for topic in declare(
             node, 'topics', [''], 'other topics to record, for instance motor currents') if topic]
@@ -143,7 +150,11 @@ class RecorderProcess:
             source = self.data.existing(excitation, 'excitation') if excitation else None
             topics = self._topics()
             writer = BagWriter(path, [topic for topic, _ in topics], self.storage)
-            self._store(path, source)
+            try:
+                self._store(path, source)
+            except (OSError, RobotIdentificationError) as error:
+                writer.close()
+                raise RecordingError(f"nothing is recorded to '{path}': {error}") from error
             self._decoder, self.count, self._failure = JointStateDecoder(), StampCount(), ''
             self._subscriptions = [
                 BatchSubscription(self.node, message_class(topic.kind), topic.name,

@@ -19,15 +19,12 @@ from typing import Any
 
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
-from robot_identification_interfaces.srv import Validate
-from sensor_msgs.msg import JointState
-
 from robot_identification.arrays import Array
 from robot_identification.dynamics import IdentifiedModel, load_model
 from robot_identification.errors import ConfigurationError, RobotIdentificationError
 from robot_identification.execution import DataDirectory
 from robot_identification.identification import validate
-from robot_identification.nodes.health import ERROR, Health
+from robot_identification.nodes.health import ERROR, Health, OK
 from robot_identification.nodes.live_states import LiveStates
 from robot_identification.nodes.long_work import LongWork
 from robot_identification.nodes.parameters import declare
@@ -35,6 +32,8 @@ from robot_identification.nodes.process import main_of
 from robot_identification.nodes.trajectories import SECOND
 from robot_identification.recording import load_recording
 from robot_identification.validation import LiveValidation, Thresholds
+from robot_identification_interfaces.srv import Validate
+from sensor_msgs.msg import JointState
 
 OUTPUTS = ('predicted', 'residual', 'running_error')
 
@@ -66,7 +65,7 @@ class ValidationProcess:
         node.create_service(Validate, '~/validate', self._validate,
                             callback_group=ReentrantCallbackGroup())
         node.create_timer(1 / rate, self._judge)
-        self._ending = False
+        self._ending = self._ill = False
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -128,9 +127,13 @@ class ValidationProcess:
             taken = self._states.take()
             found = None if taken is None else self._live.add(*taken)
         except RobotIdentificationError as error:
+            self._ill = True
             self.health.report(ERROR, str(error))
             return
         if found is not None:
+            if self._ill:
+                self._ill = False
+                self.health.report(OK, 'predicting')
             stamp = self._states.stamp(found.t)
             for output in OUTPUTS:
                 self._publish(output, stamp, arm.joint_names, getattr(found, output))

@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.signals import Samples
 
@@ -44,6 +43,7 @@ class SpeedTable:
         Processed recordings.
     speeds
         For each of them the speed at its samples, (N,) [rad/s or m/s].
+
     """
 
     def __init__(self, samples: Sequence[Samples], speeds: Sequence[Array]) -> None:
@@ -64,6 +64,7 @@ class SpeedTable:
         ----------
         function
             Maps speeds (G,) to values (G, ...).
+
         """
         values = function(self.speeds)
         decimated = self._weights @ values.reshape(len(values), -1)

@@ -20,12 +20,11 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
-from scipy.interpolate import CubicSpline
-
 from robot_identification.arrays import Array
 from robot_identification.errors import SignalError
 from robot_identification.signals.samples import Samples
 from robot_identification.signals.standstill import runs_between
+from scipy.interpolate import CubicSpline
 
 LONGEST_DELAY = 0.05
 """Beyond this a delay is not one of sensors and filters [s]."""
@@ -41,6 +40,7 @@ def select(samples: Samples, rows: Sequence[slice]) -> Samples:
         Processed samples.
     rows
         Runs of consecutive rows, each inside one segment.
+
     """
     index = np.concatenate([np.arange(part.start, part.stop) for part in rows])
     ends = np.cumsum([0] + [part.stop - part.start for part in rows])
@@ -66,6 +66,7 @@ def judged(samples: Samples) -> Samples:
     ------
     SignalError
         Nothing is left.
+
     """
     edge = int(str(samples.processing['edge_samples']))
     rows: list[slice] = []
@@ -103,6 +104,7 @@ def delayed(samples: Samples, delay: Array) -> Samples:
     ------
     SignalError
         A delay that is not within 50 ms.
+
     """
     if not np.any(delay):
         return samples

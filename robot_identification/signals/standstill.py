@@ -19,7 +19,6 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-
 from robot_identification.arrays import Array
 
 SLOW = 2e-3
@@ -41,6 +40,7 @@ def standing(v: Array, highest: Array) -> NDArray[np.bool_]:
         (N, n) velocities [rad/s or m/s].
     highest
         (n,) highest speeds of the joints in the recording.
+
     """
     slow: NDArray[np.bool_] = np.abs(v) < SLOW * np.maximum(highest, OF_FASTEST * highest.max())
     return slow
@@ -54,6 +54,7 @@ def resting(v: Array, rate: float, highest: Array) -> NDArray[np.bool_]:
     ----------
     v, rate, highest
         As for `moving_runs`.
+
     """
     slow = standing(v, highest)
     for column in slow.T:
@@ -79,6 +80,7 @@ def moving_runs(v: Array, rate: float, highest: Array) -> list[slice]:
         [Hz]
     highest
         (n,) highest speeds of the joints in the recording.
+
     """
     return runs_between(np.all(standing(v, highest), axis=1), rate)
 
@@ -93,6 +95,7 @@ def runs_between(slow: NDArray[np.bool_], rate: float) -> list[slice]:
         Which rows may belong to a standstill, (N,) bool.
     rate
         [Hz]
+
     """
     edges = np.flatnonzero(np.diff(slow.astype(np.int8))) + 1
     bounds = [0, *edges.tolist(), len(slow)]

@@ -23,9 +23,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
-import pinocchio as pin
 from numpy.typing import ArrayLike
-
+import pinocchio as pin
 from robot_identification.arm import Arm
 from robot_identification.errors import SimulationError
 from robot_identification.excitation.geometry.meshes import with_mesh_paths
@@ -45,6 +44,7 @@ class Contact:
         Index of the first state in which they do.
     depth
         Largest overlap of their convex hulls [m].
+
     """
 
     links: tuple[str, str]
@@ -78,6 +78,7 @@ class ContactGeometry:
         Meshes are missing.
     SimulationError
         MuJoCo cannot use the geometry, or there is none.
+
     """
 
     def __init__(self, arm: Arm, package_dirs: Iterable[str | Path] = (),
@@ -111,6 +112,7 @@ class ContactGeometry:
         ----------
         q
             Positions, (N, n) [rad or m].
+
         """
         found: dict[tuple[str, str], Contact] = {}
         for index, state in enumerate(np.asarray(q, dtype=float)):

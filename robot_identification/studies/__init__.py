@@ -15,9 +15,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import dataclasses
 import time
-from collections.abc import Callable
 
 from robot_identification.errors import UnknownNameError
 from robot_identification.studies.abc_er16 import abc_er16
@@ -52,6 +52,7 @@ def run_study(name: str, *, quick: bool = False, seed: int = 0,
     ------
     UnknownNameError
         There is no such study.
+
     """
     if name not in STUDIES:
         raise UnknownNameError('study', name, STUDIES)

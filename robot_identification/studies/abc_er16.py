@@ -18,28 +18,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.estimation import get_estimator
 from robot_identification.estimation.search import SearchResult
 from robot_identification.estimation.search.objective import MeanAbsolute
 from robot_identification.studies.er16 import (
     ASSUMPTIONS,
-    REVERSAL,
-    Experiment,
     er16_experiment,
+    Experiment,
+    REVERSAL,
 )
 from robot_identification.studies.linear_algebra import compare_with_searches
-from robot_identification.studies.repeat import Contestant, best_run, convergence, repeat
+from robot_identification.studies.repeat import best_run, Contestant, convergence, repeat
 from robot_identification.studies.study import (
-    PAPER,
     Claim,
+    correlation,
+    PAPER,
     Plot,
     Progress,
+    rank_sum,
     StudyResult,
     Table,
-    correlation,
-    rank_sum,
 )
 
 PUBLISHED = Table(
@@ -65,6 +64,7 @@ def abc_er16(quick: bool, seed: int, progress: Progress) -> StudyResult:
     ----------
     L. Ding, H. Wu, Y. Yao, Y. Yang, "Dynamic model identification for 6-DOF industrial robots",
     J. Robotics, 2015.
+
     """
     runs, budget = (2, 2000) if quick else (10, 20_000)
     progress('designing and executing the motion', 0.0)

@@ -15,11 +15,10 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
+import time
 
 import numpy as np
-
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.estimation.bounded import Box, least_squares_within
@@ -30,13 +29,13 @@ from robot_identification.simulation import Plant, PlantOptions
 from robot_identification.studies.linear_algebra import against_searches
 from robot_identification.studies.repeat import Contestant, convergence, repeat
 from robot_identification.studies.study import (
-    PAPER,
     Claim,
+    PAPER,
     Plot,
     Progress,
+    rank_sum,
     StudyResult,
     Table,
-    rank_sum,
 )
 
 TRUE = np.array([6.7333, 3.4, 3.0, 0.0])
@@ -90,6 +89,7 @@ def elpidso_2link(quick: bool, seed: int, progress: Progress) -> StudyResult:
     ----------
     D. Yan, Y. Lu, D. Levy, "Parameter identification of robot manipulators: a heuristic particle
     swarm search approach", PLoS ONE 10(6), 2015.
+
     """
     runs, budget = (2, 9000) if quick else (10, 300_000)
     modern = 1500 if quick else 30_000

@@ -18,30 +18,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.estimation import get_estimator
 from robot_identification.estimation.search import SearchResult
 from robot_identification.estimation.search.objective import MeanAbsolute
 from robot_identification.estimation.search.problem import SearchProblem
-from robot_identification.studies.er16 import ASSUMPTIONS, REVERSAL, Experiment, er16_experiment
-from robot_identification.studies.linear_algebra import Comparison, compare_with_searches
+from robot_identification.studies.er16 import ASSUMPTIONS, er16_experiment, Experiment, REVERSAL
+from robot_identification.studies.linear_algebra import compare_with_searches, Comparison
 from robot_identification.studies.repeat import (
-    Contestant,
     best_run,
+    Contestant,
     convergence,
     median_run,
     repeat,
 )
 from robot_identification.studies.study import (
-    PAPER,
     Claim,
+    correlation,
+    PAPER,
     Plot,
     Progress,
+    rank_sum,
     StudyResult,
     Table,
-    correlation,
-    rank_sum,
 )
 
 NEST, ITERATIONS = 25, 200
@@ -65,6 +64,7 @@ def ics_er16(quick: bool, seed: int, progress: Progress) -> StudyResult:
     ----------
     L. Ding, X. Li, Q. Li, Y. Chao, "Nonlinear friction and dynamical identification for a robot
     manipulator with improved cuckoo search algorithm", J. Robotics, 2018.
+
     """
     runs, iterations, budget = (3, 20, 500) if quick else (30, ITERATIONS, 20_000)
     progress('designing and executing the motion', 0.0)

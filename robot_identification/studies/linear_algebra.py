@@ -15,14 +15,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+import time
 
 import numpy as np
-
 from robot_identification.arrays import Array
-from robot_identification.estimation.search import SEARCHES, Bounds, SearchResult, get_search
+from robot_identification.estimation.search import Bounds, get_search, SEARCHES, SearchResult
 from robot_identification.estimation.search.objective import Squared
 from robot_identification.estimation.search.problem import SearchProblem
 from robot_identification.estimation.search.projection import Eliminated, minimise_squared
@@ -81,6 +80,7 @@ def compare_with_searches(friction: str, problem: SearchProblem, bounds: Bounds,
         Of the searches.
     progress
         Called with what is done and the part of it.
+
     """
     cost = Squared(problem)
     whole = against_searches(
@@ -122,6 +122,7 @@ def against_searches(title: str, label: str, cost: Callable[[Array], Array], bou
         Called with what is done and the part of it.
     note
         Added to that of the table.
+
     """
     busy = []
     for _ in range(REPEATS):

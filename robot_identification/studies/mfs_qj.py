@@ -20,27 +20,26 @@ from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
-from scipy import stats
-from scipy.interpolate import CubicSpline
-
 from robot_identification.arm import Arm, load_arm
 from robot_identification.arrays import Array
 from robot_identification.estimation import get_estimator
 from robot_identification.estimation.search.problem import SearchProblem
 from robot_identification.estimation.search.ranges import search_bounds
-from robot_identification.excitation import Excitation, Requirements, design
+from robot_identification.excitation import design, Excitation, Requirements
 from robot_identification.regression import build_regression
-from robot_identification.signals import Samples, process
-from robot_identification.simulation import Plant, PlantOptions, SimulatedRun, simulate
-from robot_identification.studies.linear_algebra import Comparison, compare_with_searches
+from robot_identification.signals import process, Samples
+from robot_identification.simulation import Plant, PlantOptions, simulate, SimulatedRun
+from robot_identification.studies.linear_algebra import compare_with_searches, Comparison
 from robot_identification.studies.study import (
-    PAPER,
     Claim,
+    PAPER,
     Plot,
     Progress,
     StudyResult,
     Table,
 )
+from scipy import stats
+from scipy.interpolate import CubicSpline
 
 PERIOD, SHORT, HARMONICS, RADIUS, SPEED, LAPS = 10.0, 5.0, 5, 0.05, 0.5, 4
 STEP = 1e-3
@@ -80,6 +79,7 @@ def mfs_qj(quick: bool, seed: int, progress: Progress) -> StudyResult:
     ----------
     W. Wu, S. Zhu, X. Wang, H. Liu, "Closed-loop dynamic parameter identification of robot
     manipulators using modified Fourier series", Int. J. Advanced Robotic Systems 9, 2012.
+
     """
     arms, periods, period = (1, 2, SHORT) if quick else (6, 3, PERIOD)
     arm = load_arm('qianjiang_i')

@@ -16,29 +16,28 @@
 from __future__ import annotations
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.estimation.search.problem import SearchProblem
 from robot_identification.estimation.search.ranges import search_bounds
 from robot_identification.regression import build_regression
-from robot_identification.studies.linear_algebra import Comparison, compare_with_searches
+from robot_identification.studies.linear_algebra import compare_with_searches, Comparison
 from robot_identification.studies.study import (
-    PAPER,
     Claim,
+    PAPER,
     Progress,
     StudyResult,
     Table,
 )
 from robot_identification.studies.survey_frictions import compare_frictions
-from robot_identification.studies.survey_idim import PUBLISHED_IDIM, compare_instruments
+from robot_identification.studies.survey_idim import compare_instruments, PUBLISHED_IDIM
 from robot_identification.studies.survey_methods import (
+    compare_methods,
+    level,
     LEVELS,
     Outcome,
     Platform,
-    compare_methods,
-    level,
 )
-from robot_identification.studies.survey_tracking import Tracking, follow
+from robot_identification.studies.survey_tracking import follow, Tracking
 
 PUBLISHED_LINEAR = Table(
     'Published Table 8, linear friction (other inertias, not comparable in value)',
@@ -111,6 +110,7 @@ def survey_er20(quick: bool, seed: int, progress: Progress) -> StudyResult:
     ----------
     S. Zhang, S. Wang, F. Jing, M. Tan, "Parameter estimation survey for multi-joint robot dynamic
     calibration case study", Science China Information Sciences, 2018.
+
     """
     progress('designing the motion', 0.0)
     platform = Platform.build(quick, seed)

@@ -18,20 +18,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.estimation import get_estimator
 from robot_identification.recording import Recording
-from robot_identification.regression import Regression, build_regression
-from robot_identification.signals import Samples, process
+from robot_identification.regression import build_regression, Regression
+from robot_identification.signals import process, Samples
 from robot_identification.simulation import (
     JointController,
     Plant,
     PlantOptions,
-    SimulatedRun,
     simulate,
+    SimulatedRun,
 )
-from robot_identification.studies.study import PAPER, Claim, Progress, Table
+from robot_identification.studies.study import Claim, PAPER, Progress, Table
 from robot_identification.studies.survey_methods import NOISE, Platform
 
 NOISES = (1e-4, 1e-3)
@@ -111,6 +110,7 @@ def compare_instruments(platform: Platform, seed: int, rounds: int,
         Most simulations of IDIM-IV.
     progress
         Called with what is done and the part of it.
+
     """
     plant = Plant(platform.arm, PlantOptions(
         seed=seed, stribeck_ratio=1.0, delay=0.0, encoder_bits=None, torque_signal='applied',

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-
 from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError
 
@@ -42,6 +41,7 @@ class JointErrors:
         RMSE over the range of the measured torque.
 
     All are NaN for a joint that rests all the time.
+
     """
 
     rmse: float
@@ -61,6 +61,7 @@ class Errors:
         Norm of the error over norm of the measured torque, all joints together.
     joints
         Errors of each joint, by its name.
+
     """
 
     relative_error: float
@@ -85,6 +86,7 @@ def errors(measured: Array, predicted: Array, joint_names: tuple[str, ...],
     ------
     ConfigurationError
         Shapes that disagree.
+
     """
     if measured.shape != predicted.shape or measured.shape[1:] != (len(joint_names),):
         raise ConfigurationError(f'torques of shapes {measured.shape} and {predicted.shape} '

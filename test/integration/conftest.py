@@ -59,8 +59,8 @@ class System:
         if node == 'simulated_robot':
             self.wait(lambda: self.client.count_publishers('/joint_states'))
 
-    def launch(self, node, **parameters):
-        """Start a node."""
+    def launch(self, node, prepare=None, **parameters):
+        """Start a node; `prepare` is called in its process."""
         parameters.setdefault('data_directory', str(self.data))
         if node == 'simulated_robot':
             parameters.pop('data_directory')
@@ -76,7 +76,7 @@ class System:
         self.logs[node] = self.data / f'{node}.log'
         with self.logs[node].open('a') as log:
             self.processes[node] = subprocess.Popen(command, stdout=log, stderr=log,
-                                                    env=environment)
+                                                    env=environment, preexec_fn=prepare)
 
     def log(self, node):
         return self.logs[node].read_text()
@@ -109,6 +109,12 @@ class System:
             self.rclpy.spin_once(self.client, timeout_sec=0.02)
             assert time.monotonic() < latest, f'not within {seconds} s'
 
+    def settle(self):
+        """Let a server find its new client too: an answer before that would be lost."""
+        latest = time.monotonic() + 0.3
+        while time.monotonic() < latest:
+            self.rclpy.spin_once(self.client, timeout_sec=0.02)
+
     def call(self, kind, service, /, **fields):
         future = self.call_async(kind, service, **fields)
         self.wait(future.done, 60)
@@ -119,12 +125,13 @@ class System:
         if key not in self._clients:
             self._clients[key] = self.client.create_client(kind, service)
             assert self._clients[key].wait_for_service(20), f'no service {service}'
+            self.settle()
         return self._clients[key].call_async(kind.Request(**fields))
 
     def fault(self, **values):
-        self.set('simulated_robot', **{f'fault.{name}': value for name, value in values.items()})
+        self.configure('simulated_robot', **{f'fault.{name}': value for name, value in values.items()})
 
-    def set(self, node, **values):
+    def configure(self, node, **values):
         from rcl_interfaces.srv import SetParameters
         from rclpy.parameter import Parameter
         answer = self.call(SetParameters, f'/{node}/set_parameters', parameters=[
@@ -181,6 +188,7 @@ class Goal:
         if name not in system.actions:
             system.actions[name] = ActionClient(system.client, kind, name)
             assert system.actions[name].wait_for_server(20)
+            system.settle()
         future = system.actions[name].send_goal_async(
             kind.Goal(**fields), feedback_callback=lambda m: self.feedback.append(m.feedback))
         system.wait(future.done)
@@ -217,7 +225,7 @@ class Execution(Goal):
 def excitations(tmp_path_factory):
     """Two short motions of the panda: files a.yaml and b.yaml."""
     from robot_identification.arm import load_arm
-    from robot_identification.excitation import Requirements, design
+    from robot_identification.excitation import design, Requirements
     arm = load_arm('panda')
     folder = tmp_path_factory.mktemp('excitations')
     for name, options in (('a', {'period': 8.0, 'harmonics': 5, 'seed': 0}),

@@ -18,9 +18,8 @@ import shutil
 import signal
 import time
 
+from conftest import Execution, PATIENT, ros, System
 import pytest
-from conftest import PATIENT, Execution, System, ros
-
 from robot_identification.arm import load_arm
 
 EXCITATION, RATE = 3, 250.0
@@ -74,11 +73,11 @@ def test_rejected_goal(system, speeds):
 def test_path_tolerance_of_the_controller(system, speeds):
     execution = Execution(system, excitation='b.yaml')
     execution.reach(EXCITATION)
-    system.set(CONTROLLER, path_tolerance=0.08)
+    system.configure(CONTROLLER, path_tolerance=0.08)
     system.fault(stuck_joint='panda_joint4')
     result = execution.result()
     system.fault(stuck_joint='')
-    system.set(CONTROLLER, **CALM)
+    system.configure(CONTROLLER, **CALM)
     assert result.reason == 'path_tolerance'
     assert "joint 'panda_joint4' is 0.0" in result.message and 'the arm rests' in result.message
     speeds.wait_for_rest()
@@ -86,12 +85,12 @@ def test_path_tolerance_of_the_controller(system, speeds):
 
 @needs_action
 def test_goal_tolerance_of_the_controller(system, speeds):
-    system.set(CONTROLLER, goal_tolerance=1e-9, goal_time=0.2)
+    system.configure(CONTROLLER, goal_tolerance=1e-9, goal_time=0.2)
     result = Execution(system, excitation='b.yaml').result()
     assert result.reason == 'goal_tolerance' and 'its tolerance is 1e-09' in result.message
-    system.set(CONTROLLER, goal_time=0.0)
+    system.configure(CONTROLLER, goal_time=0.0)
     result = Execution(system, excitation='b.yaml').result()
-    system.set(CONTROLLER, **CALM)
+    system.configure(CONTROLLER, **CALM)
     assert result.reason == 'finished' and 'its goal was cancelled' in result.message
     speeds.wait_for_rest()
 

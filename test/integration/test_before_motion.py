@@ -16,11 +16,11 @@
 import dataclasses
 import shutil
 import signal
+import time
 
-from conftest import PATIENT, Execution, System, ros
-
+from conftest import Execution, PATIENT, ros, System
 from robot_identification.arm import load_arm
-from robot_identification.excitation import Trajectory, load_excitation
+from robot_identification.excitation import load_excitation, Trajectory
 
 RATE = 250.0
 
@@ -64,6 +64,22 @@ def test_start_outside_limits_and_wrong_controller(tmp_path, excitations):
         other.close()
 
 
+def move(system, seconds):
+    """Move the arm by the controller's topic."""
+    from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+    arm = load_arm('two_link')
+    publisher = system.client.create_publisher(
+        JointTrajectory, '/joint_trajectory_controller/joint_trajectory', 1)
+    system.wait(publisher.get_subscription_count)
+    point = JointTrajectoryPoint(positions=(arm.limits.upper * 0.9).tolist(),
+                                 velocities=[0.0, 0.0])
+    point.time_from_start.sec = seconds
+    publisher.publish(JointTrajectory(joint_names=list(arm.joint_names), points=[point]))
+    time.sleep(0.2)
+    assert publisher.wait_for_all_acked()
+    time.sleep(1.0)
+
+
 def test_motion_that_is_designed_on_request(tmp_path):
     ros()
     system = System(tmp_path)
@@ -89,6 +105,16 @@ def test_motion_that_is_designed_on_request(tmp_path):
         assert load_excitation(tmp_path / 'new.yaml').period == 4.0
         again = Execution(system, **goal).result()
         assert again.reason == 'excitation' and 'is there already' in again.message
+        move(system, seconds=5)    # somebody else does
+        result = Execution(system, excitation='new.yaml').result()
+        assert result.reason == 'arm_moves', result.message
+        assert system.kill('excitation', signal.SIGINT) == 0
+        system.sim_time = False     # its clock is another one than that of the stamps
+        system.start('excitation', robot='two_link', autostart=True)
+        assert Execution(system, excitation='new.yaml').result().reason == 'clock'
+        assert system.kill('simulated_robot', signal.SIGINT) == 0
+        result = Execution(system, excitation='new.yaml').result()
+        assert result.reason == 'controller_missing'
     finally:
         codes = system.close()
-    assert codes == {'simulated_robot': 0, 'excitation': 0}
+    assert codes == {'excitation': 0}

@@ -14,16 +14,16 @@
 """The recorder over real middleware: nothing is lost, and what is wrong is said."""
 
 import os
+from pathlib import Path
+import resource
 import shutil
 import subprocess
 import sys
 import time
-from pathlib import Path
 
+from conftest import Execution, PATIENT, ros, System
 import numpy as np
 import pytest
-from conftest import PATIENT, Execution, System, ros
-
 from robot_identification.arm import load_arm
 from robot_identification.recording import load_recording
 
@@ -108,6 +108,27 @@ def test_faults_are_counted_and_other_topics_recorded(system, tmp_path):
                  for connection, _, raw in reader.messages()
                  if connection.topic == '/diagnostics'}
     assert names == {'robot_identification: recorder'}
+
+
+def test_full_disk_is_reported_and_the_bag_closed(system, tmp_path):
+    from diagnostic_msgs.msg import DiagnosticArray
+    from robot_identification_interfaces.srv import StartRecording, StopRecording
+
+    def small_files():
+        # files end at 1.5 MB: the recorder's bag is the only one of its files that comes so far
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1_500_000, 1_500_000))
+    system.start('simulated_robot', robot='panda')
+    system.launch('recorder', prepare=small_files, robot='panda')
+    health = []
+    system.listen(DiagnosticArray, '/diagnostics', lambda m: health.append(m.status[0]))
+    assert system.call(StartRecording, '/recorder/start', name='full').success
+    system.wait(lambda: any('large' in status.message for status in health), 30)
+    answer = system.call(StopRecording, '/recorder/stop')
+    assert not answer.success and 'File too large' in answer.message
+    back = load_recording(tmp_path / 'full', load_arm('panda'))
+    assert back.duration > 1.0
+    again = system.call(StartRecording, '/recorder/start', name='next')   # it still works
+    assert again.success, again.message
 
 
 def test_no_robot(system):

@@ -13,12 +13,12 @@
 # limitations under the License.
 """Nodes end cleanly when they are told to, also while they start, and say what they lack."""
 
+from pathlib import Path
 import signal
 import time
-from pathlib import Path
 
+from conftest import ros, System
 import pytest
-from conftest import System, ros
 
 NODES = ('excitation', 'recorder', 'identification', 'online_identification', 'validation',
          'simulated_robot')
@@ -49,10 +49,12 @@ def test_sigint_while_nodes_start(tmp_path, delay):
     ('online_identification', {'friction': 'stribeck'}, 'take extended_kalman'),
     ('online_identification', {'noise': '[1.0, 2.0]'}, "'noise' has 2 numbers"),
     ('excitation', {'transport': 'telepathy'}, 'auto, action, topic'),
+    ('recorder', {'storage': 'zip'}, 'mcap, sqlite3'),
+    ('simulated_robot', {'speed': 2.0}, 'needs `publish_clock`'),
     ('recorder', {'robot': 'nobody'}, 'nobody')])
 def test_wrong_parameters_end_with_a_sentence(tmp_path, node, parameters, text):
     ros()
-    system = System(tmp_path)
+    system = System(tmp_path, sim_time=False)
     system.launch(node, **{'robot': 'panda', **parameters})
     assert system.processes.pop(node).wait(timeout=40) == 2
     assert text in system.log(node) and 'Traceback' not in system.log(node)

@@ -16,7 +16,6 @@
 from __future__ import annotations
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.dynamics import BaseParameters
 from robot_identification.estimation.online.information_filter import InformationFilter
@@ -37,6 +36,7 @@ class Linearisation:
     ----------
     size
         Number of unknowns: r, or r + m s.
+
     """
 
     def __init__(self, base: BaseParameters, nonlinear: bool) -> None:
@@ -70,6 +70,7 @@ class Linearisation:
             The filter.
         jacobian, noise
             Rows (k, size) and their noise (k,).
+
         """
         if not self.elements:
             return noise
@@ -100,6 +101,7 @@ class Linearisation:
             Weights of these samples, (L,).
         values
             Unknowns, (size,).
+
         """
         jacobian = np.zeros((len(fixed), self.size))
         jacobian[:, :self.rank] = fixed

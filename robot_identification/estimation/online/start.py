@@ -18,7 +18,6 @@ from __future__ import annotations
 from typing import Any
 
 from numpy.typing import ArrayLike
-
 from robot_identification.arm import Arm
 from robot_identification.dynamics.friction import get_friction
 from robot_identification.errors import ConfigurationError, UnknownNameError
@@ -57,6 +56,7 @@ def start_online(name: str, arm: Arm, noise: ArrayLike, friction: str, *, memory
         There is no such estimator.
     ConfigurationError
         A linear one for friction with a shape, or a wrong option.
+
     """
     if name not in RECURSIVE:
         raise UnknownNameError('recursive estimator', name, RECURSIVE)

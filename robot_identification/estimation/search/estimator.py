@@ -21,21 +21,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-
 from robot_identification.arrays import Array
 from robot_identification.errors import EstimationError
-from robot_identification.estimation.estimate import NOT_CONVERGED, OK, Estimate
+from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK
 from robot_identification.estimation.estimator import (
+    assemble,
     Estimator,
+    reweight,
     Reweighted,
     Solution,
-    assemble,
-    reweight,
 )
-from robot_identification.estimation.features import NEAREST, Features
+from robot_identification.estimation.features import Features, NEAREST
 from robot_identification.estimation.noise import colour
 from robot_identification.estimation.search.bounds import Bounds
-from robot_identification.estimation.search.objective import Objective, get_objective
+from robot_identification.estimation.search.objective import get_objective, Objective
 from robot_identification.estimation.search.problem import SearchProblem
 from robot_identification.estimation.search.projection import Eliminated, minimise_squared
 from robot_identification.estimation.search.ranges import RELATIVE, search_bounds
@@ -63,6 +62,7 @@ class SearchEstimate(Estimate):
         Name of what was minimised.
     at_edge
         Unknowns that ended at a bound, by name.
+
     """
 
     search: SearchResult = None  # type: ignore[assignment]
@@ -98,6 +98,7 @@ class SearchEstimator(Estimator):
         squared objectives and friction with shapes.
     settings
         Of the search, for instance size=25.
+
     """
 
     features = Features(
@@ -134,6 +135,7 @@ class SearchEstimator(Estimator):
             Bounds of another number of unknowns.
         UnknownNameError
             An unknown objective or kind of bounds.
+
         """
         problem = SearchProblem(regression)
         objective = get_objective(self.objective, problem, self.joint_weights)
@@ -211,6 +213,7 @@ class BoundedLeastSquares(SearchEstimator):
         'squared' or 'mean_squared'.
     bounds, relative, weights
         As for `SearchEstimator`.
+
     """
 
     name = 'bounded'

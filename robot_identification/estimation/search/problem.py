@@ -20,11 +20,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.dynamics.parallel import core_count, single_threaded_blas
 from robot_identification.regression import Regression
-from robot_identification.regression.rows import RowChunk, row_chunks
+from robot_identification.regression.rows import row_chunks, RowChunk
 
 ROWS = 1024
 """Rows of a chunk: one individual's residuals of all joints stay in the cache."""
@@ -45,6 +44,7 @@ class SearchProblem:
     ----------
     regression
         The problem.
+
     """
 
     def __init__(self, regression: Regression) -> None:
@@ -94,6 +94,7 @@ class SearchProblem:
         -------
         tuple
             The sum, and the number of rows of each joint.
+
         """
         parts = [population[i:i + TOGETHER] for i in range(0, len(population), TOGETHER)]
 

@@ -18,7 +18,6 @@ from __future__ import annotations
 import time
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.errors import EstimationError
 from robot_identification.estimation.bounded import Box, least_squares_within
@@ -54,6 +53,7 @@ class Eliminated:
     ------
     EstimationError
         The cost is not quadratic in the linear parameters, or there is no shape to be found.
+
     """
 
     def __init__(self, objective: Objective, bounds: Bounds) -> None:
@@ -109,6 +109,7 @@ def minimise_squared(objective: Objective, bounds: Bounds) -> SearchResult:
     ------
     EstimationError
         The objective is not squared.
+
     """
     _require_squared(objective)
     began = time.perf_counter()

@@ -1,0 +1,95 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The two package.xml: format 3, complete, and in agreement with setup.py and the sources."""
+
+import ast
+import re
+import subprocess
+import sys
+from xml.etree import ElementTree
+
+import pytest
+import robot_identification
+from robot_identification.files import shared_folder
+
+ROOT = shared_folder('launch').parent
+PACKAGES = {'robot_identification': ROOT / 'package.xml',
+            'robot_identification_interfaces': ROOT / 'interfaces' / 'package.xml'}
+# in the order in which format 3 wants them
+HEAD = ('name', 'version', 'description', 'maintainer', 'license')
+FROM_PYPI = {    # modules that nodes import, and the rosdep keys of those that have one
+    'numpy': 'python3-numpy', 'yaml': 'python3-yaml'}
+every_package = pytest.mark.parametrize('package', PACKAGES)
+
+
+def elements(package, tag=''):
+    return [element for element in ElementTree.parse(PACKAGES[package]).getroot()
+            if element.tag.endswith(tag)]
+
+
+@every_package
+def test_package_xml_has_what_format_3_wants(package):
+    root = ElementTree.parse(PACKAGES[package]).getroot()
+    assert root.tag == 'package' and root.get('format') == '3'
+    assert [element.tag for element in root][:len(HEAD)] == list(HEAD)
+    assert root.findtext('name') == package
+    assert root.findtext('license') == 'Apache-2.0'
+    assert re.fullmatch(r'[^@\s]+@[\w-]+\.\w{2,}', root.find('maintainer').get('email'))
+    names = [(element.tag, element.text) for element in elements(package, 'depend')]
+    assert len(names) == len(set(names))
+    assert root[-1].tag == 'export' and root[-1].findtext('build_type').startswith('ament_')
+
+
+@every_package
+def test_catkin_pkg_has_nothing_to_say(package):
+    catkin_pkg = pytest.importorskip('catkin_pkg.package', reason='catkin_pkg is not installed')
+    warnings = []
+    catkin_pkg.parse_package(str(PACKAGES[package]), warnings=warnings)
+    assert not warnings
+
+
+def test_versions_agree():
+    done = subprocess.run([sys.executable, 'setup.py', '--version'], cwd=ROOT, check=True,
+                          capture_output=True, text=True)
+    versions = {ElementTree.parse(path).findtext('version') for path in PACKAGES.values()}
+    assert versions == {robot_identification.__version__}
+    assert done.stdout.split()[-1] == robot_identification.__version__
+    assert f'{robot_identification.__version__} (unreleased)' in (
+        ROOT / 'CHANGELOG.rst').read_text(encoding='utf-8')
+
+
+def test_what_nodes_import_are_dependencies():
+    depends = {element.text for element in elements('robot_identification', 'depend')}
+    for path in (ROOT / 'robot_identification' / 'nodes').glob('*.py'):
+        for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
+            names = ([node.module] if isinstance(node, ast.ImportFrom)
+                     else [alias.name for alias in node.names] if isinstance(node, ast.Import)
+                     else [])
+            for name in names:
+                package = name.split('.')[0]
+                if package not in sys.stdlib_module_names | {'robot_identification'}:
+                    assert FROM_PYPI.get(package, package) in depends, f'{path.name}: {package}'
+
+
+def test_interfaces_depend_on_what_their_files_name():
+    depends = {element.text for element in elements('robot_identification_interfaces', 'depend')}
+    cmake = (ROOT / 'interfaces' / 'CMakeLists.txt').read_text(encoding='utf-8')
+    files = [path for kind in ('msg', 'srv', 'action')
+             for path in (ROOT / 'interfaces' / kind).iterdir()]
+    for path in files:
+        assert f'{path.parent.name}/{path.name}' in cmake
+        for other in re.findall(r'^(\w+)/\w+ ', path.read_text(encoding='utf-8'), re.MULTILINE):
+            assert other in depends and f'find_package({other} REQUIRED)' in cmake
+        assert all('#' in line for line in path.read_text(encoding='utf-8').splitlines()
+                   if re.match(r'float64', line)), path
