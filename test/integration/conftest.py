@@ -66,7 +66,7 @@ class System:
             parameters.pop('data_directory')
             parameters['publish_clock'] = self.sim_time
         else:
-            parameters['use_sim_time'] = self.sim_time
+            parameters.setdefault('use_sim_time', self.sim_time)
         program = f'import robot_identification.nodes.start as s; raise SystemExit(s.{node}())'
         command = [sys.executable, '-c', program, '--ros-args']
         for name, value in parameters.items():
