@@ -26,17 +26,16 @@ from __future__ import annotations
 import argparse
 import json
 import os
+from pathlib import Path
 import platform
 import statistics
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from robot_identification.arm import load_arm
 from robot_identification.dynamics.parallel import core_count
-from robot_identification.excitation import TRAJECTORIES, Requirements, design
+from robot_identification.excitation import design, Requirements, TRAJECTORIES
 
 RANDOM_TIMES = 10_000
 

@@ -25,14 +25,13 @@ from __future__ import annotations
 
 import argparse
 import json
+from pathlib import Path
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
-
 from robot_identification.arm import load_arm
-from robot_identification.excitation import OPTIMISERS, build_problem, get_series, motion_limits
+from robot_identification.excitation import build_problem, get_series, motion_limits, OPTIMISERS
 
 
 def main() -> int:

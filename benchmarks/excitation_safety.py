@@ -26,16 +26,15 @@ from __future__ import annotations
 
 import argparse
 import json
+from pathlib import Path
 import statistics
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
-
 from robot_identification.arm import Arm, load_arm
-from robot_identification.excitation import Excitation, Requirements, design, scene_for
+from robot_identification.excitation import design, Excitation, Requirements, scene_for
 from robot_identification.excitation.geometry import Scene
 from robot_identification.simulation import Plant, PlantOptions, simulate
 
@@ -84,7 +83,7 @@ def main() -> int:
                      'end_stops': bool(np.any(run.end_stops)),
                      'smallest_distance': float(distances.min()),
                      'contact': bool(distances.min() <= 0)})
-        print(f"{seed:4d}  condition {found.condition_number:7.2f}  excess {worst:+.4f}  tracking "
+        print(f'{seed:4d}  condition {found.condition_number:7.2f}  excess {worst:+.4f}  tracking '
               f"{runs[-1]['tracking_error']:.4f}  distance >= {distances.min():.4f}", flush=True)
     broken = sum(run['excess'] > 0 for run in runs)
     touched = sum(run['contact'] or run['end_stops'] for run in runs)

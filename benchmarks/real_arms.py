@@ -26,16 +26,15 @@ from __future__ import annotations
 
 import argparse
 import json
+from pathlib import Path
 import subprocess
 import sys
 import tempfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import signal
-
 from robot_identification import load_arm, load_recording
+from scipy import signal
 
 ROOT = Path(__file__).resolve().parents[1]
 CUTOFF = 7.5

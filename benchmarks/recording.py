@@ -24,14 +24,13 @@ from __future__ import annotations
 
 import argparse
 import json
+from pathlib import Path
 import statistics
 import sys
 import tempfile
 import time
-from pathlib import Path
 
 import numpy as np
-
 from robot_identification import Recording
 from robot_identification.recording import read_bag, write_bag
 

@@ -26,9 +26,9 @@ from __future__ import annotations
 
 import argparse
 import json
+from pathlib import Path
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 SIZES = (30_000, 100_000, 300_000, 600_000)

@@ -25,14 +25,13 @@ from __future__ import annotations
 
 import argparse
 import json
+from pathlib import Path
 import statistics
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
-
 from robot_identification import joint_torque_regressor, load_arm
 from robot_identification.dynamics.parallel import core_count
 

@@ -20,7 +20,6 @@ import sys
 import time
 
 import numpy as np
-
 from robot_identification.arm import load_arm
 from robot_identification.estimation import OnlineEstimator
 from robot_identification.estimation.search import get_search

@@ -18,8 +18,7 @@ from launch.actions import DeclareLaunchArgument
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
-
-from robot_identification.nodes.launch_arguments import PARTS, arguments
+from robot_identification.nodes.launch_arguments import arguments, PARTS
 
 
 def generate_launch_description():

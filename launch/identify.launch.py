@@ -21,8 +21,7 @@ from launch.substitutions import LaunchConfiguration, PathJoinSubstitution, Pyth
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
-
-from robot_identification.nodes.launch_arguments import PARTS, all_arguments, arguments
+from robot_identification.nodes.launch_arguments import all_arguments, arguments, PARTS
 
 PACKAGE = 'robot_identification'
 

@@ -26,10 +26,9 @@ from launch.launch_description_sources import AnyLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
-
 from robot_identification.arm import load_arm
 from robot_identification.bringup import check_controller, controllers_file, robot_description
-from robot_identification.nodes.launch_arguments import PARTS, arguments
+from robot_identification.nodes.launch_arguments import arguments, PARTS
 
 PACKAGE = 'robot_identification'
 

@@ -18,13 +18,13 @@ From a URDF to a validated dynamic model of a serial arm.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any, TYPE_CHECKING
 
 if TYPE_CHECKING:
     from robot_identification.arm import Arm, load_arm
     from robot_identification.dynamics import (
-        IdentifiedModel,
         base_parameters,
+        IdentifiedModel,
         inverse_dynamics,
         joint_torque_regressor,
         load_model,
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from robot_identification.errors import RobotIdentificationError
     from robot_identification.identification import (
         IdentificationResult,
-        Validation,
         identify,
         validate,
+        Validation,
     )
-    from robot_identification.recording import Recording, load_recording
+    from robot_identification.recording import load_recording, Recording
 
 __version__ = '0.1.0'
 

@@ -34,6 +34,7 @@ def read_only(values: ArrayLike, dtype: Any = np.float64) -> Array:
         Anything that numpy makes an array of.
     dtype
         Element type of the copy.
+
     """
     if (isinstance(values, np.ndarray) and values.dtype == dtype and values.flags.c_contiguous
             and values.flags.owndata and not values.flags.writeable):

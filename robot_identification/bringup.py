@@ -15,16 +15,15 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
+import tempfile
 from xml.etree import ElementTree
-
-import yaml
 
 from robot_identification.arm import Arm
 from robot_identification.arm.urdf import parse_urdf, read_urdf
 from robot_identification.errors import ArmError, ConfigurationError, MissingDependencyError
 from robot_identification.files import shared_folder
+import yaml
 
 HARDWARE = ('mock', 'gazebo', 'none')
 COMMAND_INTERFACES = ('position', 'effort')
@@ -43,6 +42,7 @@ def controllers_file(arm: Arm) -> Path:
     ------
     ConfigurationError
         There is no such file.
+
     """
     path = _beside(arm) / f'{arm.name}_controllers.yaml'
     if not path.is_file():
@@ -69,6 +69,7 @@ def check_controller(arm: Arm, controller: str, command_interface: str) -> None:
     ------
     ConfigurationError
         The robot has no such controller, or it commands something else.
+
     """
     path = controllers_file(arm)
     content = yaml.safe_load(path.read_text(encoding='utf-8'))
@@ -81,7 +82,7 @@ def check_controller(arm: Arm, controller: str, command_interface: str) -> None:
         fitting = [name for name, given in commands.items() if given == [command_interface]]
         raise ConfigurationError(
             f"the controller '{controller}' commands {commands[controller]}, not "
-            f"{command_interface}; with command_interface:={command_interface} take "
+            f'{command_interface}; with command_interface:={command_interface} take '
             f"controller:={' or '.join(fitting)}")
 
 
@@ -100,6 +101,7 @@ def description_file(arm: Arm) -> Path:
     ------
     ConfigurationError
         There is no such file.
+
     """
     places = [_beside(arm), shared_folder('urdf')]
     for place in places:
@@ -137,6 +139,7 @@ def robot_description(
         xacro cannot expand the description.
     MissingDependencyError
         The package `xacro` is not installed.
+
     """
     for name, value, known in (('hardware', hardware, HARDWARE),
                                ('command_interface', command_interface, COMMAND_INTERFACES)):
@@ -168,6 +171,7 @@ def without_control(urdf: str) -> str:
     ------
     ArmError
         It is not a URDF.
+
     """
     root = parse_urdf(urdf, 'the URDF')
     for element in list(root):

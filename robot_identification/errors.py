@@ -46,6 +46,7 @@ class UnknownNameError(ConfigurationError):
         The name that was asked for.
     known
         The names that exist.
+
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
@@ -75,6 +76,7 @@ class ExecutionError(ExcitationError):
         Its name for machines, for instance 'tracking_error'.
     text
         The sentence for a user.
+
     """
 
     def __init__(self, reason: str, text: str) -> None:
@@ -104,6 +106,7 @@ class MissingDependencyError(RobotIdentificationError):
         Name to give to pip.
     purpose
         What needs it.
+
     """
 
     def __init__(self, package: str, purpose: str) -> None:

@@ -15,12 +15,12 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+import os
 from pathlib import Path
+import sys
+import tempfile
 
 from robot_identification.errors import ConfigurationError
 
@@ -39,6 +39,7 @@ def written_whole(path: str | Path) -> Iterator[Path]:
     ------
     ConfigurationError
         The folder cannot be created or written.
+
     """
     target = Path(path)
     try:
@@ -80,6 +81,7 @@ def shared_folder(name: str) -> Path:
     ------
     ConfigurationError
         The installation is incomplete.
+
     """
     package = Path(__file__).resolve().parent
     candidates = [package.parent / name]

@@ -21,37 +21,36 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
-from robot_identification.dynamics import IdentifiedModel, get_friction
+from robot_identification.dynamics import get_friction, IdentifiedModel
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation import (
     AUTO,
     AUTO_ESTIMATORS,
     AUTO_FRICTIONS,
     Choice,
+    choose,
     ConsistentEstimate,
     DelayEstimate,
     Estimate,
     Estimator,
     Fit,
-    FitOptions,
-    choose,
     fit_samples,
+    FitOptions,
     get_estimator,
 )
-from robot_identification.recording import Recording, load_recording
-from robot_identification.signals import EffortCheck, Samples, check_effort, process
+from robot_identification.recording import load_recording, Recording
+from robot_identification.signals import check_effort, EffortCheck, process, Samples
 from robot_identification.validation import (
-    HeldOut,
-    Thresholds,
-    Trace,
-    Verdict,
     evaluate,
+    HeldOut,
     judge,
     predict,
     repeated_share,
+    Thresholds,
+    Trace,
+    Verdict,
 )
 
 Progress = Callable[[str, float], None]
@@ -84,6 +83,7 @@ class IdentificationResult:
         By how much positions lag torques; zeros where that was not estimated.
     choice
         How friction model and estimator were chosen, with the estimator 'auto'.
+
     """
 
     arm: Arm
@@ -151,6 +151,7 @@ def identify(
     ------
     RobotIdentificationError
         A recording, a name or an option cannot be used; the text says what to do.
+
     """
     tell = progress or (lambda text, part: None)
     if estimator == AUTO and settings:
@@ -212,6 +213,7 @@ class Validation:
         Pass or fail.
     t, torque
         Predicted torques at the recording's stamps, (M,) [s] and (M, n) [N m or N].
+
     """
 
     verdict: Verdict
@@ -244,6 +246,7 @@ def validate(
     ------
     RobotIdentificationError
         The recording cannot be used; the text says what to do.
+
     """
     recording = _load(model.arm, recording)
     options = dict(processing or {})

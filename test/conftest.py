@@ -15,13 +15,12 @@
 
 from __future__ import annotations
 
-import os
 from functools import cache
+import os
 from pathlib import Path
 
 import numpy as np
 import pytest
-
 from robot_identification import load_arm
 from robot_identification.excitation import design
 from robot_identification.simulation import Plant, PlantOptions, simulate

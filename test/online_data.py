@@ -16,9 +16,8 @@
 from functools import cache
 
 import numpy as np
-
 from robot_identification.arm import load_arm
-from robot_identification.dynamics import ModelStructure, base_parameters
+from robot_identification.dynamics import base_parameters, ModelStructure
 from robot_identification.excitation import design
 from robot_identification.regression import build_regression
 from robot_identification.signals import Samples

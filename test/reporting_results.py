@@ -18,8 +18,7 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-
-from robot_identification import Arm, IdentificationResult, Recording, identify, inverse_dynamics
+from robot_identification import Arm, IdentificationResult, identify, inverse_dynamics, Recording
 
 EVIL = 'a<b>&"c'
 EVIL_XML = 'a&lt;b&gt;&amp;&quot;c'

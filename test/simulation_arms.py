@@ -15,7 +15,6 @@
 
 import numpy as np
 import pytest
-
 from robot_identification.arm import Arm
 from robot_identification.arm.library import example_folder
 

@@ -15,16 +15,15 @@
 
 from __future__ import annotations
 
+from excitation_arms import chain
 import numpy as np
 import pinocchio as pin
 import pytest
-from excitation_arms import chain
-from simulation_arms import MIXED
-
 from robot_identification import Arm, load_arm
 from robot_identification.arm import robot_files
 from robot_identification.arm.library import example_folder
 from robot_identification.errors import ArmError, ConfigurationError, UnknownNameError
+from simulation_arms import MIXED
 
 PANDA = example_folder() / 'panda_description' / 'urdf' / 'panda.urdf'
 FINGERS = ('panda_finger_joint1', 'panda_finger_joint2')
@@ -104,7 +103,8 @@ def test_gravity_turns_with_the_mount():
      'velocity limit -2, it must not be'),
     (lambda text: text.replace('</joint>', '<mimic joint="elbow"/></joint>', 1),
      "mimics 'elbow'"),
-    (lambda text: text.replace('<robot', '<robot xmlns:xacro="http://www.ros.org/wiki/xacro"').replace(
+    (lambda text: text.replace(
+        '<robot', '<robot xmlns:xacro="http://www.ros.org/wiki/xacro"').replace(
         '</robot>', '<xacro:arm/></robot>'), 'unexpanded xacro'),
 ])
 def test_urdfs_that_cannot_be_used_are_refused_with_a_sentence(change, words):

@@ -20,16 +20,15 @@ import numpy as np
 import pytest
 from reporting_results import chain, identified, record
 from rich.console import Console
-from scipy.interpolate import CubicSpline
-from simulation_arms import two_link
-from test_variable_projection import samples
-
-from robot_identification import Recording, identify, load_model, validate
+from robot_identification import identify, load_model, Recording, validate
 from robot_identification.errors import EstimationError, SignalError
-from robot_identification.estimation import FitOptions, choose, fit_samples, get_estimator
+from robot_identification.estimation import choose, fit_samples, FitOptions, get_estimator
 from robot_identification.estimation.auto import split
 from robot_identification.reporting import load_results, save_results, summary
 from robot_identification.signals import delayed
+from scipy.interpolate import CubicSpline
+from simulation_arms import two_link
+from test_variable_projection import samples
 
 WLS = {'wls': get_estimator('wls')}
 

@@ -15,13 +15,12 @@
 
 from __future__ import annotations
 
+from excitation_arms import chain, tree
 import numpy as np
 import pytest
-from excitation_arms import chain, tree
-from simulation_arms import example, two_link
-
 from robot_identification import Arm
-from robot_identification.dynamics import ModelStructure, base_parameters
+from robot_identification.dynamics import base_parameters, ModelStructure
+from simulation_arms import example, two_link
 
 RANKS = {'panda': 43, 'xarm7': 43, 'ur5': 36, 'ur10': 36, 'z1': 36}
 

@@ -17,22 +17,21 @@ import dataclasses
 
 import numpy as np
 import pytest
-from simulation_arms import two_link
-from test_estimation import standard_truth
-from test_variable_projection import samples
-
 from robot_identification import Recording
 from robot_identification.dynamics import FRICTION_MODELS
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation import (
-    FitOptions,
     fit_consistent,
     fit_samples,
+    FitOptions,
     get_estimator,
 )
 from robot_identification.regression import build_regression
 from robot_identification.signals import process
 from robot_identification.simulation import JointController, Plant, PlantOptions, simulate
+from simulation_arms import two_link
+from test_estimation import standard_truth
+from test_variable_projection import samples
 
 BATCH = ('ols', 'wls', 'ridge', 'tls', 'huber')
 FRICTIONS = (*(name for name in FRICTION_MODELS if 'literal' not in name), 'atan_asymmetric')
@@ -114,7 +113,7 @@ class Lively:
 
 @pytest.fixture(scope='module')
 def controlled():
-    """An arm that a joint controller moves; Coulomb and viscous friction, no delay."""
+    """Return an arm that a joint controller moves; Coulomb and viscous friction, no delay."""
     arm = two_link()
     plant = Plant(arm, PlantOptions(
         stribeck_ratio=1.0, delay=0.0, encoder_bits=None, torque_signal='applied',
@@ -157,6 +156,7 @@ def test_the_closed_loop_needs_reference_and_law_and_says_when_they_are_wrong(co
         fit_samples(arm, [data], FitOptions(get_estimator('didim', reference=3.0, bandwidth=15)))
 
     class Pushes:
+
         def torque(self, q, v, q_ref, v_ref):
             return np.full(2, 50.0)
 

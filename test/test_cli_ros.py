@@ -18,12 +18,11 @@ import subprocess
 import sys
 
 import pytest
-import yaml
-
 from robot_identification.arm import load_arm
 from robot_identification.excitation import design
 from robot_identification.files import shared_folder
 from robot_identification.recording import load_recording
+import yaml
 
 
 def command(*arguments):

@@ -15,17 +15,16 @@
 
 from __future__ import annotations
 
+from excitation_arms import chain
 import numpy as np
 import pytest
-from excitation_arms import chain
-from simulation_arms import example
-from test_regression import samples_of
-
 from robot_identification.arm import arm_from_mapping
 from robot_identification.dynamics import from_pseudo_inertia, pseudo_inertia, smallest_eigenvalues
 from robot_identification.estimation import fit_consistent, get_estimator
-from robot_identification.estimation.prior import Prior, _scales, link_transform
+from robot_identification.estimation.prior import _scales, link_transform, Prior
 from robot_identification.regression import build_regression
+from simulation_arms import example
+from test_regression import samples_of
 
 
 def fitted(arm, **options):

@@ -19,12 +19,11 @@ import ast
 import re
 
 import pytest
-from typer.main import get_command
-
 from robot_identification.arm import robot_files
 from robot_identification.cli import app
 from robot_identification.files import shared_folder
-from robot_identification.nodes.launch_arguments import PARTS, all_arguments
+from robot_identification.nodes.launch_arguments import all_arguments, PARTS
+from typer.main import get_command
 
 ROOT = shared_folder('launch').parent
 PAGES = {path.stem: path.read_text(encoding='utf-8') for path in (ROOT / 'docs').glob('*.md')}

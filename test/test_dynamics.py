@@ -15,12 +15,10 @@
 
 from __future__ import annotations
 
+from excitation_arms import chain
 import numpy as np
 import pinocchio as pin
 import pytest
-from excitation_arms import chain
-from simulation_arms import example
-
 from robot_identification import IdentifiedModel, load_model
 from robot_identification.arm import arm_from_mapping
 from robot_identification.dynamics import (
@@ -31,6 +29,7 @@ from robot_identification.dynamics import (
     smallest_eigenvalues,
 )
 from robot_identification.errors import ConfigurationError, ModelFileError, UnknownNameError
+from simulation_arms import example
 
 
 def model_of(arm, seed=0, friction='coulomb_viscous'):

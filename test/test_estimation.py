@@ -19,18 +19,17 @@ import dataclasses
 
 import numpy as np
 import pytest
-from scipy import stats
-from simulation_arms import example, slow_motion
-from test_regression import samples_of
-
 from robot_identification import Recording
-from robot_identification.dynamics import ModelStructure, base_parameters
+from robot_identification.dynamics import base_parameters, ModelStructure
 from robot_identification.errors import EstimationError, UnknownNameError
 from robot_identification.estimation import get_estimator
 from robot_identification.estimation.noise import colour
 from robot_identification.regression import build_regression
 from robot_identification.signals import process
 from robot_identification.simulation import Plant, PlantOptions, simulate
+from scipy import stats
+from simulation_arms import example, slow_motion
+from test_regression import samples_of
 
 SEEDS = 50
 
@@ -47,7 +46,7 @@ def standard_truth(structure, truth):
 
 @pytest.fixture(scope='module')
 def matched():
-    """A matched plant on its reference, two periods: the structure is exact, noise is all."""
+    """Return a matched plant on its reference, two periods: structure exact, noise is all."""
     arm = example('ur5')
     plant = Plant(arm, PlantOptions.matched(rate=200.0))
     run = simulate(plant, slow_motion(arm, period=5.0), rng=np.random.default_rng(0), periods=2)

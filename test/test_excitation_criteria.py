@@ -17,26 +17,25 @@ from __future__ import annotations
 
 import dataclasses
 
+from excitation_arms import chain, tree
 import numpy as np
 import pytest
-from excitation_arms import chain, tree
-
 from robot_identification.dynamics import ModelStructure
 from robot_identification.dynamics.friction import SmoothCoulomb
 from robot_identification.dynamics.regressor import joint_torque_regressor
 from robot_identification.errors import ConfigurationError, ExcitationError, UnknownNameError
 from robot_identification.excitation import (
+    build_problem,
+    Columns,
     CRITERIA,
     DRIVE_COLUMNS,
-    SCALINGS,
-    Columns,
     EarlierMotion,
-    Objective,
-    Trajectory,
-    build_problem,
     get_criterion,
     get_series,
     motion_limits,
+    Objective,
+    SCALINGS,
+    Trajectory,
 )
 from robot_identification.excitation.columns import information_of
 

@@ -17,21 +17,20 @@ from __future__ import annotations
 
 import dataclasses
 
+from excitation_arms import chain, LIMIT, tree
 import numpy as np
 import pytest
-from excitation_arms import LIMIT, chain, tree
-
 from robot_identification.arm import load_arm
 from robot_identification.dynamics.regressor import joint_torque_regressor
 from robot_identification.errors import ExcitationError, UnknownNameError
 from robot_identification.excitation import (
-    CRITERIA,
-    Trajectory,
     build_problem,
+    CRITERIA,
     design,
     get_series,
     motion_limits,
     prove_peaks,
+    Trajectory,
 )
 
 QUICK = {'harmonics': 3, 'period': 6.0, 'acceleration': 8.0, 'samples_per_period': 50}

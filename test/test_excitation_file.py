@@ -18,13 +18,12 @@ from __future__ import annotations
 import csv
 import dataclasses
 
+from excitation_arms import chain, tree
 import numpy as np
 import pytest
-import yaml
-from excitation_arms import chain, tree
-
 from robot_identification.errors import ExcitationError
 from robot_identification.excitation import design, load_excitation
+import yaml
 
 
 @pytest.fixture(scope='module', params=['ffs', 'mfs'])

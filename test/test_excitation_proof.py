@@ -17,18 +17,13 @@ from __future__ import annotations
 
 import dataclasses
 
+from excitation_arms import chain, tree
 import numpy as np
 import pytest
-from excitation_arms import chain, tree
-
 from robot_identification.arm import load_arm
 from robot_identification.dynamics.regressor import inverse_dynamics
 from robot_identification.errors import ExcitationError, UnknownNameError
 from robot_identification.excitation import (
-    Payload,
-    Requirements,
-    Trajectory,
-    Workspace,
     build_problem,
     certify,
     check_certificate,
@@ -36,9 +31,13 @@ from robot_identification.excitation import (
     get_series,
     load_excitation,
     motion_limits,
+    Payload,
+    Requirements,
     scene_for,
+    Trajectory,
+    Workspace,
 )
-from robot_identification.excitation.geometry.shapes import Shape, coarse
+from robot_identification.excitation.geometry.shapes import coarse, Shape
 from robot_identification.excitation.proof import prove_clearance, prove_torque, prove_workspace
 from robot_identification.excitation.requirements import nominal_inertial
 

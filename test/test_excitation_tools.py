@@ -18,27 +18,26 @@ from __future__ import annotations
 import dataclasses
 import json
 
+from excitation_arms import chain
 import numpy as np
 import pinocchio as pin
 import pytest
-import yaml
-from excitation_arms import chain
-
 from robot_identification.arm import load_arm
 from robot_identification.errors import ExcitationError
 from robot_identification.excitation import (
-    OPTIMISERS,
-    EarlierMotion,
-    Requirements,
     check_certificate,
     design,
+    EarlierMotion,
     get_series,
     joint_trajectory,
+    OPTIMISERS,
+    Requirements,
     save_joint_trajectory,
     suggested_harmonics,
     ur_script,
     validation_motion,
 )
+import yaml
 
 QUICK = {'harmonics': 3, 'period': 6.0, 'acceleration': 8.0, 'samples_per_period': 50}
 

@@ -17,9 +17,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from robot_identification.errors import ExcitationError, UnknownNameError
-from robot_identification.excitation import TRAJECTORIES, Trajectory, get_series
+from robot_identification.excitation import get_series, TRAJECTORIES, Trajectory
 
 
 def a_trajectory(kind, period=8.0, harmonics=3, n=2):

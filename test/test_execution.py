@@ -17,21 +17,20 @@ import dataclasses
 
 import numpy as np
 import pytest
-
 from robot_identification.arm import load_arm
 from robot_identification.errors import ConfigurationError, ExecutionError, SimulationError
 from robot_identification.excitation import design
 from robot_identification.execution import (
+    cut,
     DataDirectory,
     Fault,
+    plan_motion,
     Run,
     Sending,
     Silence,
     States,
     Tolerances,
     Watch,
-    cut,
-    plan_motion,
 )
 from robot_identification.simulation import Plant, PlantOptions, SimulatedRobot
 from robot_identification.simulation.trajectory_follower import TrajectoryFollower

@@ -15,18 +15,17 @@
 
 import numpy as np
 import pytest
-import yaml
-from simulation_arms import two_link
-
 from robot_identification.dynamics import (
-    FRICTION_MODELS,
-    IdentifiedModel,
-    ModelStructure,
     base_parameters,
+    FRICTION_MODELS,
     get_friction,
+    IdentifiedModel,
     load_model,
+    ModelStructure,
 )
 from robot_identification.errors import ConfigurationError, ModelFileError, UnknownNameError
+from simulation_arms import two_link
+import yaml
 
 NAMES = [*FRICTION_MODELS, 'stribeck_asymmetric', 'coulomb_viscous_asymmetric']
 V = np.concatenate([-np.geomspace(3, 0.01, 30), np.geomspace(0.01, 3, 30)])

@@ -17,14 +17,13 @@ from __future__ import annotations
 
 import ast
 import importlib
+from pathlib import Path
 import pkgutil
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-
 import robot_identification
 
 ROOT = Path(robot_identification.__file__).resolve().parent

@@ -21,11 +21,10 @@ import sys
 
 import numpy as np
 import pytest
-from scipy import signal
-
 from robot_identification import identify, load_arm, load_model, load_recording, validate
 from robot_identification.errors import EstimationError, RecordingError, UnknownNameError
 from robot_identification.validation import prediction_csv
+from scipy import signal
 
 UR10E = {'fit': ('ur10e/fourier_30s_12harmonics.npz', (635, 3510)),
          'check': ('ur10e/fourier_40s_12harmonics.npz', (500, 4460))}

@@ -17,16 +17,15 @@ from __future__ import annotations
 
 import re
 
+from excitation_arms import chain, tree
 import numpy as np
 import pytest
-from excitation_arms import chain, tree
-from simulation_arms import MIXED, example
-
 from robot_identification import Arm, IdentifiedModel, inverse_dynamics
 from robot_identification.arm.library import example_folder
 from robot_identification.dynamics import from_pseudo_inertia, pseudo_inertia, smallest_eigenvalues
 from robot_identification.errors import ModelFileError
 from robot_identification.reporting import identified_urdf
+from simulation_arms import example, MIXED
 
 INERTIAL = re.compile(r'<inertial>.*?</inertial>|<inertial\s*/>', re.DOTALL)
 ARMS = {

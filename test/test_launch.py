@@ -18,18 +18,17 @@ from __future__ import annotations
 import ast
 import importlib.util
 import os
-import re
 from pathlib import Path
+import re
 from xml.etree import ElementTree
 
 import pytest
-import yaml
-
 from robot_identification.arm import robot_files
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import shared_folder
 from robot_identification.nodes import launch_arguments
 from robot_identification.nodes.launch_arguments import PARTS
+import yaml
 
 LAUNCH = shared_folder('launch')
 FILES = {path.name.removesuffix('.launch.py'): path for path in sorted(LAUNCH.glob('*.launch.py'))}
@@ -139,8 +138,8 @@ def test_identify_includes_its_parts():
 def test_nodes_and_files_of_this_package_exist(name, executables):
     for call in calls(name, 'Node'):
         package = keyword(call, 'package')
-        if getattr(package, 'id', getattr(package, 'value', None)) in ('PACKAGE',
-                                                                      'robot_identification'):
+        own = ('PACKAGE', 'robot_identification')
+        if getattr(package, 'id', getattr(package, 'value', None)) in own:
             assert keyword(call, 'executable').value in executables
     assert Path(arguments('excite')['nodes_file']['default_value']).is_file()
     text = FILES[name].read_text(encoding='utf-8')

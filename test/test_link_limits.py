@@ -16,14 +16,13 @@
 import numpy as np
 import pytest
 from reporting_results import chain, record
-
 from robot_identification import identify
 from robot_identification.dynamics import from_pseudo_inertia, pseudo_inertia
 from robot_identification.errors import ConfigurationError, UnknownNameError
 from robot_identification.estimation import (
-    LinkLimits,
     fit_consistent,
     get_estimator,
+    LinkLimits,
     load_limits,
 )
 from robot_identification.estimation.consistent import DRIVE_DEVIATION

@@ -14,12 +14,11 @@
 import numpy as np
 import online_data as data
 import pytest
-from scipy import stats
-
 from robot_identification.errors import ConfigurationError, EstimationError
-from robot_identification.estimation import OnlineEstimator, get_estimator
+from robot_identification.estimation import get_estimator, OnlineEstimator
 from robot_identification.estimation.online import InformationFilter
 from robot_identification.estimation.online.kernels import forget
+from scipy import stats
 
 LINEAR = ('kalman', 'exponential_forgetting')
 NONLINEAR = ('extended_kalman', 'exponential_forgetting_nonlinear')

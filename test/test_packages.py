@@ -20,7 +20,6 @@ import sys
 from xml.etree import ElementTree
 
 import pytest
-
 import robot_identification
 from robot_identification.files import shared_folder
 

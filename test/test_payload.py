@@ -20,8 +20,7 @@ import sys
 import numpy as np
 import pytest
 from reporting_results import chain
-
-from robot_identification import IdentifiedModel, Recording, inverse_dynamics
+from robot_identification import IdentifiedModel, inverse_dynamics, Recording
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation import identify_gains, identify_payload
 

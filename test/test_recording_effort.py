@@ -20,16 +20,15 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 import pytest
-from test_recording_files import URDF
-
 from robot_identification.arm.robot_file import arm_from_mapping
 from robot_identification.errors import RecordingError
 from robot_identification.recording import (
-    Recording,
     load_recording,
     published_effort,
     published_position,
+    Recording,
 )
+from test_recording_files import URDF
 
 NAMES = ('shoulder', 'elbow')
 EFFORT = {'quantity': 'torque', 'side': 'joint', 'sign': 1, 'gravity_compensated': False}
@@ -98,9 +97,9 @@ def test_currents_need_gains():
     t, q, torque = states()
     run = Recording(t, q, current=torque, joint_names=NAMES, name='run')
     arm = make_arm(drives={'shoulder': {'gain': 9.0}})
-    with pytest.raises(RecordingError, match=r"'run' has currents, but the gain .* of 'elbow' is "
-                                              'not'
-                                             r' known.*`drives: \{elbow: \{gain: ...\}\}`'):
+    words = (r"'run' has currents, but the gain .* of 'elbow' is not "
+             r'known.*`drives: \{elbow: \{gain: ...\}\}`')
+    with pytest.raises(RecordingError, match=words):
         run.joint_torque(arm)
     np.testing.assert_allclose(run.joint_torque(make_arm(drives=DRIVES)), torque * [0.1, 0.2])
     with pytest.raises(RecordingError, match='currents and no torques, but the robot YAML says'):

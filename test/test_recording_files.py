@@ -15,11 +15,10 @@
 
 import numpy as np
 import pytest
-
 from robot_identification.arm import Arm
 from robot_identification.arm.robot_file import arm_from_mapping
 from robot_identification.errors import RecordingError, UnknownNameError
-from robot_identification.recording import READERS, Recording, load_recording
+from robot_identification.recording import load_recording, READERS, Recording
 
 LINK = """<link name="{0}"><inertial><origin xyz="0 0 0.2"/><mass value="2"/>
 <inertia ixx="0.03" ixy="0" ixz="0" iyy="0.03" iyz="0" izz="0.01"/></inertial></link>"""

@@ -20,22 +20,21 @@ import itertools
 import subprocess
 import sys
 
+from excitation_arms import chain, tree
 import numpy as np
 import pytest
-from excitation_arms import chain, tree
-from simulation_arms import example
-
 from robot_identification import inverse_dynamics
-from robot_identification.dynamics import ModelStructure, base_parameters
+from robot_identification.dynamics import base_parameters, ModelStructure
 from robot_identification.errors import EstimationError
 from robot_identification.regression import (
-    NormalForm,
     build_regression,
+    NormalForm,
     reduce_samples,
     residuals,
 )
 from robot_identification.regression.normal_form import triangle
 from robot_identification.signals import Samples
+from simulation_arms import example
 
 
 def samples_of(arm, count=3000, rate=200.0, seed=0, cutoff=np.inf, segments=None, noise=0.1):

@@ -15,17 +15,16 @@
 
 from __future__ import annotations
 
-import numpy as np
-import pinocchio as pin
-import pytest
 from excitation_arms import chain, tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from simulation_arms import MIXED, example
-
+import numpy as np
+import pinocchio as pin
+import pytest
 from robot_identification import Arm, inverse_dynamics, joint_torque_regressor
 from robot_identification.arm.library import example_folder
 from robot_identification.errors import ConfigurationError, UnknownNameError
+from simulation_arms import example, MIXED
 
 EXTRA = ('kinova_description/robots/kinova.urdf', 'so_arm_description/urdf/so101.urdf',
          'double_pendulum_description/urdf/double_pendulum_continuous.urdf',

@@ -15,10 +15,9 @@
 
 from __future__ import annotations
 
+from excitation_arms import chain, tree
 import numpy as np
 import pytest
-from excitation_arms import chain, tree
-
 from robot_identification.arm import load_arm
 from robot_identification.dynamics.regressor import joint_torque_regressor
 from robot_identification.dynamics.regressor_gradient import regressor_vjp

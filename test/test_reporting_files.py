@@ -23,13 +23,12 @@ import shutil
 import numpy as np
 import pinocchio as pin
 import pytest
-from reporting_results import EVIL_XML, chain, identified, rank_deficient
-
+from reporting_results import chain, EVIL_XML, identified, rank_deficient
 from robot_identification import load_model
 from robot_identification.errors import ConfigurationError, ExcitationError, ModelFileError
 from robot_identification.reporting import load_results, results_files, save_results, write_report
 from robot_identification.reporting.parameter_contents import body
-from robot_identification.reporting.plot_data import MOST_POINTS, envelope
+from robot_identification.reporting.plot_data import envelope, MOST_POINTS
 
 NAMES = {'model.yaml', 'identified.urdf', 'results.json', 'plots.npz', 'base_parameters.csv',
          'report.html'}
@@ -212,6 +211,7 @@ def test_a_file_is_not_a_directory(result, tmp_path):
 
 def test_excitation_of_another_arm_is_refused(result, tmp_path):
     class Other:
+
         def check_arm(self, arm):
             raise ExcitationError('another arm')
     with pytest.raises(ExcitationError):

@@ -16,31 +16,30 @@
 from __future__ import annotations
 
 import dataclasses
+from html.parser import HTMLParser
 import json
 import re
 import subprocess
 import sys
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from reporting_results import EVIL, EVIL_XML, chain, identified, rank_deficient
-
+from reporting_results import chain, EVIL, EVIL_XML, identified, rank_deficient
 from robot_identification.excitation import FourierSeries, Trajectory
 from robot_identification.excitation.excitation import Excitation
-from robot_identification.reporting import StoredResults, load_results, save_results, summary
+from robot_identification.reporting import load_results, save_results, StoredResults, summary
 from robot_identification.reporting.contents import contents
 from robot_identification.reporting.figures import Figure, figures_json, rounded
 from robot_identification.reporting.markup import (
-    VOID,
-    Html,
     bar,
     file_name,
     free_of_dust,
+    Html,
     number,
     percent,
     table,
     tag,
+    VOID,
 )
 from robot_identification.reporting.plot_data import plot_data
 from robot_identification.reporting.report import render
@@ -209,7 +208,7 @@ def test_summary_in_the_terminal(result, tmp_path):
 
 
 def test_plotly_is_imported_only_when_a_report_is_written():
-    code = ("import robot_identification.reporting, sys; "
+    code = ('import robot_identification.reporting, sys; '
             "assert not {'plotly', 'rich'} & set(sys.modules)")
     subprocess.run([sys.executable, '-c', code], check=True)
 

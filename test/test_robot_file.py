@@ -15,11 +15,9 @@
 
 from __future__ import annotations
 
+from excitation_arms import chain
 import numpy as np
 import pytest
-import yaml
-from excitation_arms import chain
-
 from robot_identification.arm import (
     arm_from_mapping,
     arm_to_mapping,
@@ -28,6 +26,7 @@ from robot_identification.arm import (
     robot_template,
 )
 from robot_identification.errors import ConfigurationError
+import yaml
 
 EFFORT = {'quantity': 'torque', 'side': 'joint', 'sign': 1, 'gravity_compensated': False}
 

@@ -17,16 +17,16 @@ import shutil
 
 import numpy as np
 import pytest
-import yaml
-
 from robot_identification.arm import load_arm
 from robot_identification.errors import RecordingError, UnknownNameError
-from robot_identification.recording import Recording, load_recording, read_bag, write_bag
+from robot_identification.recording import load_recording, read_bag, Recording, write_bag
 from robot_identification.recording.bag import Bag, BagWriter, JointStateLayout, Topic
+import yaml
 
 rosbag2 = pytest.importorskip('rosbags.rosbag2', reason='the package rosbags is not installed')
-from rosbags.highlevel import AnyReader  # noqa: E402
-from rosbags.typesys import Stores, get_typestore  # noqa: E402
+AnyReader = pytest.importorskip('rosbags.highlevel').AnyReader
+typesys = pytest.importorskip('rosbags.typesys')
+get_typestore, Stores = typesys.get_typestore, typesys.Stores
 
 NAMES = ('a', 'bc', 'def')
 STORAGES = ('mcap', 'sqlite3')

@@ -21,7 +21,6 @@ import textwrap
 
 import numpy as np
 import pytest
-
 from robot_identification.recording import read_bag
 from robot_identification.recording.bag import STORAGES
 

@@ -13,14 +13,13 @@
 # limitations under the License.
 import numpy as np
 import pytest
-
 from robot_identification.errors import (
     ConfigurationError,
     EstimationError,
     MissingDependencyError,
     UnknownNameError,
 )
-from robot_identification.estimation.search import SEARCHES, Bounds, get_search
+from robot_identification.estimation.search import Bounds, get_search, SEARCHES
 
 SIZE = 5
 CENTRE = np.array([0.3, -1.2, 2.0, 0.0, -0.7])

@@ -14,11 +14,10 @@
 import numpy as np
 import online_data as data
 import pytest
-
 from robot_identification.errors import ConfigurationError, EstimationError, UnknownNameError
 from robot_identification.estimation import ESTIMATORS, fit_consistent, get_estimator
-from robot_identification.estimation.search import SEARCHES, Bounds
-from robot_identification.estimation.search.objective import OBJECTIVES, get_objective
+from robot_identification.estimation.search import Bounds, SEARCHES
+from robot_identification.estimation.search.objective import get_objective, OBJECTIVES
 from robot_identification.estimation.search.problem import SearchProblem
 from robot_identification.estimation.search.ranges import search_bounds
 from robot_identification.regression import build_regression

@@ -17,17 +17,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from robot_identification.errors import SignalError, UnknownNameError
 from robot_identification.signals import (
-    METHODS,
-    Decimator,
-    DifferentiationOptions,
     average_periods,
     central_differences,
+    Decimator,
     detect_period,
     differentiate_lines,
+    DifferentiationOptions,
     fit_series,
+    METHODS,
     position_cutoff,
     resample,
     series_basis,

@@ -19,9 +19,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
 from robot_identification.arm import Arm
-from robot_identification.dynamics import ModelStructure, inverse_dynamics
+from robot_identification.dynamics import inverse_dynamics, ModelStructure
 from robot_identification.errors import SignalError, UnknownNameError
 from robot_identification.recording import Recording
 from robot_identification.signals import process

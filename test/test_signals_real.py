@@ -20,14 +20,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import signal
-
 from robot_identification.arm import Arm
 from robot_identification.arm.drives import Drives
 from robot_identification.arm.effort import Effort, PositionSignal
 from robot_identification.dynamics import ModelStructure
 from robot_identification.recording import Recording
 from robot_identification.signals import process
+from scipy import signal
 
 DATASETS = Path(__file__).resolve().parents[2] / 'shared' / 'datasets'
 pytestmark = pytest.mark.skipif(

@@ -18,12 +18,11 @@ import dataclasses
 import numpy as np
 import pinocchio as pin
 import pytest
-from simulation_arms import EXAMPLES, LINK, MIXED, example, slow_motion, two_link
-
 from robot_identification.arm import Arm, Drives
 from robot_identification.dynamics import joint_torque_regressor
 from robot_identification.errors import ConfigurationError, SimulationError, UnknownNameError
 from robot_identification.simulation import Plant, PlantOptions, simulate
+from simulation_arms import example, EXAMPLES, LINK, MIXED, slow_motion, two_link
 
 
 def explained(plant, q, v, a):

@@ -18,11 +18,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from simulation_arms import EXAMPLES, MIXED, example, slow_motion, two_link
-
 from robot_identification.arm import Arm, Drives, Effort, PositionSignal
 from robot_identification.errors import ConfigurationError, SimulationError
-from robot_identification.simulation import Plant, PlantOptions, SimulatedRobot, simulate
+from robot_identification.simulation import Plant, PlantOptions, simulate, SimulatedRobot
+from simulation_arms import example, EXAMPLES, MIXED, slow_motion, two_link
 
 
 def run_of(arm, options=None, motion=None, periods=1, seed=0):

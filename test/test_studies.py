@@ -14,12 +14,11 @@
 import json
 
 import pytest
-from typer.testing import CliRunner
-
 from robot_identification.cli import app
 from robot_identification.errors import UnknownNameError
-from robot_identification.studies import STUDIES, run_study
+from robot_identification.studies import run_study, STUDIES
 from robot_identification.studies.study import HERE, PAPER
+from typer.testing import CliRunner
 
 runner = CliRunner()
 

@@ -18,24 +18,23 @@ from __future__ import annotations
 import dataclasses
 import io
 
+from excitation_arms import chain
 import numpy as np
 import pytest
-from excitation_arms import chain
-from test_regression import samples_of
-
-from robot_identification import IdentifiedModel, Recording, inverse_dynamics, validate
+from robot_identification import IdentifiedModel, inverse_dynamics, Recording, validate
 from robot_identification.errors import ConfigurationError, RecordingError, SignalError
 from robot_identification.signals import check_effort, process
 from robot_identification.validation import (
-    Thresholds,
-    Trace,
     errors,
     evaluate,
     judge,
     predict,
     prediction_csv,
     repeated_share,
+    Thresholds,
+    Trace,
 )
+from test_regression import samples_of
 
 ARM = chain()
 RATED = np.full(3, np.inf)

@@ -15,7 +15,6 @@
 
 import numpy as np
 import pytest
-
 from robot_identification.arm import load_arm
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import ConfigurationError

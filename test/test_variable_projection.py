@@ -15,14 +15,13 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import differential_evolution, least_squares
-from simulation_arms import two_link
-
 from robot_identification.dynamics import ModelStructure
 from robot_identification.estimation import get_estimator
 from robot_identification.estimation.variable_projection import best_shape, project
-from robot_identification.regression import SeparableRegression, build_regression
+from robot_identification.regression import build_regression, SeparableRegression
 from robot_identification.signals import Samples
+from scipy.optimize import differential_evolution, least_squares
+from simulation_arms import two_link
 
 NONLINEAR = ('atan', 'stribeck', 'bompos', 'sech_tanh', 'stribeck_asymmetric')
 

@@ -15,17 +15,16 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+import hashlib
 from pathlib import Path
+import re
 from xml.etree import ElementTree
 
 import numpy as np
-import pinocchio as pin
 from numpy.typing import ArrayLike
-
+import pinocchio as pin
 from robot_identification.arm.drives import Drives
 from robot_identification.arm.effort import Effort, PositionSignal
 from robot_identification.arm.limits import Limits
@@ -70,6 +69,7 @@ class Arm:
         Names of the arrays in recordings, where they are not `t`, `q`, `v`, `tau`, `current`.
     source
         The file that the arm came from.
+
     """
 
     name: str
@@ -117,6 +117,7 @@ class Arm:
         ------
         ArmError
             The URDF cannot be read or holds what cannot be identified.
+
         """
         text, path = read_urdf(urdf)
         origin = f"the URDF '{path}'" if path else 'the URDF text'

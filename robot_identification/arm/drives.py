@@ -18,7 +18,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import ArmError
 
@@ -43,6 +42,7 @@ class Drives:
     coupling
         (n, n) [-]; row k says how the output of drive k turns with the joints. Identity when
         every drive turns its own joint only.
+
     """
 
     gains: Array
@@ -67,6 +67,7 @@ class Drives:
         ------
         ArmError
             A reduction or a gain of zero, a negative rotor inertia, a singular coupling.
+
         """
         for i, joint in enumerate(joint_names):
             if self.reduction[i] == 0 or not np.isfinite(self.reduction[i]):

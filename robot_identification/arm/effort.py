@@ -36,6 +36,7 @@ class Effort:
         1 when a positive effort accelerates the joint in its positive direction, else -1.
     gravity_compensated
         True when the driver has already taken the gravity torque away.
+
     """
 
     quantity: str
@@ -65,6 +66,7 @@ class PositionSignal:
         'joint', or 'motor' when angles before the gear are recorded.
     offset
         Added to the joint positions, (n,) [rad or m].
+
     """
 
     side: str

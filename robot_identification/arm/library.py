@@ -16,9 +16,9 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 import sys
 import sysconfig
-from pathlib import Path
 
 from robot_identification.errors import ArmError
 from robot_identification.files import shared_folder
@@ -54,6 +54,7 @@ def find_urdf(name: str, folder: Path) -> Path:
     ------
     ArmError
         The file is in none of these places.
+
     """
     if name.startswith(EXAMPLES):
         examples = example_folder()

@@ -18,7 +18,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import ArmError
 
@@ -36,6 +35,7 @@ class Limits:
         Largest magnitudes, (n,) [rad/s or m/s, and their derivatives].
     torque
         Rated magnitude at the joint, (n,) [N m or N].
+
     """
 
     lower: Array
@@ -57,6 +57,7 @@ class Limits:
         ------
         ArmError
             A lower limit that is not below the upper one, or a magnitude that is not positive.
+
         """
         for i, joint in enumerate(joint_names):
             if not self.lower[i] < self.upper[i]:

@@ -38,6 +38,7 @@ def load_arm(robot: str | Path) -> Arm:
         No shipped robot has that name.
     ConfigurationError, ArmError
         The YAML or its URDF cannot be used.
+
     """
     path = Path(robot)
     if path.suffix in ('.yaml', '.yml'):

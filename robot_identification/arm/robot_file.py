@@ -15,15 +15,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
+import dataclasses
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
-
-from robot_identification.arm.arm import STANDARD_GRAVITY, Arm
+from robot_identification.arm.arm import Arm, STANDARD_GRAVITY
 from robot_identification.arm.drives import Drives
 from robot_identification.arm.effort import Effort, PositionSignal
 from robot_identification.arm.library import find_urdf
@@ -31,6 +29,7 @@ from robot_identification.arm.limits import Limits
 from robot_identification.arm.urdf import rotation_from_rpy
 from robot_identification.arrays import read_only
 from robot_identification.errors import ArmError, ConfigurationError
+import yaml
 
 KEYS = ('name', 'urdf', 'locked', 'gravity', 'mount', 'joints', 'drives', 'coupling', 'effort',
         'position', 'recording')
@@ -55,6 +54,7 @@ def read_robot_file(path: str | Path) -> Arm:
         in.
     ArmError
         The URDF cannot be used.
+
     """
     path = Path(path)
     try:
@@ -89,6 +89,7 @@ def arm_from_mapping(content: Mapping[str, Any], *, folder: Path, origin: str,
     ------
     ConfigurationError, ArmError
         As `read_robot_file`.
+
     """
     _known_keys(content, KEYS, origin)
     empty = _unfilled(content, '')

@@ -19,7 +19,6 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
-
 from robot_identification.arm.arm import Arm
 from robot_identification.arm.urdf import parse_urdf, read_urdf
 
@@ -41,6 +40,7 @@ def robot_template(urdf: str | Path, *, base: Path | None = None) -> str:
     ------
     ArmError
         The URDF cannot be used.
+
     """
     text, path = read_urdf(urdf)
     root = parse_urdf(text, f"the URDF '{urdf}'")

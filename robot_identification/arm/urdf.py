@@ -15,16 +15,15 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
+import copy
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.transform import Rotation
-
 from robot_identification.errors import ArmError, MissingDependencyError
+from scipy.spatial.transform import Rotation
 
 MOVING = ('revolute', 'continuous', 'prismatic')
 
@@ -44,6 +43,7 @@ def read_urdf(source: str | Path) -> tuple[str, Path | None]:
         There is no such file, or it is not readable text.
     MissingDependencyError
         A xacro file is given and the package `xacro` is not installed.
+
     """
     if isinstance(source, str) and source.lstrip().startswith('<'):
         return source, None
@@ -86,6 +86,7 @@ def parse_urdf(text: str, origin: str) -> ElementTree.Element:
     ------
     ArmError
         It is not XML, not a URDF, or has no moving joint.
+
     """
     try:
         root = ElementTree.fromstring(text)
@@ -134,6 +135,7 @@ def fold_urdf(text: str, origin: str,
     ArmError
         An unknown joint is to be locked, a joint mimics another one or is of a kind that cannot
         be identified and is not locked, or nothing is left to move.
+
     """
     root = copy.deepcopy(parse_urdf(text, origin))
     joints = {joint.get('name', ''): joint for joint in root.findall('joint')}
@@ -148,7 +150,7 @@ def fold_urdf(text: str, origin: str,
         elif joint.find('mimic') is not None:
             master = joint.find('mimic').get('joint')  # type: ignore[union-attr]
             raise ArmError(f"{origin}: joint '{name}' mimics '{master}', which has no torque of "
-                           f"its own to identify; lock it: locked: {{{name}: 0.0}}")
+                           f'its own to identify; lock it: locked: {{{name}: 0.0}}')
         elif kind not in (*MOVING, 'fixed'):
             raise ArmError(f"{origin}: joint '{name}' is of type '{kind}'; only revolute, "
                            f'continuous, prismatic and fixed joints can be identified, or lock it')

@@ -17,11 +17,10 @@ from __future__ import annotations
 
 import sys
 
-import typer
-
 from robot_identification.cli import demo, excite, identify, lists, payload, ros, study
 from robot_identification.cli.console import err
 from robot_identification.errors import RobotIdentificationError
+import typer
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
                   rich_markup_mode='markdown',    # so that units in brackets stay
@@ -31,6 +30,7 @@ for command in (demo.demo, lists.init, excite.excite, excite.simulate, identify.
                 lists.estimators, lists.frictions, lists.robots, study.studies):
     app.command()(command)
 app.add_typer(ros.ros, name='ros')
+
 
 def main() -> None:
     """Run the command line: 0 is a pass, 1 a negative verdict, 2 a wrong input."""

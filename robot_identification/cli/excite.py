@@ -21,28 +21,27 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-import typer
 from rich.table import Table
-
 from robot_identification.arm import Arm, load_arm
-from robot_identification.cli.console import AsJson, Robot, emit, err, out, progress
+from robot_identification.cli.console import AsJson, emit, err, out, progress, Robot
 from robot_identification.errors import ConfigurationError, ExcitationError
 from robot_identification.excitation import (
-    VALIDATION_MOTIONS,
+    design,
     EarlierMotion,
     Excitation,
+    load_excitation,
     Payload,
     Progress,
     Requirements,
-    Workspace,
-    design,
-    load_excitation,
     save_joint_trajectory,
     save_ur_script,
     suggested_harmonics,
     validation_motion,
+    VALIDATION_MOTIONS,
+    Workspace,
 )
 from robot_identification.recording import Recording, write_bag
+import typer
 
 WRITERS: dict[str, Callable[[Recording, Path], None]] = {
     '.csv': Recording.to_csv, '.npz': Recording.to_npz, '': write_bag}
@@ -215,13 +214,14 @@ def numbers(option: str, text: str, count: int) -> list[float]:
     ------
     ConfigurationError
         It is not so many numbers.
+
     """
     try:
         values = [float(part) for part in text.split(',')]
     except ValueError:
         values = []
     if len(values) != count:
-        raise ConfigurationError(f"{option} takes {count} numbers with commas between them, not "
+        raise ConfigurationError(f'{option} takes {count} numbers with commas between them, not '
                                  f"'{text}'")
     return values
 

@@ -18,11 +18,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-import yaml
-
 from robot_identification.arm import load_arm
-from robot_identification.cli.console import AsJson, Robot, emit, out, progress
+from robot_identification.cli.console import AsJson, emit, out, progress, Robot
 from robot_identification.dynamics import load_model
 from robot_identification.errors import ConfigurationError
 from robot_identification.estimation import load_limits
@@ -40,7 +37,9 @@ from robot_identification.reporting import (
     verdict_summary,
     write_report,
 )
-from robot_identification.validation import Thresholds, prediction_csv
+from robot_identification.validation import prediction_csv, Thresholds
+import typer
+import yaml
 
 Window = Annotated[tuple[int, int] | None, typer.Option(
     metavar='FIRST LAST', help='Use only these samples of the recording.')]

@@ -19,16 +19,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from rich.table import Table
 from rich.text import Text
-
 from robot_identification.arm import load_arm, robot_files, robot_template
 from robot_identification.cli.console import AsJson, emit, out
 from robot_identification.dynamics import FRICTION_MODELS
 from robot_identification.errors import ArmError, ConfigurationError
 from robot_identification.estimation import AUTO, ESTIMATORS
 from robot_identification.files import write_text
+import typer
 
 
 def init(

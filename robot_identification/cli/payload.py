@@ -19,14 +19,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from rich.table import Table
-
 from robot_identification.arm import load_arm
-from robot_identification.cli.console import AsJson, Robot, emit, out
+from robot_identification.cli.console import AsJson, emit, out, Robot
 from robot_identification.dynamics import INERTIAL_NAMES, INERTIAL_UNITS, load_model
 from robot_identification.estimation import identify_gains, identify_payload
 from robot_identification.recording import load_recording
+import typer
 
 
 def payload(

@@ -19,10 +19,9 @@ import importlib.util
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from robot_identification.cli.console import AsJson, emit, out
 from robot_identification.errors import ConfigurationError
+import typer
 
 ros = typer.Typer(no_args_is_help=True, help='The same job on ROS 2.')
 
@@ -34,8 +33,9 @@ def group() -> None:
 
 @ros.command()
 def demo(
-    output: Annotated[Path, typer.Option('--output', '-o', help='Folder for the results.')
-    ] = Path('results/ros_demo'),
+    output: Annotated[
+        Path,
+        typer.Option('--output', '-o', help='Folder for the results.')] = Path('results/ros_demo'),
     robot: Annotated[str, typer.Option(help='Shipped robot or robot YAML.')] = 'panda',
     time_budget: Annotated[float, typer.Option(help='For the designs [s].')] = 20.0,
     seed: Annotated[int, typer.Option(help='Of the designs and of the simulated arm.')] = 0,

@@ -18,11 +18,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from rich.table import Table
-
 from robot_identification.cli.console import AsJson, emit, out, progress
 from robot_identification.reporting.study_report import write_study
+import typer
 
 
 def study(

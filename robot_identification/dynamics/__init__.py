@@ -13,18 +13,18 @@
 # limitations under the License.
 """Dynamics: regressor, base parameters, inertial parameters, friction."""
 
-from robot_identification.dynamics.base_parameters import BaseParameters, base_parameters
+from robot_identification.dynamics.base_parameters import base_parameters, BaseParameters
 from robot_identification.dynamics.friction import FRICTION_MODELS, FrictionModel, get_friction
 from robot_identification.dynamics.identified_model import IdentifiedModel, load_model
 from robot_identification.dynamics.inertial import (
+    from_pseudo_inertia,
     INERTIAL_NAMES,
     INERTIAL_UNITS,
-    from_pseudo_inertia,
     pseudo_inertia,
     smallest_eigenvalues,
 )
 from robot_identification.dynamics.regressor import inverse_dynamics, joint_torque_regressor
-from robot_identification.dynamics.structure import ModelStructure, element_loads
+from robot_identification.dynamics.structure import element_loads, ModelStructure
 
 __all__ = [
     'FRICTION_MODELS', 'INERTIAL_NAMES', 'INERTIAL_UNITS', 'BaseParameters', 'FrictionModel',

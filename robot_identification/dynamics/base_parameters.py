@@ -18,7 +18,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics.structure import ModelStructure
 from robot_identification.errors import EstimationError
@@ -44,6 +43,7 @@ class BaseParameters:
     gap
         Smallest relative residual of a kept column, and largest of a dropped one; the tolerance
         lies between them.
+
     """
 
     structure: ModelStructure
@@ -145,6 +145,7 @@ def base_parameters(
     ----------
     M. Gautier, "Numerical calculation of the base inertial parameters of robots", J. Robotic
     Systems 8(4), 1991.
+
     """
     arm = structure.arm
     rng = np.random.default_rng(seed)

@@ -20,9 +20,8 @@ starts no threads of its own.
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
-
+import numpy as np
 from robot_identification.dynamics.kernels import OPTIONS
 
 

@@ -21,9 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 from numpy.typing import ArrayLike
-
 from robot_identification.arm import Arm, arm_from_mapping, arm_to_mapping
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics.friction import get_friction
@@ -35,6 +33,7 @@ from robot_identification.errors import (
     UnknownNameError,
 )
 from robot_identification.files import write_text
+import yaml
 
 SCHEMA = 'robot_identification/model/2'
 READABLE = (SCHEMA, 'robot_identification/model/1')
@@ -66,6 +65,7 @@ class IdentifiedModel:
     delay
         By how much each joint's measured positions lag its torque, (n,) [s]; zeros when None.
         `torque` predicts without delay, `validate` compares at the delayed instants.
+
     """
 
     arm: Arm
@@ -107,6 +107,7 @@ class IdentifiedModel:
         ------
         ConfigurationError
             Shapes that do not fit the arm.
+
         """
         rigid = inverse_dynamics(self.arm, q, v, a, self.inertial)
         return rigid + self.drive_torque(np.asarray(v, dtype=float), np.asarray(a, dtype=float),
@@ -122,6 +123,7 @@ class IdentifiedModel:
             Velocities and accelerations, (N, n).
         load
             Torques that the joints transmit, (N, n) [N m or N]; for friction that needs it.
+
         """
         transmission = self.arm.transmission
         torques = (a @ transmission.T) * self.rotor_inertia + self.friction_torque(v, load)
@@ -143,6 +145,7 @@ class IdentifiedModel:
         ----------
         q
             Positions, (N, n) [rad or m].
+
         """
         q = np.asarray(q, dtype=float)
         zero = np.zeros_like(q)
@@ -163,6 +166,7 @@ class IdentifiedModel:
         ----------
         path
             The file; it is written whole or not at all.
+
         """
         content = {
             'schema': SCHEMA,
@@ -199,6 +203,7 @@ def load_model(path: str | Path) -> IdentifiedModel:
     ------
     ModelFileError
         The file is missing, damaged, or of another schema.
+
     """
     path = Path(path)
     try:

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-
 from robot_identification.arrays import Array
 
 INERTIAL_NAMES = ('m', 'mcx', 'mcy', 'mcz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz')
@@ -36,6 +35,7 @@ def pseudo_inertia(parameters: ArrayLike) -> Array:
     ----------
     P. M. Wensing, S. Kim, J.-J. E. Slotine, "Linear matrix inequalities for physically consistent
     inertial parameter identification", IEEE Robotics and Automation Letters 3(1), 2018, eq. (16).
+
     """
     return np.einsum('...p,pij->...ij', np.asarray(parameters, dtype=float), PSEUDO_INERTIA_BASIS)
 
@@ -58,6 +58,7 @@ def smallest_eigenvalues(parameters: ArrayLike) -> Array:
     ----------
     parameters
         Inertial parameters, (..., 10).
+
     """
     eigenvalues = np.linalg.eigvalsh(pseudo_inertia(parameters))
     return np.asarray(eigenvalues[..., 0], dtype=float)

@@ -22,8 +22,8 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 from numba import njit
+import numpy as np
 
 OPTIONS = {'cache': True, 'nogil': True, 'error_model': 'numpy', 'fastmath': {'contract'}}
 

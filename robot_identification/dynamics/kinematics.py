@@ -19,7 +19,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
-
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only
 
@@ -42,6 +41,7 @@ class Kinematics(NamedTuple):
         Whether the joint slides, (n,).
     gravity
         In the base frame, (3,) [m/s^2].
+
     """
 
     parents: Array

@@ -15,11 +15,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from itertools import pairwise
+import os
 
 SMALLEST = 512    # samples below which a second thread costs more than it saves
 
@@ -42,6 +42,7 @@ def over_blocks(kernel: Callable[[slice], None], count: int) -> None:
         Works on its rows only, and releases the GIL.
     count
         Number of rows.
+
     """
     parts = min(core_count(), max(1, count // SMALLEST))
     edges = [count * i // parts for i in range(parts + 1)]

@@ -18,9 +18,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import pinocchio as pin
 from numpy.typing import ArrayLike
-
+import pinocchio as pin
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.dynamics.kinematics import Kinematics
@@ -83,6 +82,7 @@ def joint_torque_regressor(
     ----------
     C. G. Atkeson, C. H. An, J. M. Hollerbach, "Estimation of inertial parameters of manipulator
     loads and links", Int. J. Robotics Research 5(3), 1986.
+
     """
     q, v, a = _states(arm, q, v, a)
     shape = (len(q), arm.n, 10 * arm.n)
@@ -114,6 +114,7 @@ def inverse_dynamics(
     ------
     ConfigurationError
         Shapes that do not fit the arm.
+
     """
     q, v, a = _states(arm, q, v, a)
     values = arm.inertial_parameters if inertial is None else np.ascontiguousarray(

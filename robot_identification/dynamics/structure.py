@@ -18,7 +18,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics.friction import FrictionModel, get_friction
@@ -53,6 +52,7 @@ class ModelStructure:
     ------
     ConfigurationError
         A shape that is not (m, s) positive numbers.
+
     """
 
     arm: Arm
@@ -159,6 +159,7 @@ class ModelStructure:
             Positions, velocities, accelerations [rad or m, per s, per s^2].
         load
             Torques that the joints transmit, (N, n) [N m or N]; for friction that needs it.
+
         """
         out = np.empty((len(q), self.arm.n, self.count))
         out[:, :, self.inertial] = joint_torque_regressor(self.arm, q, v, a, backend=self.backend)
@@ -196,6 +197,7 @@ def element_loads(arm: Arm, load: Array | None) -> list[Array | None]:
     -------
     list
         m arrays (N,), or m times None.
+
     """
     if load is None:
         return [None] * len(arm.transmission)

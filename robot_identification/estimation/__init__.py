@@ -18,12 +18,12 @@ from __future__ import annotations
 from typing import Any
 
 from robot_identification.errors import ConfigurationError, UnknownNameError
-from robot_identification.estimation.auto import AUTO, Choice, Trial, choose
+from robot_identification.estimation.auto import AUTO, Choice, choose, Trial
 from robot_identification.estimation.consistent import ConsistentEstimate, fit_consistent
 from robot_identification.estimation.delay import DelayEstimate, estimate_delay
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.estimator import Estimator
-from robot_identification.estimation.fit import Fit, FitOptions, fit_samples
+from robot_identification.estimation.fit import Fit, fit_samples, FitOptions
 from robot_identification.estimation.huber import Huber
 from robot_identification.estimation.idim import Didim, InstrumentalVariables
 from robot_identification.estimation.link_limits import LinkLimits, load_limits
@@ -39,13 +39,13 @@ from robot_identification.estimation.online import (
 )
 from robot_identification.estimation.payload import (
     GainEstimate,
-    PayloadEstimate,
     identify_gains,
     identify_payload,
+    PayloadEstimate,
 )
 from robot_identification.estimation.ridge import Ridge
 from robot_identification.estimation.search import SEARCHES
-from robot_identification.estimation.search.estimator import SearchEstimate, search_estimator
+from robot_identification.estimation.search.estimator import search_estimator, SearchEstimate
 from robot_identification.estimation.tls import TotalLeastSquares
 from robot_identification.estimation.wls import WeightedLeastSquares
 
@@ -79,6 +79,7 @@ def get_estimator(name: str, **settings: Any) -> Estimator:
         There is none; the text lists those that exist.
     ConfigurationError
         It has no such setting.
+
     """
     if name not in ESTIMATORS:
         raise UnknownNameError('estimator', name, ESTIMATORS)

@@ -21,14 +21,13 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
-from robot_identification.dynamics import ModelStructure, base_parameters, get_friction
+from robot_identification.dynamics import base_parameters, get_friction, ModelStructure
 from robot_identification.dynamics.friction import SUFFIX
 from robot_identification.errors import EstimationError, RobotIdentificationError
 from robot_identification.estimation.estimator import Estimator
-from robot_identification.estimation.fit import FitOptions, fit_samples
+from robot_identification.estimation.fit import fit_samples, FitOptions
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import select
 
@@ -60,6 +59,7 @@ class Trial:
         Whether it was taken.
     note
         Why it could not be fitted, or empty.
+
     """
 
     friction: str
@@ -87,6 +87,7 @@ class Choice:
         All combinations, best first; those that could not be fitted last.
     blocks
         How the data were split.
+
     """
 
     options: FitOptions
@@ -117,6 +118,7 @@ def split(samples: Samples, folds: int = FOLDS) -> tuple[list[tuple[Samples, Sam
     ------
     EstimationError
         The recording is too short for so many blocks.
+
     """
     length = samples.t[-1] - samples.t[0] + 1 / samples.rate
     period = None if samples.period is None else samples.period / samples.rate
@@ -199,6 +201,7 @@ def choose(
     ----------
     T. Hastie, R. Tibshirani, J. Friedman, "The elements of statistical learning", 2009, section
     7.10 (cross-validation, one-standard-error rule).
+
     """
     splits = [split(part) for part in samples]
     run = _Run(arm, samples, [pairs for pairs, _ in splits], backend,

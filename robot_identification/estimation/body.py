@@ -18,12 +18,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
-
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import from_pseudo_inertia, pseudo_inertia
 from robot_identification.errors import EstimationError, MissingDependencyError
-from robot_identification.estimation.prior import SYMMETRIC_BASIS, link_transform, matrix_root
+from robot_identification.estimation.prior import link_transform, matrix_root, SYMMETRIC_BASIS
+from scipy import sparse
 
 MARGIN = 1e-4
 WEAK = 10.0
@@ -67,6 +66,7 @@ def fit_body(rows: Array, target: Array) -> Body:
     ----------
     P. M. Wensing, S. Kim, J.-J. E. Slotine, "Linear matrix inequalities for physically consistent
     inertial parameter identification", IEEE Robotics and Automation Letters 3(1), 2018.
+
     """
     flat, wanted = rows.reshape(-1, 10), target.ravel()
     free = np.linalg.lstsq(flat, wanted, rcond=1e-10)[0]

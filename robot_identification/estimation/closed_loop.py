@@ -21,9 +21,8 @@ from typing import Any, Protocol
 
 import numpy as np
 import pinocchio as pin
-
 from robot_identification.arrays import Array
-from robot_identification.dynamics import IdentifiedModel, element_loads, get_friction
+from robot_identification.dynamics import element_loads, get_friction, IdentifiedModel
 from robot_identification.errors import EstimationError
 from robot_identification.signals import Samples
 
@@ -57,6 +56,7 @@ class ClosedLoop:
         Maps instants (N,) [s] of the recording to q, v, a, (N, n) each.
     law
         The control law.
+
     """
 
     reference: Motion
@@ -79,6 +79,7 @@ class ClosedLoop:
         ------
         EstimationError
             The simulated arm leaves its reference.
+
         """
         states = tuple(np.array(x) for x in (samples.q, samples.v, samples.a))
         plant = _Plant(model)
@@ -159,6 +160,7 @@ def periodic(motion: Any, start: float) -> Motion:
         An excitation, or a trajectory with `evaluate` and `period`.
     start
         When its first period started, in the recording's time [s].
+
     """
     trajectory = getattr(motion, 'trajectory', motion)
 

@@ -19,12 +19,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
-
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import (
-    ModelStructure,
     from_pseudo_inertia,
+    ModelStructure,
     pseudo_inertia,
     smallest_eigenvalues,
 )
@@ -35,14 +33,15 @@ from robot_identification.errors import (
     UnknownNameError,
 )
 from robot_identification.estimation.estimate import Estimate
-from robot_identification.estimation.link_limits import LinkLimits, limit_rows
+from robot_identification.estimation.link_limits import limit_rows, LinkLimits
 from robot_identification.estimation.prior import (
-    SYMMETRIC_BASIS,
-    Prior,
     link_transform,
     matrix_root,
+    Prior,
+    SYMMETRIC_BASIS,
 )
 from robot_identification.regression import NormalForm, Regression
+from scipy import sparse
 
 MARGIN = 1e-3
 """Part of the prior's scale by which every pseudo-inertia stays inside the feasible cone."""
@@ -79,6 +78,7 @@ class ConsistentEstimate:
         Text of the solver.
     deviation
         Prior standard deviation of the links' parameters relative to the URDF's.
+
     """
 
     structure: ModelStructure
@@ -158,6 +158,7 @@ def fit_consistent(
     inertial parameter identification", IEEE Robotics and Automation Letters 3(1), 2018.
     T. Lee, P. M. Wensing, F. C. Park, "Geometric robot dynamic identification: a convex
     programming approach", IEEE Trans. Robotics 36(2), 2020.
+
     """
     regression = regression.of(estimate.base)
     structure = regression.base.structure

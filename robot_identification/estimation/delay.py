@@ -18,7 +18,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-
 from robot_identification.arrays import Array, IndexArray, read_only
 from robot_identification.errors import EstimationError
 from robot_identification.estimation.estimate import Estimate
@@ -26,7 +25,7 @@ from robot_identification.regression import Regression
 from robot_identification.regression.normal_form import triangle
 from robot_identification.regression.reduce import joint_columns, packed_rows
 from robot_identification.signals import Samples
-from robot_identification.signals.shift import LONGEST_DELAY, delayed
+from robot_identification.signals.shift import delayed, LONGEST_DELAY
 
 ROUNDS = 12
 SMALL_STEP = 2e-6
@@ -44,6 +43,7 @@ class DelayEstimate:
     ----------
     values, deviations
         Of each joint, (n,) [s]: positive where the measured position lags the torque.
+
     """
 
     values: Array
@@ -75,6 +75,7 @@ def estimate_delay(regression: Regression, estimate: Estimate,
     ------
     EstimationError
         A delay leaves what sensors and filters can make, or does not converge.
+
     """
     regression = regression.of(estimate.base)
     joints = regression.normal.joints

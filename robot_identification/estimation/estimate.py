@@ -18,10 +18,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy import stats
-
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import BaseParameters
+from scipy import stats
 
 OK = 'ok'
 RANK_DEFICIENT = 'rank_deficient'
@@ -73,6 +72,7 @@ class Estimate:
     own_values
         Whether the values are not a minimum of the rows' weighted squares, so that a consistent
         model has to be the nearest to values and covariance instead of being fitted to the rows.
+
     """
 
     estimator: str

@@ -20,9 +20,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-
 from robot_identification.arrays import Array, IndexArray
-from robot_identification.estimation.estimate import NOT_CONVERGED, OK, RANK_DEFICIENT, Estimate
+from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK, RANK_DEFICIENT
 from robot_identification.estimation.noise import colour
 from robot_identification.estimation.variable_projection import (
     best_shape,
@@ -66,6 +65,7 @@ class Reweighted:
         Rounds.
     converged
         Whether weights and deviations agree.
+
     """
 
     solution: Solution
@@ -88,6 +88,7 @@ class Estimator(ABC):
     own_covariance
         Whether the covariance is not that of weighted least squares; it is then conditional on the
         shape of the friction.
+
     """
 
     name: ClassVar[str]
@@ -105,6 +106,7 @@ class Estimator(ABC):
             The problem.
         reweighted
             The fit in which each joint weighs by its own residuals.
+
         """
 
     def noise(self, regression: Regression, reweighted: Reweighted) -> tuple[Array, Array]:
@@ -118,6 +120,7 @@ class Estimator(ABC):
         ----------
         regression, reweighted
             As for `weights`.
+
         """
         return reweighted.deviations, colour(regression.residuals(reweighted.solution.beta))
 
@@ -134,6 +137,7 @@ class Estimator(ABC):
         ------
         EstimationError
             The estimator needs what the recordings do not have.
+
         """
         if not regression.fixed:
             return self._fit_shape(regression)
@@ -174,6 +178,7 @@ def reweight(normal: NormalForm) -> Reweighted:
     ----------
     normal
         The problem with n joints.
+
     """
     weights = np.ones(normal.joints)
     for iteration in range(1, MOST_ITERATIONS + 1):
@@ -201,6 +206,7 @@ def solve(normal: NormalForm, weights: Array) -> Solution:
     -------
     Solution
         Of least norm in scaled parameters, where the data do not determine all of them.
+
     """
     matrix, target = normal.stacked(weights)
     norms = np.linalg.norm(matrix, axis=0)
@@ -249,6 +255,7 @@ def assemble(name: str, normal: NormalForm, weights: Array, solution: Solution, 
         Of each joint's rows, (n,) each.
     status, iterations
         How it was found.
+
     """
     base = normal.base
     sizes = [len(factor) for factor in normal.factors]
@@ -285,6 +292,7 @@ def revalued(estimate: Estimate, normal: NormalForm, values: Array,
         The problem.
     values, covariance
         (r,) and (r, r).
+
     """
     energy, rss = normal.energy(), normal.rss(values)
     return replace(estimate, values=values, covariance=covariance,

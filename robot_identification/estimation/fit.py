@@ -20,13 +20,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.dynamics import (
     BaseParameters,
-    IdentifiedModel,
     get_friction,
+    IdentifiedModel,
     inverse_dynamics,
 )
 from robot_identification.errors import EstimationError
@@ -34,7 +33,7 @@ from robot_identification.estimation.consistent import ConsistentEstimate, fit_c
 from robot_identification.estimation.delay import DelayEstimate, estimate_delay
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.estimator import Estimator
-from robot_identification.regression import Regression, build_regression
+from robot_identification.regression import build_regression, Regression
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import delayed
 
@@ -57,6 +56,7 @@ class FitOptions:
         Whether a delay between position and torque is estimated for each joint.
     consistency
         Options of `fit_consistent`.
+
     """
 
     estimator: Estimator
@@ -80,6 +80,7 @@ class Fit:
         The physically consistent parameters.
     delay
         Of each joint; zeros with zero deviation where none was asked for.
+
     """
 
     regression: Regression
@@ -141,6 +142,7 @@ def fit_samples(
     ------
     EstimationError
         The data cannot be fitted this way; the text says why.
+
     """
     friction = get_friction(options.friction)
     if 'literal' in friction.key:

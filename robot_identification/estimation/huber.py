@@ -18,16 +18,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError
-from robot_identification.estimation.estimate import NOT_CONVERGED, OK, Estimate
+from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK
 from robot_identification.estimation.estimator import (
-    Estimator,
-    Reweighted,
     assemble,
+    Estimator,
     revalued,
     reweight,
+    Reweighted,
     solve,
 )
 from robot_identification.regression import NormalForm, Regression
@@ -58,6 +57,7 @@ class Huber(Estimator):
     ----------
     P. J. Huber, "Robust estimation of a location parameter", Annals of Mathematical Statistics
     35(1), 1964.
+
     """
 
     name = 'huber'

@@ -21,19 +21,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation.closed_loop import ClosedLoop, ControlLaw, Motion, periodic
 from robot_identification.estimation.consistent import fit_consistent
-from robot_identification.estimation.estimate import NOT_CONVERGED, OK, Estimate
+from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK
 from robot_identification.estimation.estimator import (
-    Estimator,
-    Reweighted,
     assemble,
+    Estimator,
     revalued,
     reweight,
+    Reweighted,
 )
 from robot_identification.regression import Regression
 from robot_identification.regression.reduce import joint_columns, packed_rows
@@ -60,6 +59,7 @@ class ClosedLoopEstimator(Estimator):
         When the reference started, in the recording's time [s].
     rounds
         Most simulations.
+
     """
 
     own_covariance = True
@@ -172,6 +172,7 @@ class InstrumentalVariables(ClosedLoopEstimator):
     ----------
     A. Janot, P.-O. Vandanjon, M. Gautier, "A generic instrumental variable approach for industrial
     robot identification", IEEE Trans. Control Systems Technology 22(1), 2014.
+
     """
 
     name = 'idim_iv'
@@ -202,6 +203,7 @@ class Didim(ClosedLoopEstimator):
     ----------
     M. Gautier, A. Janot, P.-O. Vandanjon, "A new closed-loop output error method for parameter
     identification of robot dynamics", IEEE Trans. Control Systems Technology 21(2), 2013.
+
     """
 
     name = 'didim'

@@ -21,13 +21,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 from numpy.typing import ArrayLike
-
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.dynamics import ModelStructure, pseudo_inertia
 from robot_identification.errors import ConfigurationError
+import yaml
 
 
 @dataclass(frozen=True)
@@ -50,6 +49,7 @@ class LinkLimits:
     P. M. Wensing, S. Kim, J.-J. E. Slotine, "Linear matrix inequalities for physically consistent
     inertial parameter identification", IEEE Robotics and Automation Letters 3(1), 2018, section IV
     (density on a bounding ellipsoid).
+
     """
 
     mass: ArrayLike | None = None
@@ -118,6 +118,7 @@ def limit_rows(structure: ModelStructure, limits: Mapping[str, LinkLimits]) -> t
     ------
     ConfigurationError
         A joint that the arm does not have.
+
     """
     names = structure.arm.joint_names
     rows, bounds = [np.zeros((0, structure.count))], [np.zeros(0)]
@@ -149,6 +150,7 @@ def load_limits(path: str | Path, arm: Arm) -> dict[str, LinkLimits]:
     ------
     ConfigurationError
         The file cannot be read, or says what cannot be.
+
     """
     try:
         content: Any = yaml.safe_load(Path(path).read_text(encoding='utf-8'))

@@ -16,7 +16,6 @@
 from __future__ import annotations
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.errors import EstimationError
 from robot_identification.estimation.estimator import Estimator, Reweighted
@@ -36,6 +35,7 @@ class MaximumLikelihood(Estimator):
     manipulators using modified Fourier series", Int. J. Advanced Robotic Systems 9, 2012.
     J. Swevers et al., "Optimal robot excitation and identification", IEEE Trans. Robotics and
     Automation 13(5), 1997.
+
     """
 
     name = 'mle'

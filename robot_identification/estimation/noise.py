@@ -16,7 +16,6 @@
 from __future__ import annotations
 
 import numpy as np
-
 from robot_identification.arrays import Array
 
 SIGNIFICANT = 3.0
@@ -40,6 +39,7 @@ def colour(residuals: Array) -> Array:
     ----------
     W. K. Newey, K. D. West, "A simple, positive semi-definite, heteroskedasticity and
     autocorrelation consistent covariance matrix", Econometrica 55(3), 1987.
+
     """
     rows, n = residuals.shape
     length = int(np.sqrt(rows)) + 1

@@ -16,7 +16,6 @@
 from __future__ import annotations
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.estimation.estimator import Estimator, Reweighted
 from robot_identification.regression import Regression
@@ -30,6 +29,7 @@ class OrdinaryLeastSquares(Estimator):
     ----------
     C. G. Atkeson, C. H. An, J. M. Hollerbach, "Estimation of inertial parameters of manipulator
     loads and links", Int. J. Robotics Research 5(3), 1986.
+
     """
 
     name = 'ols'

@@ -21,14 +21,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.linalg import qr
-from scipy.optimize import least_squares
-
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import (
-    IdentifiedModel,
     base_parameters,
+    IdentifiedModel,
     joint_torque_regressor,
     smallest_eigenvalues,
 )
@@ -38,7 +35,9 @@ from robot_identification.estimation.body import fit_body
 from robot_identification.estimation.noise import colour
 from robot_identification.recording import Recording
 from robot_identification.regression.normal_form import triangle
-from robot_identification.signals import Samples, delayed, process
+from robot_identification.signals import delayed, process, Samples
+from scipy.linalg import qr
+from scipy.optimize import least_squares
 
 WEIGHTINGS = 3
 """Fits with weights of the joints by their residuals."""
@@ -62,6 +61,7 @@ class PayloadEstimate:
         Smallest eigenvalue of the pseudo-inertia; positive.
     relative_error
         Norm of residuals over norm of the payload's torques.
+
     """
 
     parameters: Array
@@ -110,6 +110,7 @@ def identify_payload(
     ------
     EstimationError
         No physical body explains the difference.
+
     """
     options = dict(processing or {})
     samples = delayed(process(loaded, model.arm, **options), model.delay)
@@ -145,6 +146,7 @@ class GainEstimate:
         Torque at the joint for one unit of the recorded effort, (n,) [N m/A or N/A].
     deviations
         Of the gains, (n,).
+
     """
 
     gains: Array
@@ -199,12 +201,13 @@ def identify_gains(
     ----------
     M. Gautier, S. Briot, "Global identification of joint drive gains and dynamic parameters of
     robots", ASME J. Dynamic Systems, Measurement, and Control 136(5), 2014.
+
     """
     if not mass > 0:
         raise ConfigurationError(f'the mass of the payload must be positive, not {mass}')
     structure = ModelStructure.of(arm, friction)
     if structure.friction.shape or structure.friction.needs_load:
-        raise ConfigurationError(f"gains need friction that is linear in its parameters, not "
+        raise ConfigurationError('gains need friction that is linear in its parameters, not '
                                  f"'{friction}': take coulomb_viscous or cube_root")
     if len(arm.transmission) != arm.n:
         raise ConfigurationError(f"the drives of '{arm.name}' are coupled; gains of coupled "

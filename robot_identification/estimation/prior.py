@@ -18,12 +18,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import (
-    ModelStructure,
     from_pseudo_inertia,
     inverse_dynamics,
+    ModelStructure,
     pseudo_inertia,
 )
 
@@ -58,6 +57,7 @@ class Prior:
     T. Lee, P. M. Wensing, F. C. Park, "Geometric robot dynamic identification: a convex
     programming approach", IEEE Trans. Robotics 36(2), 2020 (the constant pullback of the
     affine-invariant metric).
+
     """
 
     structure: ModelStructure

@@ -18,16 +18,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError
-from robot_identification.estimation.estimate import NOT_CONVERGED, OK, Estimate
+from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK
 from robot_identification.estimation.estimator import (
-    Estimator,
-    Reweighted,
     assemble,
+    Estimator,
     revalued,
     reweight,
+    Reweighted,
 )
 from robot_identification.estimation.prior import Prior
 from robot_identification.regression import Regression
@@ -54,6 +53,7 @@ class Ridge(Estimator):
     T. Lee, P. M. Wensing, F. C. Park, "Geometric robot dynamic identification: a convex
     programming approach", IEEE Trans. Robotics 36(2), 2020.
     D. J. C. MacKay, "Bayesian interpolation", Neural Computation 4(3), 1992 (the strength).
+
     """
 
     name = 'ridge'

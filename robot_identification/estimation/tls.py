@@ -18,16 +18,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError, EstimationError
-from robot_identification.estimation.estimate import NOT_CONVERGED, OK, Estimate
+from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK
 from robot_identification.estimation.estimator import (
-    Estimator,
-    Reweighted,
     assemble,
+    Estimator,
     revalued,
     reweight,
+    Reweighted,
 )
 from robot_identification.regression import Regression
 
@@ -53,6 +52,7 @@ class TotalLeastSquares(Estimator):
     S. Van Huffel, J. Vandewalle, "The total least squares problem", SIAM, 1991.
     M. Gautier, P. Vandanjon, C. Presse, "Identification of inertial and drive gain parameters of
     robots", IEEE CDC 1994.
+
     """
 
     name = 'tls'

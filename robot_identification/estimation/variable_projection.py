@@ -20,13 +20,12 @@ from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
-from scipy.linalg import qr, solve_triangular
-from scipy.optimize import least_squares
-
 from robot_identification.arrays import Array, IndexArray, read_only
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.regression import SeparableRegression
 from robot_identification.regression.normal_form import triangle
+from scipy.linalg import qr, solve_triangular
+from scipy.optimize import least_squares
 
 RANK_TOLERANCE = 1e-8
 GRID = {0: 1, 1: 7, 2: 5}
@@ -51,6 +50,7 @@ class ShapeFit:
         Which shape numbers lie on a bound, (m, s) bool.
     evaluations
         How many shapes were tried.
+
     """
 
     shape: Array
@@ -81,6 +81,7 @@ class Projection:
     matrix
         (rows, r + m s): weighted columns of the linear parameters and of the logarithms of the
         shape, before the elimination.
+
     """
 
     residual: Array
@@ -112,6 +113,7 @@ def project(separable: SeparableRegression, shape: Array, weights: Array,
     problems whose variables separate", SIAM J. Numerical Analysis 10(2), 1973.
     L. Kaufman, "A variable projection method for solving separable nonlinear least squares
     problems", BIT 15, 1975 (the approximation of the Jacobian; the gradient stays exact).
+
     """
     factors = [separable.factor(j, shape) for j in range(separable.joints)]
     matrix = np.vstack([w * f.rows for w, f in zip(weights, factors)])
@@ -119,7 +121,7 @@ def project(separable: SeparableRegression, shape: Array, weights: Array,
     norms = np.linalg.norm(matrix, axis=0)
     norms[norms == 0] = 1.0
     left, upper, order = qr(matrix / norms, mode='economic', pivoting=True,
-                               check_finite=False)
+                            check_finite=False)
     diagonal = np.abs(np.diag(upper))
     rank = int(np.sum(diagonal > RANK_TOLERANCE * diagonal[0]))
     left = left[:, :rank]
@@ -206,6 +208,7 @@ def best_shape(separable: SeparableRegression, weights: Array,
         Of the joints' rows, (n,).
     start
         A shape (m, s) to descend from, instead of the global search.
+
     """
     search = _Search(separable, weights)
     if start is not None:
@@ -259,6 +262,7 @@ def with_shape_uncertainty(estimate: Estimate, separable: SeparableRegression, w
         At the shape that was found.
     separable, weights, found
         The problem, the weights of the joints' rows (n,), and its solution.
+
     """
     projection = project(separable, found.shape, weights)
     r, size = len(projection.beta), found.shape.size

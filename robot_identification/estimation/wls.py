@@ -28,6 +28,7 @@ class WeightedLeastSquares(Estimator):
     ----------
     M. Gautier, P. Poignet, "Extended Kalman filtering and weighted least squares dynamic
     identification of robot", Control Engineering Practice 9(12), 2001.
+
     """
 
     name = 'wls'

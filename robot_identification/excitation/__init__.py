@@ -15,16 +15,16 @@
 
 from robot_identification.excitation.certificate import (
     Certificate,
-    Claim,
     certify,
     check_certificate,
+    Claim,
     scene_for,
 )
 from robot_identification.excitation.columns import (
-    DRIVE_COLUMNS,
-    SCALINGS,
     Columns,
+    DRIVE_COLUMNS,
     EarlierMotion,
+    SCALINGS,
 )
 from robot_identification.excitation.constraints import Constraint, JointLimits
 from robot_identification.excitation.criteria import CRITERIA, Criterion, get_criterion
@@ -46,18 +46,18 @@ from robot_identification.excitation.problem import Problem
 from robot_identification.excitation.requirements import Payload, Requirements, Workspace
 from robot_identification.excitation.search import Progress
 from robot_identification.excitation.trajectories import (
-    TRAJECTORIES,
     FourierSeries,
+    get_series,
     ModifiedFourierSeries,
     QuinticSpline,
     RestingFourierSeries,
     Series,
+    TRAJECTORIES,
     Trajectory,
-    get_series,
 )
 from robot_identification.excitation.validation_motions import (
-    VALIDATION_MOTIONS,
     validation_motion,
+    VALIDATION_MOTIONS,
 )
 
 __all__ = [

@@ -17,13 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
-
 from robot_identification.arm import Arm, Limits
 from robot_identification.errors import ExcitationError
-from robot_identification.excitation.geometry import Scene, build_scene
+from robot_identification.excitation.geometry import build_scene, Scene
 from robot_identification.excitation.peaks import prove_peaks
 from robot_identification.excitation.proof import (
     prove_clearance,
@@ -58,6 +57,7 @@ class Claim:
         Whether it was.
     detail
         Joint or pair that is nearest to its limit.
+
     """
 
     quantity: str
@@ -85,6 +85,7 @@ class Certificate:
     ----------
     claims
         One for each limit.
+
     """
 
     claims: tuple[Claim, ...] = ()
@@ -147,6 +148,7 @@ def certify(arm: Arm, trajectory: Trajectory, limits: Limits, margin: float = 0.
     -------
     Certificate
         With every claim, whether it holds or not.
+
     """
     requirements = requirements or Requirements()
     claims = _joint_claims(arm, trajectory, limits, margin)
@@ -202,6 +204,7 @@ def check_certificate(
     ------
     ExcitationError
         Another arm or URDF, a limit that does not hold, or geometry that is missing here.
+
     """
     tell = progress or (lambda text: None)
     excitation.check_arm(arm)

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics.kinematics import Kinematics
@@ -82,6 +81,7 @@ class Columns:
         Unknown drive columns or scaling.
     MissingDependencyError
         numba is not installed.
+
     """
 
     def __init__(self, arm: Arm, drives: str = 'none', scaling: str = 'none',
@@ -219,6 +219,7 @@ class EarlierMotion:
         Of the samples [Hz].
     name
         For the file.
+
     """
 
     q: Array
@@ -245,6 +246,7 @@ def information_of(columns: Columns, motions: Sequence[EarlierMotion], rate: flo
     ------
     ConfigurationError
         States of another arm.
+
     """
     total = np.zeros((columns.rank, columns.rank))
     for motion in motions:

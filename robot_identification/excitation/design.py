@@ -15,13 +15,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import dataclasses
 import time
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
-
 from robot_identification.arm import Arm, Limits
 from robot_identification.arrays import Array
 from robot_identification.dynamics.regressor import joint_torque_regressor
@@ -41,13 +40,13 @@ from robot_identification.excitation.excitation import ColumnChoice, Excitation
 from robot_identification.excitation.geometry import Scene
 from robot_identification.excitation.motion_limits import centre, half_ranges, motion_limits
 from robot_identification.excitation.objective import Objective
-from robot_identification.excitation.optimisers import OPTIMISERS, Minimum
-from robot_identification.excitation.optimisers.barrier import PHASES, minimise_by_barrier
+from robot_identification.excitation.optimisers import Minimum, OPTIMISERS
+from robot_identification.excitation.optimisers.barrier import minimise_by_barrier, PHASES
 from robot_identification.excitation.peaks import Peaks, prove_peaks
 from robot_identification.excitation.problem import Problem
 from robot_identification.excitation.requirements import Requirements
 from robot_identification.excitation.search import Report, search
-from robot_identification.excitation.trajectories import Series, Trajectory, get_series
+from robot_identification.excitation.trajectories import get_series, Series, Trajectory
 
 REPAIRS = 2    # candidates that are worked on when their proof fails
 
@@ -140,6 +139,7 @@ def design(
     ----------
     J. Swevers et al., "Optimal robot excitation and identification", IEEE Trans. Robotics and
     Automation 13(5), 1997.
+
     """
     began = time.monotonic()
     if optimiser not in OPTIMISERS:
@@ -201,6 +201,7 @@ def build_problem(
     ------
     ExcitationError
         The request cannot be met.
+
     """
     if not 0.0 <= margin < 1.0:
         raise ExcitationError(f'the margin is a part of the ranges, from 0 to less than 1, not '
@@ -295,6 +296,7 @@ def condition_number(arm: Arm, trajectory: Trajectory, samples: int, rank: int) 
         In a period, evenly.
     rank
         Number of base parameters.
+
     """
     t = trajectory.period * np.arange(samples) / samples
     q, v, a = trajectory.evaluate(t, 2)

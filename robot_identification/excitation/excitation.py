@@ -15,13 +15,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
+import math
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-
 from robot_identification.arm import Arm, Limits
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import ExcitationError
@@ -53,6 +52,7 @@ class ColumnChoice:
         Standard deviations of the joints' torques [N m or N]; empty when all counted alike.
     earlier
         Names of the recordings that the motion completes.
+
     """
 
     drives: str = 'none'
@@ -104,6 +104,7 @@ class Excitation:
         What was proven.
     columns
         Which columns the criterion looked at.
+
     """
 
     trajectory: Trajectory
@@ -161,6 +162,7 @@ class Excitation:
         ------
         ExcitationError
             A rate or a number of periods that is not positive.
+
         """
         if not (np.isfinite(rate) and rate > 0):
             raise ExcitationError(f'the rate must be positive, not {rate!r} Hz')
@@ -183,6 +185,7 @@ class Excitation:
         ------
         ExcitationError
             Other joints, or another URDF.
+
         """
         if tuple(arm.joint_names) != self.joint_names:
             raise ExcitationError(
@@ -205,6 +208,7 @@ class Excitation:
             [Hz].
         periods
             How often the period is repeated.
+
         """
         motion = self.sample(rate, periods)
         header = ['t', *(f'{quantity}_{joint}' for quantity in 'qva'

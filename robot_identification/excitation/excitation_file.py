@@ -20,16 +20,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-import yaml
-
 from robot_identification.arm import Limits
 from robot_identification.errors import ExcitationError
 from robot_identification.excitation.certificate import Certificate
 from robot_identification.excitation.excitation import ColumnChoice, Excitation
-from robot_identification.excitation.motion_limits import QUANTITIES, check_limits
+from robot_identification.excitation.motion_limits import check_limits, QUANTITIES
 from robot_identification.excitation.requirements import Requirements
-from robot_identification.excitation.trajectories import Trajectory, get_series
+from robot_identification.excitation.trajectories import get_series, Trajectory
 from robot_identification.files import written_whole
+import yaml
 
 SCHEMA = 'robot_identification/excitation/1'
 T = TypeVar('T')
@@ -45,6 +44,7 @@ def save_excitation(excitation: Excitation, path: str | Path) -> None:
         What to write; numbers are written so that reading gives them back exactly.
     path
         The file.
+
     """
     text = yaml.safe_dump(_to_mapping(excitation), sort_keys=False, width=10_000)
     with written_whole(path) as temporary:
@@ -64,6 +64,7 @@ def load_excitation(path: str | Path) -> Excitation:
     ------
     ExcitationError
         The file is missing, not YAML, of another schema, or lacks a key.
+
     """
     path = Path(path)
     try:

@@ -18,11 +18,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from robot_identification.errors import ExcitationError
 from robot_identification.excitation.excitation import Excitation
 from robot_identification.files import write_text
+import yaml
 
 UR_JOINTS = 6
 UR_RATE = 125.0    # [Hz] at which a CB3 controller takes servoj; e-Series: 500
@@ -51,6 +50,7 @@ def joint_trajectory(excitation: Excitation, rate: float, periods: int = 1) -> d
     ------
     ExcitationError
         A rate or a number of periods that is not positive.
+
     """
     motion = excitation.sample(rate, periods, endpoint=True)
     points = []
@@ -87,12 +87,13 @@ def ur_script(excitation: Excitation, rate: float = UR_RATE, periods: int = 1) -
     ------
     ExcitationError
         The motion does not start at rest, or is not one of six joints.
+
     """
     if len(excitation.joint_names) != UR_JOINTS:
         raise ExcitationError(f'a UR script moves six joints, the excitation moves '
                               f'{len(excitation.joint_names)}')
     if not excitation.trajectory.series.rests_at_ends:
-        raise ExcitationError("a UR script needs a motion that starts and ends at rest; design "
+        raise ExcitationError('a UR script needs a motion that starts and ends at rest; design '
                               "one of the kind 'mfs'")
     motion = excitation.sample(rate, periods, endpoint=True)
     rows = ',\n'.join('    [' + ', '.join(f'{x:.7f}' for x in q) + ']' for q in motion.q)

@@ -16,7 +16,6 @@
 from __future__ import annotations
 
 import numpy as np
-
 from robot_identification.errors import ExcitationError
 
 RESONANCE_RATIO = 6    # of the first resonance to the highest frequency of the motion
@@ -44,6 +43,7 @@ def suggested_harmonics(duration: float, upper_frequency: float = 0.5,
     ------
     ExcitationError
         The period is too short for two harmonics below that frequency.
+
     """
     if not all(np.isfinite(x) and x > 0 for x in (duration, upper_frequency)):
         raise ExcitationError('the duration and the upper frequency must be positive')

@@ -19,7 +19,6 @@ import dataclasses
 
 import numpy as np
 from numpy.typing import ArrayLike
-
 from robot_identification.arm import Arm, Limits
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import ExcitationError
@@ -52,6 +51,7 @@ def motion_limits(
     ------
     ExcitationError
         A limit is missing, not positive, or contradicts another.
+
     """
     notes = []
     lower, upper = arm.limits.lower.copy(), arm.limits.upper.copy()
@@ -98,6 +98,7 @@ def check_limits(limits: Limits, joint_names: tuple[str, ...]) -> None:
     ------
     ExcitationError
         A range that is empty, or a magnitude that is not positive.
+
     """
     for i, joint in enumerate(joint_names):
         if not limits.lower[i] < limits.upper[i]:

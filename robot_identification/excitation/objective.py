@@ -18,12 +18,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigh
-
 from robot_identification.arrays import Array
 from robot_identification.excitation.columns import Columns
 from robot_identification.excitation.criteria.criterion import Criterion
 from robot_identification.excitation.trajectories import Series
+from scipy.linalg import eigh
 
 SMALL_PRODUCT = 200_000    # multiplications in a block: BLAS keeps these on the calling thread
 
@@ -41,6 +40,7 @@ class Evaluation:
         Its derivative with respect to the coefficients, (size, n).
     value
         The criterion as it is reported.
+
     """
 
     merit: float
@@ -65,6 +65,7 @@ class Objective:
     earlier
         Information matrix on the row space that is there already, (r, r): the motion is designed
         to complete it.
+
     """
 
     def __init__(self, columns: Columns, series: Series, samples: int,
@@ -89,6 +90,7 @@ class Objective:
             (size, n).
         sharpness
             See `Criterion.merit`.
+
         """
         (q, v, a), regressor, projected = self._regress(coefficients)
         # evr stays on the calling thread, numpy's evd does not

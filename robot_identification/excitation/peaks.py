@@ -18,10 +18,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-
 from robot_identification.arm import Limits
 from robot_identification.arrays import Array, read_only
-from robot_identification.excitation.motion_limits import QUANTITIES, centre, half_ranges
+from robot_identification.excitation.motion_limits import centre, half_ranges, QUANTITIES
 from robot_identification.excitation.trajectories import Trajectory
 
 GRID = 640    # times per harmonic, ten times finer than the constraints' grid
@@ -37,6 +36,7 @@ class Peaks:
     usage
         Part of each range that is used at most at any time, (4, n): position (distance from the
         middle of its range), velocity, acceleration, jerk; 1 is the limit, 0 where there is none.
+
     """
 
     usage: Array
@@ -65,6 +65,7 @@ def prove_peaks(trajectory: Trajectory, limits: Limits) -> Peaks:
     -------
     Peaks
         Upper bounds, a few 1e-5 above the true peaks.
+
     """
     series, x = trajectory.series, trajectory.coefficients
     count = GRID * series.resolution

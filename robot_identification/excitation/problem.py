@@ -18,7 +18,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-
 from robot_identification.arm import Limits
 from robot_identification.arrays import Array
 from robot_identification.errors import ExcitationError
@@ -53,6 +52,7 @@ class Problem:
         Which coefficients may change, (size, n) bool.
     rest
         Values of the others, (size, n).
+
     """
 
     series: Series
@@ -83,6 +83,7 @@ class Problem:
         ------
         ExcitationError
             Even a motion of nearly no amplitude breaks a constraint.
+
         """
         for attempt in range(ATTEMPTS):
             swing = self._draw(rng, min(0.95, OFFSET + attempt / ATTEMPTS))
@@ -105,6 +106,7 @@ class Problem:
         ----------
         rng
             Draws the positions that are tried.
+
         """
         best, words = -np.inf, ''
         for _ in range(RESTS_TRIED):

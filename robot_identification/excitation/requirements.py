@@ -15,13 +15,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
+import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.errors import ExcitationError
@@ -38,6 +37,7 @@ class Payload:
         [kg].
     centre
         Its centre of mass in the frame of the last joint, (3,) [m].
+
     """
 
     mass: float
@@ -60,6 +60,7 @@ class Workspace:
         A link or frame of the URDF; its origin is looked at.
     lower, upper
         Corners in the base frame, (3,) [m]; infinite where there is no bound.
+
     """
 
     frame: str
@@ -108,6 +109,7 @@ class Requirements:
     ------
     ExcitationError
         Values that make no sense.
+
     """
 
     torque_margin: float | None = None
@@ -171,6 +173,7 @@ def nominal_inertial(arm: Arm, payload: Payload | None) -> Array:
         The arm; the URDF's parameters are nominal.
     payload
         What it carries.
+
     """
     values = np.array(arm.inertial_parameters)
     if payload is not None:

@@ -15,14 +15,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from threading import Event
+import time
 
 import numpy as np
-
 from robot_identification.dynamics.parallel import core_count
 from robot_identification.errors import ExcitationError
 from robot_identification.excitation.optimisers import Minimum
@@ -46,6 +45,7 @@ class Progress:
         Since the beginning.
     finished, starts
         Starts that are done, and all.
+
     """
 
     fraction: float
@@ -96,6 +96,7 @@ def search(
     ------
     ExcitationError
         No start is possible.
+
     """
     began = time.monotonic()
     stopped = Event()

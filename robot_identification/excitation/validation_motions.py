@@ -18,11 +18,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import pinocchio as pin
 from numpy.typing import ArrayLike
-from scipy.interpolate import BSpline, make_interp_spline
-from scipy.sparse.linalg import spsolve
-
+import pinocchio as pin
 from robot_identification.arm import Arm, Limits
 from robot_identification.arrays import Array
 from robot_identification.errors import ExcitationError
@@ -35,6 +32,8 @@ from robot_identification.excitation.motion_limits import centre, half_ranges, m
 from robot_identification.excitation.requirements import Requirements
 from robot_identification.excitation.trajectories import QuinticSpline, Trajectory
 from robot_identification.excitation.trajectories.quintic_spline import DEGREE
+from scipy.interpolate import BSpline, make_interp_spline
+from scipy.sparse.linalg import spsolve
 
 VALIDATION_MOTIONS = ('fourier', 'circle', 'point_to_point')
 Path = tuple[Array, Array, float]    # times, positions, period
@@ -75,6 +74,7 @@ def validation_motion(
     ------
     ExcitationError
         No such motion is possible within the limits.
+
     """
     requirements = requirements or Requirements()
     if name == 'fourier':
@@ -143,6 +143,7 @@ def through(times: Array, positions: Array, period: float) -> Trajectory:
         (N, n); the last one repeats the first.
     period
         Of the motion [s].
+
     """
     series = QuinticSpline(period, max(2, round(period * WAYPOINT_RATE / 2)))
     dense = np.linspace(0, period, 6 * series.size)

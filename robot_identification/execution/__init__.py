@@ -15,7 +15,7 @@
 
 from robot_identification.execution.data_directory import DataDirectory
 from robot_identification.execution.motion_plan import MotionPlan, plan_motion
-from robot_identification.execution.pieces import Piece, cut
+from robot_identification.execution.pieces import cut, Piece
 from robot_identification.execution.run import Run, Sending, States
 from robot_identification.execution.silence import Silence
 from robot_identification.execution.watch import Fault, Tolerances, Watch

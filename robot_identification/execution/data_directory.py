@@ -33,6 +33,7 @@ class DataDirectory:
     ------
     ConfigurationError
         It cannot be created.
+
     """
 
     def __init__(self, root: str | Path) -> None:
@@ -58,6 +59,7 @@ class DataDirectory:
         ------
         ConfigurationError
             The name leads out of the folder: it is absolute, has `..`, or goes through a link.
+
         """
         if not name:
             raise ConfigurationError(f'the {what} is not named')
@@ -82,6 +84,7 @@ class DataDirectory:
         ------
         ConfigurationError
             It leads out of the folder, or is not there.
+
         """
         path = self.path(name, what)
         if not path.exists():

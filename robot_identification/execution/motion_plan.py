@@ -19,7 +19,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-
 from robot_identification.arm import Arm, Limits
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import ExecutionError
@@ -47,6 +46,7 @@ class Leg:
         [s].
     evaluate
         Maps times since its begin (N,) [s] to q, v, a, (N, n) each.
+
     """
 
     phase: str
@@ -67,6 +67,7 @@ class MotionPlan:
         Its parts.
     limits
         What it stays within; positions, velocities and accelerations are finite.
+
     """
 
     joint_names: tuple[str, ...]
@@ -100,6 +101,7 @@ class MotionPlan:
         ----------
         t
             Times since the begin, (N,) [s].
+
         """
         t = np.asarray(t, dtype=float)
         n = len(self.joint_names)
@@ -121,6 +123,7 @@ class MotionPlan:
         ------
         ExecutionError
             'position_limit', 'velocity_limit' or 'acceleration_limit'.
+
         """
         count = int(np.ceil(self.duration / CHECK_STEP)) + 1
         t = np.linspace(0, self.duration, count)
@@ -175,6 +178,7 @@ def plan_motion(arm: Arm, excitation: Excitation, q: Array, *, periods: int = 1,
         'start_outside_limits', or the motion leaves the limits.
     ExcitationError
         The excitation is for another arm.
+
     """
     excitation.check_arm(arm)
     limits, _ = motion_limits(arm)

@@ -18,7 +18,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-
 from robot_identification.arrays import Array, read_only
 from robot_identification.execution.motion_plan import MotionPlan
 from robot_identification.execution.warp import ramp_down
@@ -41,6 +40,7 @@ class Piece:
         When it leaves the plan to brake, or the plan ends [s].
     deceleration
         Largest acceleration while braking as a part of the limits [-].
+
     """
 
     t: Array
@@ -78,6 +78,7 @@ def cut(plan: MotionPlan, first: float, last: float, step: float = 0.01) -> Piec
         The piece follows the plan from before `first` until after `last` [s].
     step
         Of the grid [s].
+
     """
     low = max(0, int(np.floor(first / step)))
     high = max(low + 1, int(np.ceil(last / step)))

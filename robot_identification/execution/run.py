@@ -19,12 +19,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.errors import ExecutionError
 from robot_identification.execution.motion_plan import MotionPlan
-from robot_identification.execution.pieces import Piece, cut
+from robot_identification.execution.pieces import cut, Piece
 from robot_identification.execution.silence import Silence
 from robot_identification.execution.watch import Fault, Tolerances, Watch
 
@@ -54,6 +53,7 @@ class Sending:
         Of a new piece with the past, for its way to the controller [s].
     lead
         From the decision to brake until braking begins, for the same [s].
+
     """
 
     mode: str = 'rolling'
@@ -83,6 +83,7 @@ class States:
         Stamps since the begin of the plan, (N,) [s].
     q, v, effort
         (N, n); v and effort may be None.
+
     """
 
     t: Array
@@ -105,6 +106,7 @@ class Run:
         Of the watch.
     sending
         How.
+
     """
 
     def __init__(self, arm: Arm, plan: MotionPlan, send: Callable[[Piece], None],
@@ -138,6 +140,7 @@ class Run:
         held
             Whether the controller has ended the motion itself and holds the arm: it is not to be
             moved again.
+
         """
         if self._stop is None:
             self._stop, self._held = fault, held
@@ -160,6 +163,7 @@ class Run:
             Of the last joint state [s].
         passed
             Since the last step, on a clock that never stops [s].
+
         """
         heard = states is not None and len(states.t) > 0
         if states is not None and heard:

@@ -32,6 +32,7 @@ class Silence:
     ----------
     tolerance
         Age of a joint state that is no longer fresh [s].
+
     """
 
     def __init__(self, tolerance: float) -> None:
@@ -61,6 +62,7 @@ class Silence:
             Of the newest joint state [s].
         passed
             Since the last look, on a clock that never stops [s].
+
         """
         self.age = age
         self.listened = 0.0 if heard and self.fresh else self.listened + min(passed, AWAKE)

@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-
 from robot_identification.arrays import Array
 
 Motion = tuple[Array, Array, Array]
@@ -39,6 +38,7 @@ def ramp_up(evaluate: Evaluate, at: float, duration: float) -> Evaluate:
         Where the other motion takes over [s].
     duration
         Of the ramp [s].
+
     """
     def ramp(t: Array) -> Motion:
         u = t / duration
@@ -55,6 +55,7 @@ def ramp_down(evaluate: Evaluate, at: float, duration: float) -> Evaluate:
     ----------
     evaluate, at, duration
         As for `ramp_up`.
+
     """
     def ramp(t: Array) -> Motion:
         u = t / duration

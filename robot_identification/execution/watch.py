@@ -18,7 +18,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.errors import ExecutionError, RecordingError
@@ -44,6 +43,7 @@ class Fault:
         Its name for machines.
     text
         A sentence.
+
     """
 
     reason: str
@@ -70,6 +70,7 @@ class Tolerances:
     published_effort
         Largest magnitude of the effort field per joint, (n,) in its own units (amperes, say),
         watched instead of the torque limits; empty for the torque limits.
+
     """
 
     tracking: float = 0.1
@@ -93,6 +94,7 @@ class Watch:
         The motion.
     tolerances
         What is too much.
+
     """
 
     def __init__(self, arm: Arm, plan: MotionPlan, tolerances: Tolerances) -> None:
@@ -116,6 +118,7 @@ class Watch:
         ----------
         silence
             Of the arm.
+
         """
         if not silence.too_long:
             return None
@@ -134,6 +137,7 @@ class Watch:
             Their stamps since the begin of the plan, (N,) [s].
         q, v, effort
             As published, (N, n), in the arm's order.
+
         """
         position = joint_position(self.arm, q)
         expected = self.plan.evaluate(t)[0]
@@ -212,6 +216,7 @@ class Watch:
         -------
         str
             Why efforts, or those of some joints, are not watched; empty when all are.
+
         """
         if effort is None or np.isnan(effort).any():
             return 'the joint states have no efforts'

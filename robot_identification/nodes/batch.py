@@ -61,6 +61,7 @@ class BatchSubscription:
         Whether messages are taken as bytes.
     latched
         Whether the last message from before the subscription is wanted.
+
     """
 
     def __init__(self, node: Node, kind: Any, topic: str, *, reliable: bool = True,
@@ -107,6 +108,7 @@ def publishers_are_reliable(node: Node, topic: str, patience: float = 3.0) -> bo
         Name of the topic.
     patience
         For which the first publisher is waited for [s].
+
     """
     latest = time.monotonic() + patience
     while not (found := node.get_publishers_info_by_topic(topic)):

@@ -15,21 +15,20 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
+import time
 from typing import Any
 
 from rcl_interfaces.srv import GetParameters
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
-from trajectory_msgs.msg import JointTrajectory
-
 from robot_identification.errors import ConfigurationError, ExecutionError
 from robot_identification.execution import Fault
 from robot_identification.nodes.follow_joint_trajectory import (
     ActionTransport,
     follow_joint_trajectory,
 )
+from trajectory_msgs.msg import JointTrajectory
 
 PATIENCE = 5.0  # [s]
 PREFERENCE = 1.0  # [s] for which `auto` waits for the action where the topic is there already
@@ -46,6 +45,7 @@ class TopicTransport:
         That publishes.
     controller
         Resolved name of the controller.
+
     """
 
     name, refused = 'topic', False
@@ -100,6 +100,7 @@ class ControllerClient:
     ------
     ConfigurationError
         There is no such transport.
+
     """
 
     def __init__(self, node: Any, name: str, transport: str = 'auto') -> None:
@@ -135,6 +136,7 @@ class ControllerClient:
         ------
         ExecutionError
             'controller_missing' or 'controller_joints'.
+
         """
         if self.lacks:
             raise ExecutionError('controller_missing', self.lacks)

@@ -17,9 +17,9 @@ from __future__ import annotations
 
 import importlib
 import os
+from pathlib import Path
 import re
 import sys
-from pathlib import Path
 from typing import Any
 
 from robot_identification.errors import RecordingError
@@ -43,6 +43,7 @@ def message_class(kind: str) -> Any:
     ------
     RecordingError
         Its package is not installed.
+
     """
     package, _, name = kind.split('/')
     try:
@@ -65,6 +66,7 @@ def definition(kind: str) -> str:
     ------
     RecordingError
         Its text is not installed.
+
     """
     package, _, name = kind.split('/')
     texts: dict[str, str] = {}

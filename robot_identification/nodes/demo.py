@@ -15,22 +15,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import os
+from pathlib import Path
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import rclpy
 from rclpy.action import ActionClient
 from rclpy.node import Node
+from robot_identification.errors import RobotIdentificationError
 from robot_identification_interfaces.action import Design, Excite
 from robot_identification_interfaces.srv import Identify, Validate
-
-from robot_identification.errors import RobotIdentificationError
 
 NODES = ('simulated_robot', 'recorder', 'excitation', 'identification', 'validation')
 PATIENCE = 30.0   # [s] for a node to appear
@@ -51,6 +50,7 @@ class Demo:
         Shipped robot or robot YAML.
     say
         Called with what is being done.
+
     """
 
     def __init__(self, folder: Path, robot: str, say: Callable[[str], None]) -> None:
@@ -77,6 +77,7 @@ class Demo:
         ------
         RobotIdentificationError
             A step failed; the text is the node's.
+
         """
         self._folder.mkdir(parents=True, exist_ok=True)
         rclpy.init()

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from robot_identification.arm import Arm
-from robot_identification.excitation import Excitation, Progress, design
+from robot_identification.excitation import design, Excitation, Progress
 
 
 def designed(request: Any, arm: Arm, output: Path, tell: Callable[[Progress], None]) -> Excitation:
@@ -43,6 +43,7 @@ def designed(request: Any, arm: Arm, output: Path, tell: Callable[[Progress], No
     ------
     ExcitationError
         The request cannot be met.
+
     """
     found = design(
         arm, kind=request.kind or 'ffs', criterion=request.criterion or 'cond',

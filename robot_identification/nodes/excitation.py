@@ -15,9 +15,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 import threading
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,9 +26,6 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
 from rclpy.node import Node
 from rclpy.task import Future
-from robot_identification_interfaces.action import Excite
-from std_srvs.srv import Trigger
-
 from robot_identification.errors import (
     ConfigurationError,
     ExecutionError,
@@ -38,11 +35,13 @@ from robot_identification.excitation import Progress
 from robot_identification.execution import DataDirectory, Fault, Sending, Tolerances
 from robot_identification.nodes.controller_client import ControllerClient
 from robot_identification.nodes.design_request import designed
-from robot_identification.nodes.health import ERROR, OK, WARN, Health
+from robot_identification.nodes.health import ERROR, Health, OK, WARN
 from robot_identification.nodes.motion import Feedback, Motion, Outcome
 from robot_identification.nodes.parameters import declare, declared_arm
 from robot_identification.nodes.process import main_of
 from robot_identification.nodes.recorder_client import RecorderClient
+from robot_identification_interfaces.action import Excite
+from std_srvs.srv import Trigger
 
 PHASES = {'approach': Excite.Goal.APPROACH, 'settle': Excite.Goal.APPROACH,
           'run_in': Excite.Goal.RUN_IN, 'excitation': Excite.Goal.EXCITATION,

@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
-
 from robot_identification.errors import UnknownNameError
 from robot_identification.nodes.parameters import declare
 
@@ -39,6 +38,7 @@ class Faults:
         Has the parameters.
     joint_names
         Of the arm, n.
+
     """
 
     def __init__(self, node: Node, joint_names: Sequence[str]) -> None:
@@ -100,6 +100,7 @@ class Faults:
             The new joint state.
         now
             On a monotonic clock [s].
+
         """
         if self.values['silent']:
             return []

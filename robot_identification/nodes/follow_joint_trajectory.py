@@ -21,9 +21,8 @@ from typing import Any
 
 from action_msgs.msg import GoalStatus
 from rclpy.action import ActionClient
-from trajectory_msgs.msg import JointTrajectory
-
 from robot_identification.execution import Fault
+from trajectory_msgs.msg import JointTrajectory
 
 CONFIRMATION = 1.0   # [s] at rest within which the controller is to say that it has arrived
 INVALID_GOAL = -1    # also what a goal ends with that another one replaces
@@ -55,6 +54,7 @@ class ActionTransport:
         That has the client.
     controller
         Resolved name of the controller.
+
     """
 
     name = 'action'
@@ -89,6 +89,7 @@ class ActionTransport:
         ----------
         trajectory
             Without tolerances: those of the controller hold.
+
         """
         with self._lock:
             self._sent, self._ended, self.refused = self._sent + 1, False, False
@@ -113,6 +114,7 @@ class ActionTransport:
         -------
         tuple
             A fault, and a remark.
+
         """
         latest = time.monotonic() + CONFIRMATION
         while not self._ended and time.monotonic() < latest:

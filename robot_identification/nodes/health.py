@@ -31,6 +31,7 @@ class Health:
     ----------
     node
         Whose health it is.
+
     """
 
     def __init__(self, node: Any) -> None:
@@ -53,6 +54,7 @@ class Health:
             A sentence.
         values
             Numbers and names beside it.
+
         """
         self._status.level, self._status.message = level, message
         self._status.values = [KeyValue(key=key, value=str(value))

@@ -15,9 +15,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from pathlib import Path
+import time
 from typing import Any
 
 import numpy as np
@@ -25,24 +25,23 @@ from rclpy.action import ActionServer, CancelResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from robot_identification_interfaces.action import Design
-from robot_identification_interfaces.srv import Identify
-from std_msgs.msg import String
-from std_srvs.srv import Trigger
-
 from robot_identification.arm import Arm, load_arm
 from robot_identification.errors import RobotIdentificationError
 from robot_identification.excitation import Progress
 from robot_identification.execution import DataDirectory
 from robot_identification.identification import IdentificationResult, identify
 from robot_identification.nodes.design_request import designed
-from robot_identification.nodes.health import ERROR, OK, Health
+from robot_identification.nodes.health import ERROR, Health, OK
 from robot_identification.nodes.long_work import CancelledError, LongWork
 from robot_identification.nodes.parameters import declare, declared_arm
 from robot_identification.nodes.process import main_of
 from robot_identification.recording import load_recording
-from robot_identification.reporting import SavedResults, save_results
+from robot_identification.reporting import save_results, SavedResults
 from robot_identification.validation import Thresholds
+from robot_identification_interfaces.action import Design
+from robot_identification_interfaces.srv import Identify
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
 
 Step = Callable[[str, float], None]
 

@@ -19,13 +19,12 @@ import time
 
 import numpy as np
 from rclpy.node import Node
-from sensor_msgs.msg import JointState
-
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.errors import ExecutionError
 from robot_identification.nodes.batch import BatchSubscription, publishers_are_reliable
 from robot_identification.recording.bag import JointStateDecoder
+from sensor_msgs.msg import JointState
 
 FIELDS = ('position', 'velocity', 'effort')
 
@@ -47,6 +46,7 @@ class JointStateListener:
     ------
     ExecutionError
         'no_joint_states': nobody publishes them.
+
     """
 
     def __init__(self, node: Node, arm: Arm, topic: str) -> None:
@@ -69,6 +69,7 @@ class JointStateListener:
         ------
         RecordingError
             A message is not a joint state.
+
         """
         messages, times = self._subscription.take()
         own = [states for states in self._decoder.decode(messages, times)
@@ -90,6 +91,7 @@ class JointStateListener:
         ----------
         now
             On the clock of the stamps [ns].
+
         """
         return max((now - self.stamp) / 1e9, time.monotonic() - self.heard)
 

@@ -112,6 +112,7 @@ def arguments(*names: str, **defaults: str) -> list[dict[str, Any]]:
         Of the arguments, in `ARGUMENTS`.
     defaults
         Values of some, other than the usual ones.
+
     """
     return [{'name': name, **ARGUMENTS[name],
              **({'default_value': defaults[name]} if name in defaults else {})}

@@ -36,6 +36,7 @@ class LiveStates:
         Whose joints.
     topic
         Name of the topic.
+
     """
 
     def __init__(self, node: Any, arm: Arm, topic: str) -> None:
@@ -53,6 +54,7 @@ class LiveStates:
         ------
         RobotIdentificationError
             What arrives cannot be read, or efforts cannot be made torques.
+
         """
         if self._listener is None:
             name = self._node.resolve_topic_name(self._topic)

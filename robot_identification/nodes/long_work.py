@@ -15,12 +15,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
+import threading
 from typing import Any
 
 from rclpy.task import Future
-
 from robot_identification.errors import RobotIdentificationError
 
 
@@ -38,6 +37,7 @@ class LongWork:
         Whose executor is told of the end.
     tell
         Called with text and part done, from the thread.
+
     """
 
     def __init__(self, node: Any, tell: Callable[[str, float], None]) -> None:
@@ -65,6 +65,7 @@ class LongWork:
         ------
         RobotIdentificationError
             Another one is not finished.
+
         """
         if self.busy:
             raise RobotIdentificationError(

@@ -15,14 +15,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+import time
 from typing import Any
 
 import numpy as np
-
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.errors import ExecutionError
@@ -30,11 +29,11 @@ from robot_identification.excitation import check_certificate, load_excitation
 from robot_identification.execution import (
     Fault,
     MotionPlan,
+    plan_motion,
     Run,
     Sending,
     States,
     Tolerances,
-    plan_motion,
 )
 from robot_identification.nodes.controller_client import ControllerClient, Transport
 from robot_identification.nodes.joint_state_listener import JointStateListener
@@ -68,6 +67,7 @@ class Outcome:
         (n,) [rad or m].
     transport
         By which the controller was told.
+
     """
 
     reason: str
@@ -98,6 +98,7 @@ class Motion:
         Of the approach as a part of the limits.
     warn
         Told what is not watched.
+
     """
 
     def __init__(self, node: Any, arm: Arm, controller: ControllerClient,
@@ -137,6 +138,7 @@ class Motion:
         ------
         RobotIdentificationError
             The motion did not begin; the text says why.
+
         """
         motion = load_excitation(path)
         check_certificate(motion, self._arm)    # proven again, here and for this arm

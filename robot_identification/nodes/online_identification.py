@@ -19,19 +19,18 @@ from typing import Any
 
 import numpy as np
 from rclpy.node import Node
-from robot_identification_interfaces.msg import OnlineParameters
-from std_srvs.srv import Trigger
-
 from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError, RobotIdentificationError
 from robot_identification.estimation import OnlineEstimator, OnlineUpdate
 from robot_identification.estimation.online import start_online
-from robot_identification.nodes.health import ERROR, OK, WARN, Health
+from robot_identification.nodes.health import ERROR, Health, OK, WARN
 from robot_identification.nodes.live_states import LiveStates
 from robot_identification.nodes.parameters import declare, declared_arm
 from robot_identification.nodes.process import main_of
 from robot_identification.nodes.trajectories import SECOND
 from robot_identification.signals import Instant, SlidingWindow
+from robot_identification_interfaces.msg import OnlineParameters
+from std_srvs.srv import Trigger
 
 TAKE = 0.02        # [s] between looks at the joint states
 NOISE = 0.02       # part of the torque limits that is the torques' noise where none is given
@@ -83,7 +82,7 @@ class OnlineIdentificationProcess:
         node.create_timer(TAKE, self._take)
         node.create_timer(1 / publish_rate, self._publish)
         self._ending = False
-        node.get_logger().info(f"follows {len(self.online.names)} base parameters of "
+        node.get_logger().info(f'follows {len(self.online.names)} base parameters of '
                                f"'{self.arm.name}' with {estimator} and {friction}")
 
     @property

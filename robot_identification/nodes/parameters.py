@@ -20,7 +20,6 @@ from typing import Any
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
 from rclpy.node import Node
-
 from robot_identification.arm import Arm, load_arm
 from robot_identification.errors import ConfigurationError
 
@@ -49,6 +48,7 @@ def declare(node: Node, name: str, default: Any, description: str, *, read_only:
     ------
     ConfigurationError
         The value given is of another type or out of range.
+
     """
     descriptor = ParameterDescriptor(description=description, read_only=read_only)
     if lower is not None and upper is not None:
@@ -74,6 +74,7 @@ def required(node: Node, name: str, description: str) -> str:
     ------
     ConfigurationError
         It was not given.
+
     """
     value = declare(node, name, '', description)
     if not value:

@@ -15,18 +15,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import rclpy
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.logging import get_logger
 from rclpy.signals import SignalHandlerOptions
-
 from robot_identification.errors import RobotIdentificationError
 
 START = 2.0  # [s] for which a node that is still being made may go on
@@ -66,6 +65,7 @@ def run(make: Callable[[], Process], args: Sequence[str] | None = None) -> int:
     int
         0; 1 where the process ended by itself; 2 where the nodes could not be made; the reason
         was logged.
+
     """
     rclpy.init(args=list(args) if args is not None else None,
                signal_handler_options=SignalHandlerOptions.NO)

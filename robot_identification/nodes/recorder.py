@@ -15,17 +15,15 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from pathlib import Path
 import shutil
 import threading
 import time
-from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from rclpy.node import Node
-from robot_identification_interfaces.srv import StartRecording, StopRecording
-
 from robot_identification.arm import robot_files
 from robot_identification.errors import (
     RecordingError,
@@ -36,13 +34,14 @@ from robot_identification.execution import DataDirectory
 from robot_identification.files import write_text
 from robot_identification.nodes.batch import BatchSubscription, publishers_are_reliable
 from robot_identification.nodes.definitions import definition, message_class
-from robot_identification.nodes.health import ERROR, OK, WARN, Health
+from robot_identification.nodes.health import ERROR, Health, OK, WARN
 from robot_identification.nodes.parameters import declare, declared_arm
 from robot_identification.nodes.process import main_of
 from robot_identification.recording.bag import BagWriter, JointStateDecoder, Topic
 from robot_identification.recording.bag.joint_states import TYPE
 from robot_identification.recording.bag.storages import STORAGES
 from robot_identification.recording.stamps import GAP_STEPS
+from robot_identification_interfaces.srv import StartRecording, StopRecording
 
 TAKE = 0.01      # [s] between batches
 FLUSH = 0.25     # [s] of messages that a killed recorder loses
@@ -65,6 +64,7 @@ class StampCount:
         ----------
         stamps
             (N,) [ns].
+
         """
         if not self.messages:
             self.first = self.last = int(stamps[0])

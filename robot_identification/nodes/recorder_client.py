@@ -18,9 +18,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from robot_identification_interfaces.srv import StartRecording, StopRecording
-
 from robot_identification.errors import ExecutionError
+from robot_identification_interfaces.srv import StartRecording, StopRecording
 
 PATIENCE = 8.0  # [s] for the bag to be closed
 
@@ -35,6 +34,7 @@ class RecorderClient:
         That asks.
     name
         Of the recorder node.
+
     """
 
     def __init__(self, node: Any, name: str) -> None:
@@ -50,6 +50,7 @@ class RecorderClient:
         ------
         ExecutionError
             'recorder_missing'.
+
         """
         latest = time.monotonic() + 5.0
         while not self._start.service_is_ready():
@@ -66,6 +67,7 @@ class RecorderClient:
         -------
         Future
             Of the answer.
+
         """
         return self._start.call_async(StartRecording.Request(name=name, excitation=excitation))
 

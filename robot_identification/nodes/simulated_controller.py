@@ -24,8 +24,6 @@ from rcl_interfaces.msg import SetParametersResult
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.node import Node
 from rclpy.task import Future
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
-
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.errors import SimulationError
@@ -33,8 +31,9 @@ from robot_identification.nodes.batch import BatchSubscription
 from robot_identification.nodes.faults import Faults
 from robot_identification.nodes.follow_joint_trajectory import follow_joint_trajectory
 from robot_identification.nodes.parameters import declare
-from robot_identification.nodes.trajectories import SECOND, points_of
+from robot_identification.nodes.trajectories import points_of, SECOND
 from robot_identification.simulation.trajectory_follower import TrajectoryFollower
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 FEEDBACK = 0.1  # [s]
 REPLACED = 'the goal was replaced by a new one'
@@ -75,6 +74,7 @@ class SimulatedController:
         Where to begin, (n,) [rad or m].
     faults
         What goes wrong.
+
     """
 
     def __init__(self, name: str, arm: Arm, q: Array, faults: Faults) -> None:
@@ -117,6 +117,7 @@ class SimulatedController:
             Time of the simulation [s], and as a stamp [ns].
         q, v
             Measured, (n,).
+
         """
         self._now, self._stamp = now, stamp
         for message in self._topic.take()[0]:

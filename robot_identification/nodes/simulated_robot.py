@@ -23,9 +23,6 @@ import numpy as np
 import rclpy
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
-from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import JointState
-
 from robot_identification.errors import ConfigurationError, SimulationError
 from robot_identification.nodes.faults import Faults
 from robot_identification.nodes.parameters import declare, declared_arm
@@ -35,6 +32,8 @@ from robot_identification.nodes.trajectories import SECOND
 from robot_identification.recording import published_effort, published_position
 from robot_identification.recording.bag import JointStateLayout
 from robot_identification.simulation import Plant, PlantOptions, SimulatedRobot
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
 
 CLOCK_STEP = 0.005  # [s] between messages on /clock
 LATE = 0.5          # [s] behind real time that is worth a warning

@@ -15,10 +15,10 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from functools import partial
 from importlib import import_module
+import os
+import signal
 from typing import Any
 
 
@@ -35,6 +35,7 @@ def start(name: str) -> int:
     -------
     int
         Exit code of `process.run`; 0 also where it is told to end before it runs.
+
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _end)

@@ -18,12 +18,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from builtin_interfaces.msg import Duration, Time
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
-
+import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.execution import Piece
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 SECOND = 1_000_000_000
 
@@ -40,6 +39,7 @@ def trajectory_message(joint_names: Sequence[str], piece: Piece, begin: int) -> 
         The points.
     begin
         When its plan began [ns]; it is the stamp, so that points of the past are passed by.
+
     """
     message = JointTrajectory()
     message.header.stamp = Time(sec=begin // SECOND, nanosec=begin % SECOND)
@@ -62,6 +62,7 @@ def points_of(message: Any, now: int) -> tuple[Array, Array, Array, Array]:
         A JointTrajectory; accelerations and velocities that it leaves out are zero.
     now
         [ns]; the begin of a trajectory without stamp.
+
     """
     stamp = message.header.stamp.sec * SECOND + message.header.stamp.nanosec
     begin = (stamp or now) - now

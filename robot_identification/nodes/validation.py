@@ -19,15 +19,12 @@ from typing import Any
 
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
-from robot_identification_interfaces.srv import Validate
-from sensor_msgs.msg import JointState
-
 from robot_identification.arrays import Array
 from robot_identification.dynamics import IdentifiedModel, load_model
 from robot_identification.errors import ConfigurationError, RobotIdentificationError
 from robot_identification.execution import DataDirectory
 from robot_identification.identification import validate
-from robot_identification.nodes.health import ERROR, OK, Health
+from robot_identification.nodes.health import ERROR, Health, OK
 from robot_identification.nodes.live_states import LiveStates
 from robot_identification.nodes.long_work import LongWork
 from robot_identification.nodes.parameters import declare
@@ -35,6 +32,8 @@ from robot_identification.nodes.process import main_of
 from robot_identification.nodes.trajectories import SECOND
 from robot_identification.recording import load_recording
 from robot_identification.validation import LiveValidation, Thresholds
+from robot_identification_interfaces.srv import Validate
+from sensor_msgs.msg import JointState
 
 OUTPUTS = ('predicted', 'residual', 'running_error')
 

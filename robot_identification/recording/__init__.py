@@ -15,7 +15,7 @@
 
 from robot_identification.recording.bag import read_bag, write_bag
 from robot_identification.recording.effort import published_effort, published_position
-from robot_identification.recording.load import READERS, load_recording
+from robot_identification.recording.load import load_recording, READERS
 from robot_identification.recording.recording import Recording
 
 __all__ = ['READERS', 'Recording', 'load_recording', 'published_effort', 'published_position',

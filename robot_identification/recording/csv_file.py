@@ -15,18 +15,17 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
+import csv
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from robot_identification.arm import Arm
 from robot_identification.errors import RecordingError
 from robot_identification.files import written_whole
 from robot_identification.recording.keys import missing, signal_keys
-from robot_identification.recording.recording import SIGNALS, Recording
+from robot_identification.recording.recording import Recording, SIGNALS
 
 DELIMITERS = ',;\t'
 
@@ -51,6 +50,7 @@ def read_csv(path: str | Path, arm: Arm | None = None,
     ------
     RecordingError
         The file cannot be read, or lacks a column, or a cell is not a number.
+
     """
     path = Path(path)
     place = f"the recording '{path}'"
@@ -85,6 +85,7 @@ def write_csv(recording: Recording, path: str | Path) -> None:
         What to write.
     path
         The file.
+
     """
     signals = [signal for signal in SIGNALS if getattr(recording, signal) is not None]
     header = ['t', *(f'{signal}_{name}' for signal in signals for name in recording.joint_names)]

@@ -16,7 +16,6 @@
 from __future__ import annotations
 
 import numpy as np
-
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.errors import RecordingError
@@ -34,6 +33,7 @@ def joint_position(arm: Arm, q: Array) -> Array:
         Says the side of the gears and the offset.
     q
         As recorded, (N, n), in the arm's order.
+
     """
     if arm.position.side == 'motor':
         q = _solve(arm.drives.motor_from_joint, q)
@@ -57,6 +57,7 @@ def published_position(arm: Arm, q: Array, v: Array | None) -> tuple[Array, Arra
         Says the side of the gears and the offset.
     q, v
         Joint positions and velocities, (N, n).
+
     """
     q = q - arm.position.offset
     if arm.position.side == 'joint':
@@ -82,6 +83,7 @@ def check_radians(arm: Arm, q: Array, place: str) -> None:
     ------
     RecordingError
         A joint with limits turns farther than twice its limits and than two turns.
+
     """
     bound = np.maximum(np.abs(arm.limits.lower), np.abs(arm.limits.upper))
     bound = np.where(arm.prismatic | ~np.isfinite(bound), np.inf, np.maximum(2 * bound, TURNS))
@@ -112,6 +114,7 @@ def raw_effort(arm: Arm, tau: Array | None, current: Array | None,
     ------
     RecordingError
         The signal was not recorded.
+
     """
     if tau is None and current is None:
         raise RecordingError(f'{place} has neither torques (tau) nor currents (current)')
@@ -145,6 +148,7 @@ def torque_of_current(arm: Arm, current: Array, place: str) -> Array:
     ------
     RecordingError
         A gain is not known.
+
     """
     gains = arm.drives.gains
     unknown = [joint for joint, gain in zip(arm.joint_names, gains) if not np.isfinite(gain)]
@@ -170,6 +174,7 @@ def joint_torque(arm: Arm, torque: Array, q: Array) -> Array:
         As recorded, (N, n).
     q
         Joint positions, (N, n), for the gravity torque that a driver has taken away.
+
     """
     effort = arm.effort
     if effort is None:
@@ -197,6 +202,7 @@ def joint_torque_of_states(arm: Arm, effort: Array, q: Array) -> Array:
     ------
     RecordingError
         Efforts are currents, and a gain is not known.
+
     """
     raw, is_current = raw_effort(arm, effort, None, 'the joint states')
     if is_current:
@@ -224,6 +230,7 @@ def published_effort(arm: Arm, torque: Array, q: Array) -> dict[str, Array]:
     ------
     RecordingError
         Effort is a current, and a gain is not known.
+
     """
     effort = arm.effort
     if effort is None:

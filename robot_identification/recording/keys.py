@@ -41,6 +41,7 @@ def signal_keys(arm: Arm | None, keys: Mapping[str, str] | None) -> dict[str, tu
     ------
     UnknownNameError
         A signal that recordings do not have is named.
+
     """
     chosen = dict(DEFAULT_KEYS)
     for given in (arm.recording_keys if arm is not None else {}, keys or {}):
@@ -65,6 +66,7 @@ def missing(place: str, what: str, names: Iterable[str], present: Iterable[str],
         What was looked for, and what there is.
     signal
         The signal that it should hold.
+
     """
     wanted = ', '.join(f"'{name}'" for name in names)
     return RecordingError(

@@ -46,6 +46,7 @@ def load_recording(path: str | Path, arm: Arm | None = None,
     ------
     RecordingError
         The file is of another kind, cannot be read, or does not have what is asked for.
+
     """
     path = Path(path)
     if not path.exists():

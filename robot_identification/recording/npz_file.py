@@ -15,18 +15,17 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+import zipfile
 
 import numpy as np
-
 from robot_identification.arm import Arm
 from robot_identification.errors import RecordingError
 from robot_identification.files import written_whole
 from robot_identification.recording.keys import missing, signal_keys
-from robot_identification.recording.recording import SIGNALS, Recording
+from robot_identification.recording.recording import Recording, SIGNALS
 
 
 def read_npz(path: str | Path, arm: Arm | None = None,
@@ -49,6 +48,7 @@ def read_npz(path: str | Path, arm: Arm | None = None,
     ------
     RecordingError
         The file cannot be read, or lacks an array or a joint.
+
     """
     path = Path(path)
     place = f"the recording '{path}'"
@@ -82,6 +82,7 @@ def write_npz(recording: Recording, path: str | Path) -> None:
         What to write.
     path
         The file.
+
     """
     arrays: dict[str, Any] = {'t': recording.t, 'joint_names': np.array(recording.joint_names)}
     arrays.update({signal: getattr(recording, signal) for signal in SIGNALS

@@ -16,13 +16,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import dataclass, field, KW_ONLY
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import RecordingError
@@ -65,6 +64,7 @@ class Recording:
     RecordingError
         Shapes that disagree, values that are not finite, too few samples, stamps or velocities in
         wrong units.
+
     """
 
     t: Array
@@ -167,6 +167,7 @@ class Recording:
         ------
         RecordingError
             The recording does not have these samples.
+
         """
         if not 0 <= first < last <= len(self):
             raise RecordingError(f'{self.place} has the samples 0 to {len(self)}; the window '
@@ -187,6 +188,7 @@ class Recording:
         ------
         RecordingError
             A joint was not recorded.
+
         """
         names = tuple(joint_names)
         if names == self.joint_names:
@@ -213,6 +215,7 @@ class Recording:
         ------
         RecordingError
             A joint was not recorded, or positions cannot be radians.
+
         """
         recording = self.select(arm.joint_names)
         q = effort.joint_position(arm, recording.q)
@@ -227,6 +230,7 @@ class Recording:
         ----------
         arm
             As for `joint_position`.
+
         """
         recording = self.select(arm.joint_names)
         return None if recording.v is None else effort.joint_velocity(arm, recording.v)
@@ -245,6 +249,7 @@ class Recording:
         ------
         RecordingError
             The recording has no efforts, or currents without a gain.
+
         """
         recording = self.select(arm.joint_names)
         raw, is_current = effort.raw_effort(arm, recording.tau, recording.current, self.place)

@@ -16,7 +16,6 @@
 from __future__ import annotations
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.errors import RecordingError
 
@@ -52,6 +51,7 @@ def ordered(t: Array, place: str) -> tuple[np.ndarray, int, int]:
     ------
     RecordingError
         Too few stamps, not seconds, or too much disorder.
+
     """
     if len(t) < SHORTEST:
         raise RecordingError(f'{place} has {len(t)} samples, at least {SHORTEST} are needed; '
@@ -86,6 +86,7 @@ def gaps(t: Array) -> tuple[tuple[float, float], ...]:
     ----------
     t
         Increasing stamps, (N,) [s].
+
     """
     steps = np.diff(t)
     wide = np.flatnonzero(steps > GAP_STEPS * np.median(steps))

@@ -15,7 +15,7 @@
 
 from robot_identification.regression.normal_form import NormalForm
 from robot_identification.regression.reduce import reduce_samples, residuals, row_count
-from robot_identification.regression.regression import Regression, build_regression
+from robot_identification.regression.regression import build_regression, Regression
 from robot_identification.regression.separable import SeparableRegression
 
 __all__ = ['NormalForm', 'Regression', 'SeparableRegression', 'build_regression', 'reduce_samples',

@@ -20,11 +20,10 @@ from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
-from scipy.linalg import lapack
-
 from robot_identification.arrays import Array, IndexArray, read_only
 from robot_identification.dynamics import BaseParameters
 from robot_identification.errors import EstimationError
+from scipy.linalg import lapack
 
 
 def triangle(matrix: Array) -> Array:
@@ -69,6 +68,7 @@ class NormalForm:
     ----------
     J. Demmel, L. Grigori, M. Hoemmen, J. Langou, "Communication-optimal parallel and sequential QR
     and LU factorizations", SIAM J. Scientific Computing 34(1), 2012 (TSQR and its stability).
+
     """
 
     base: BaseParameters
@@ -115,6 +115,7 @@ class NormalForm:
         tuple
             R (c_j + 1, r) over all base parameters, and z (c_j + 1,): the squared residual of the
             joint is that of R beta - z.
+
         """
         factor, columns = self.factors[joint], self.columns[joint]
         rows = np.zeros((len(factor), self.base.rank))
@@ -129,6 +130,7 @@ class NormalForm:
         ----------
         weights
             (n,) factors of the rows: the reciprocal standard deviation of the joint's noise.
+
         """
         parts = [self.joint_rows(j) for j in range(self.joints)]
         return (np.vstack([w * r for w, (r, _) in zip(weights, parts)]),

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-
 from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import BaseParameters, joint_torque_regressor
 from robot_identification.dynamics.parallel import core_count, single_threaded_blas
@@ -71,6 +70,7 @@ def reduce_samples(
     ------
     EstimationError
         The samples are of another arm, or too few to make a row.
+
     """
     blocks = _blocks(samples)
     columns = joint_columns(base)
@@ -109,6 +109,7 @@ def residuals(base: BaseParameters, samples: Samples, beta: Array, *,
         Base parameter values, (r,).
     load
         Transmitted torques, (N, n) [N m or N]; for friction that needs it.
+
     """
     columns = joint_columns(base)
     out = np.empty((row_count(samples), len(columns)))
@@ -131,6 +132,7 @@ def packed_rows(base: BaseParameters, samples: Samples, load: Array | None = Non
     ----------
     base, samples, load
         As for `reduce_samples`.
+
     """
     columns = joint_columns(base)
     parts: list[list[Array]] = [[] for _ in columns]

@@ -20,10 +20,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
-from robot_identification.dynamics import BaseParameters, ModelStructure, base_parameters
+from robot_identification.dynamics import base_parameters, BaseParameters, ModelStructure
 from robot_identification.errors import EstimationError
 from robot_identification.regression.normal_form import NormalForm
 from robot_identification.regression.reduce import reduce_samples, residuals
@@ -58,6 +57,7 @@ class Regression:
     ------
     EstimationError
         The friction depends on load, and no loads were given.
+
     """
 
     base: BaseParameters
@@ -84,6 +84,7 @@ class Regression:
             (m, s).
         reduced
             The normal form at this shape, where it is known already.
+
         """
         base = self.base.at(shape) if reduced is None else reduced.base
         return replace(self, base=base, fixed=True, reduced=reduced)
@@ -149,6 +150,7 @@ def build_regression(
         There is no such friction model.
     EstimationError
         No samples, or samples of another arm.
+
     """
     if not samples:
         raise EstimationError('no recording to identify from')

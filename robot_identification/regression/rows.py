@@ -19,7 +19,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-
 from robot_identification.arrays import Array, IndexArray
 from robot_identification.regression.reduce import _Block, _packed, joint_columns
 from robot_identification.regression.regression import Regression
@@ -52,6 +51,7 @@ class RowChunk:
         From one row to the next [s].
     first
         Whether the chunk begins a new run of samples.
+
     """
 
     columns: tuple[IndexArray, ...]
@@ -85,6 +85,7 @@ def row_chunks(regression: Regression, rows: int = ROWS) -> Iterator[RowChunk]:
         The problem; friction columns are those of the shape in its structure.
     rows
         Largest number of rows in a chunk.
+
     """
     base = regression.base
     columns = joint_columns(base)

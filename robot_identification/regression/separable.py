@@ -18,7 +18,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-
 from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import BaseParameters, element_loads
 from robot_identification.regression.normal_form import NormalForm, triangle
@@ -51,6 +50,7 @@ class JointFactor:
         As `NormalForm.joint_rows`: (rows, r) and (rows,).
     basis, friction_basis
         Orthonormal columns: of all that does not depend on the shape, then of the friction.
+
     """
 
     rows: Array
@@ -72,6 +72,7 @@ class SeparableRegression:
     ----------
     regression
         The problem.
+
     """
 
     def __init__(self, regression: Regression) -> None:
@@ -101,6 +102,7 @@ class SeparableRegression:
             Index of the joint.
         shape
             Shape numbers of all joints and drives.
+
         """
         part = self._joints[joint]
         key = (joint, shape[np.unique(part.element)].tobytes())
@@ -141,6 +143,7 @@ class SeparableRegression:
         -------
         tuple
             Columns (rows, d), and the flat indices (d,) of the shape numbers they belong to.
+
         """
         part, s = self._joints[joint], shape.shape[1]
         elements = np.unique(part.element)

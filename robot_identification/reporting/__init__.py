@@ -16,8 +16,8 @@
 from robot_identification.reporting.contents import contents, plain, verdict_contents
 from robot_identification.reporting.identified_urdf import identified_urdf, write_identified_urdf
 from robot_identification.reporting.report import write_report
-from robot_identification.reporting.results_files import SavedResults, save_results
-from robot_identification.reporting.stored_results import StoredResults, load_results
+from robot_identification.reporting.results_files import save_results, SavedResults
+from robot_identification.reporting.stored_results import load_results, StoredResults
 from robot_identification.reporting.summary import summary, verdict_summary
 
 __all__ = ['SavedResults', 'StoredResults', 'contents', 'identified_urdf', 'load_results', 'plain',

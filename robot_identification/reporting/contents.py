@@ -15,15 +15,14 @@
 
 from __future__ import annotations
 
-import dataclasses
-import platform
 from collections.abc import Mapping, Sequence
+import dataclasses
 from datetime import datetime, timezone
+import platform
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
-
 from robot_identification.arm import Arm
 from robot_identification.excitation import Excitation
 from robot_identification.identification import IdentificationResult
@@ -52,6 +51,7 @@ def contents(result: IdentificationResult, excitation: Excitation | None = None)
         What `identify` returned.
     excitation
         The motion that was designed for it, where there is one.
+
     """
     content = {
         'schema': SCHEMA,
@@ -124,6 +124,7 @@ def verdict_contents(arm: Arm, verdict: Verdict) -> dict[str, Any]:
         The arm that was judged.
     verdict
         The verdict.
+
     """
     limits = verdict.thresholds
     content: dict[str, Any] = plain({

@@ -15,15 +15,13 @@
 
 from __future__ import annotations
 
-import json
 from importlib import resources
+import json
 from pathlib import Path
 from string import Template
 from typing import Any
 
 import numpy as np
-from scipy.spatial import ConvexHull, QhullError
-
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.dynamics import inverse_dynamics
@@ -35,6 +33,7 @@ from robot_identification.excitation.geometry.shapes import coarse
 from robot_identification.excitation.requirements import nominal_inertial, nominal_rotor_inertia
 from robot_identification.files import write_text
 from robot_identification.reporting.markup import Html, join, number, percent, tag, text
+from scipy.spatial import ConvexHull, QhullError
 
 FRAMES = 240
 SAMPLES = 400            # of the plots
@@ -60,6 +59,7 @@ def write_excitation_page(arm: Arm, excitation: Excitation, path: str | Path) ->
     ------
     ExcitationError
         The excitation is one of another arm.
+
     """
     excitation.check_arm(arm)
     body = join(_heading(excitation), _certificate(excitation),

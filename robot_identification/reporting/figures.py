@@ -15,9 +15,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+import json
 from typing import Any
 
 from robot_identification.arrays import Array
@@ -45,6 +45,7 @@ class Figure:
         Figures of one link zoom along x together.
     label
         What a screen reader says.
+
     """
 
     name: str
@@ -69,6 +70,7 @@ def figures_json(figures: Iterable[Figure]) -> Html:
     ----------
     figures
         Whose traces mostly share their x: '=' stands for the x of the figure's first trace.
+
     """
     content = {f.name: {'data': _shared(f.data), 'layout': f.layout, 'link': f.link}
                for f in figures}
@@ -106,6 +108,7 @@ def trace(x: Array, y: Array, colour: str, *, name: str, width: float = 1.4, das
         Number of the y-axis.
     more
         Other attributes of a plotly scatter trace.
+
     """
     return {'type': 'scatter', 'mode': 'lines', 'x': rounded(x, 7), 'y': rounded(y),
             'name': name, 'line': {'color': colour, 'width': width, 'dash': dash},

@@ -22,9 +22,8 @@ from xml.parsers import expat
 
 import numpy as np
 import pinocchio as pin
-
 from robot_identification.arrays import Array
-from robot_identification.dynamics import IdentifiedModel, from_pseudo_inertia, pseudo_inertia
+from robot_identification.dynamics import from_pseudo_inertia, IdentifiedModel, pseudo_inertia
 from robot_identification.errors import ModelFileError
 from robot_identification.files import write_text
 
@@ -49,6 +48,7 @@ def identified_urdf(model: IdentifiedModel) -> str:
     ------
     ModelFileError
         A body of the model is not physical.
+
     """
     changed: dict[str, Array] = {}
     for body, target in enumerate(pseudo_inertia(model.inertial)):

@@ -15,10 +15,10 @@
 
 from __future__ import annotations
 
-import html
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+import html
+import math
 from pathlib import PurePath
 
 DUST = 1e-12
@@ -55,6 +55,7 @@ def tag(name: str, *children: object, **attributes: object) -> Html:
         Texts and markup.
     attributes
         `class_` for class, `data_sort` for data-sort; None and False leave one out.
+
     """
     given = ''.join(
         f' {key.rstrip("_").replace("_", "-")}' + ('' if value is True else f'="{text(value)}"')
@@ -74,6 +75,7 @@ def number(value: float | None, digits: int = 4) -> Html:
         None for what is not known or not determined.
     digits
         Significant digits.
+
     """
     if value is None or not math.isfinite(value):
         return Html('&ndash;')
@@ -121,6 +123,7 @@ class Cell:
         What to sort by; None sorts last.
     numeric
         Whether to align right.
+
     """
 
     shown: object
@@ -150,6 +153,7 @@ def table(
         Whether a click on a head sorts.
     class_
         Of the table.
+
     """
     body = []
     columns: list[bool] = [False] * len(heads)
@@ -188,6 +192,7 @@ def bar(part: float | None, mark: float | None = None, *, tone: str = 'plain') -
         Where a threshold is drawn, 0 to 1.
     tone
         'plain', 'good' or 'bad'.
+
     """
     length = 0.0 if part is None else min(max(part, 0.0), 1.0)
     fill = tag('i', style=f'width:{100 * length:.1f}%', class_=tone)

@@ -18,7 +18,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.dynamics import ModelStructure, smallest_eigenvalues
 from robot_identification.dynamics.friction import get_friction
@@ -47,6 +46,7 @@ def base_parameter_contents(result: IdentificationResult, level: float) -> list[
         The identification.
     level
         Of the confidence intervals.
+
     """
     estimate = result.estimate
     base = estimate.base
@@ -71,6 +71,7 @@ def standard_parameter_contents(result: IdentificationResult) -> list[dict[str, 
     ----------
     result
         The identification.
+
     """
     consistent = result.consistent
     structure = consistent.structure
@@ -93,6 +94,7 @@ def link_contents(result: IdentificationResult) -> list[dict[str, Any]]:
     ----------
     result
         The identification.
+
     """
     arm = result.arm
     nominal = arm.inertial_parameters
@@ -112,6 +114,7 @@ def body(parameters: Array) -> dict[str, Any]:
     ----------
     parameters
         (10,), Pinocchio's order; the axes are those of the joint frame.
+
     """
     values = dict(zip(INERTIAL_NAMES, map(float, parameters)))
     mass = values['m']
@@ -133,6 +136,7 @@ def friction_contents(result: IdentificationResult) -> dict[str, Any]:
     ----------
     result
         The identification.
+
     """
     structure = result.consistent.structure
     friction = get_friction(result.model.friction)

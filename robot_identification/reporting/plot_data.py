@@ -19,14 +19,13 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import welch
-
 from robot_identification.arrays import Array
 from robot_identification.dynamics import inverse_dynamics
 from robot_identification.dynamics.friction import get_friction
 from robot_identification.excitation import Excitation
 from robot_identification.identification import IdentificationResult
 from robot_identification.validation import HeldOut
+from scipy.signal import welch
 
 MOST_POINTS, FEWEST_POINTS = 3000, 600
 """That a long trace is thinned to, depending on how many there are."""
@@ -58,6 +57,7 @@ def plot_data(result: IdentificationResult,
         What `identify` returned.
     excitation
         The designed motion, where there is one; else the first recording is shown.
+
     """
     arrays: dict[str, Array] = {}
     panels = result.arm.n * (1 + len(result.verdict.held_out) + len(result.fitted))
@@ -80,6 +80,7 @@ def envelope(signals: Array, most: int = MOST_POINTS) -> NDArray[np.int64]:
         (N, s): signals that share their rows.
     most
         Number of rows up to which nothing is left out.
+
     """
     count = len(signals)
     if count <= most:

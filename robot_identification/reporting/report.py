@@ -23,8 +23,8 @@ from robot_identification.errors import MissingDependencyError, ModelFileError
 from robot_identification.files import write_text
 from robot_identification.reporting.figures import figures_json
 from robot_identification.reporting.markup import join, tag, text
-from robot_identification.reporting.sections import SECTIONS, hero
-from robot_identification.reporting.stored_results import RESULTS, StoredResults, load_results
+from robot_identification.reporting.sections import hero, SECTIONS
+from robot_identification.reporting.stored_results import load_results, RESULTS, StoredResults
 
 REPORT = 'report.html'
 
@@ -49,6 +49,7 @@ def write_report(directory: str | Path) -> Path:
         A file is missing, damaged or of another schema.
     MissingDependencyError
         plotly is not installed.
+
     """
     results = load_results(directory)
     path = Path(directory) / REPORT
@@ -75,6 +76,7 @@ def render(results: StoredResults) -> str:
     ------
     MissingDependencyError
         plotly is not installed.
+
     """
     sections = [section for build in SECTIONS if (section := build(results)) is not None]
     navigation = [tag('a', section.short or section.title, href=f'#{section.anchor}')

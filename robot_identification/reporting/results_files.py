@@ -15,18 +15,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 import csv
+from dataclasses import dataclass
 import json
 import os
+from pathlib import Path
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from robot_identification.errors import ConfigurationError
 from robot_identification.excitation import Excitation
 from robot_identification.identification import IdentificationResult
@@ -54,6 +53,7 @@ class SavedResults:
         The folder of all of them.
     model, urdf, results, plots, base_parameters, report
         model.yaml, identified.urdf, results.json, plots.npz, base_parameters.csv, report.html.
+
     """
 
     directory: Path
@@ -97,6 +97,7 @@ def save_results(
         The directory cannot be written.
     MissingDependencyError
         plotly is not installed.
+
     """
     target = Path(directory)
     if excitation is not None:
@@ -144,6 +145,7 @@ def write_table(stream: Any, rows: Sequence[Mapping[str, Any]]) -> None:
         An open text file.
     rows
         Of `base_parameter_contents`.
+
     """
     table = csv.writer(stream)
     table.writerow(COLUMNS)

@@ -15,16 +15,15 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+import hashlib
+import json
 from pathlib import Path
 from typing import Any
+import zipfile
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.errors import ModelFileError
 from robot_identification.reporting.contents import SCHEMA
@@ -46,6 +45,7 @@ class StoredResults:
         Of plots.npz, see `plot_data`.
     files
         What else lies beside them, for the reader.
+
     """
 
     content: Mapping[str, Any]
@@ -75,6 +75,7 @@ def load_results(directory: str | Path) -> StoredResults:
     ------
     ModelFileError
         A file is missing, damaged, of another schema or of another identification.
+
     """
     folder = Path(directory)
     if not folder.is_dir():

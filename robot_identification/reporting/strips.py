@@ -37,6 +37,7 @@ def strip(value: float, lower: float | None, upper: float | None,
         Value of the URDF, None when it says nothing.
     model
         Value of the consistent model, as a tick, None for none.
+
     """
     points = [abs(x) for x in (value, urdf, model) if x is not None]
     size = max(points) or 1.0

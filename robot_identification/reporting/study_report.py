@@ -15,17 +15,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
+import json
 from pathlib import Path
 from string import Template
 from typing import Any
 
 import numpy as np
-
 from robot_identification.files import write_text
 from robot_identification.reporting.contents import plain
-from robot_identification.reporting.figures import Figure, axis, figures_json, layout, trace
+from robot_identification.reporting.figures import axis, Figure, figures_json, layout, trace
 from robot_identification.reporting.markup import Html, join, numeric, table, tag, text
 from robot_identification.reporting.report import plotly_script, template
 
@@ -47,6 +46,7 @@ def write_study(contents: Mapping[str, Any], directory: str | Path) -> Path:
     ------
     MissingDependencyError
         plotly is not installed.
+
     """
     directory = Path(directory)
     write_text(directory / 'study.json', json.dumps(plain(contents), indent=1, allow_nan=False))

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-
 from robot_identification.arm import Arm
 from robot_identification.errors import MissingDependencyError
 from robot_identification.estimation import Choice
@@ -51,6 +50,7 @@ def summary(result: IdentificationResult, directory: str | Path | None = None) -
     ------
     MissingDependencyError
         rich is not installed.
+
     """
     group = verdict_summary(result.arm, result.verdict, result.fitted)
     if result.choice is not None:
@@ -80,6 +80,7 @@ def verdict_summary(arm: Arm, verdict: Verdict, fitted: Sequence[HeldOut] = ()) 
     ------
     MissingDependencyError
         rich is not installed.
+
     """
     try:
         from rich.console import Group

@@ -13,24 +13,24 @@
 # limitations under the License.
 """Signals: resampling, filters, differentiation, averaging, decimation."""
 
-from robot_identification.signals.averaging import PeriodAverage, average_periods, detect_period
-from robot_identification.signals.cutoff import PositionCutoff, position_cutoff
+from robot_identification.signals.averaging import average_periods, detect_period, PeriodAverage
+from robot_identification.signals.cutoff import position_cutoff, PositionCutoff
 from robot_identification.signals.decimation import Decimator
 from robot_identification.signals.differentiation import (
-    METHODS,
     DifferentiationOptions,
+    METHODS,
     Motion,
 )
-from robot_identification.signals.effort_check import EffortCheck, check_effort
+from robot_identification.signals.effort_check import check_effort, EffortCheck
 from robot_identification.signals.filters import (
     central_differences,
     smooth_five_point,
     zero_phase_lowpass,
 )
 from robot_identification.signals.fourier import differentiate_lines, fit_series, series_basis
-from robot_identification.signals.model_content import ModelContent, decimation_cutoff
+from robot_identification.signals.model_content import decimation_cutoff, ModelContent
 from robot_identification.signals.process import process
-from robot_identification.signals.resampling import Resampled, resample, split_at_gaps
+from robot_identification.signals.resampling import resample, Resampled, split_at_gaps
 from robot_identification.signals.samples import Samples
 from robot_identification.signals.shift import delayed, select
 from robot_identification.signals.sliding_window import Instant, SlidingWindow

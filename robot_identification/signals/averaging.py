@@ -19,11 +19,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import signal
-from scipy.optimize import minimize_scalar
-
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import SignalError
+from scipy import signal
+from scipy.optimize import minimize_scalar
 
 REPEAT_TOLERANCE = 0.02
 """RMS difference of a motion from its repetition, over its own RMS, up to which it repeats."""
@@ -45,6 +44,7 @@ class PeriodAverage:
         (c,): variance s^2 of one sample about its phase's mean; a mean over M has s^2 / M.
     periods
         How many whole periods there are.
+
     """
 
     mean: Array
@@ -74,6 +74,7 @@ def detect_period(q: ArrayLike, rate: float, tolerance: float = REPEAT_TOLERANCE
     ------
     SignalError
         The motion does not repeat; the text says how near it came.
+
     """
     motion: Array = np.array(q, dtype=float)
     motion -= motion.mean(axis=0)
@@ -164,6 +165,7 @@ def average_periods(x: ArrayLike, period: int) -> PeriodAverage:
     References
     ----------
     J. Swevers et al., 1997: Optimal robot excitation and identification.
+
     """
     x = np.asarray(x, dtype=float)
     if not 0 < period < len(x):

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import SignalError
 from robot_identification.signals.filters import butterworth_gain
@@ -49,6 +48,7 @@ class PositionCutoff:
         Where noise takes over in the acceleration [Hz]; the highest cut-off if nowhere.
     content
         Frequency below which 99.9 % of the position's power is [Hz].
+
     """
 
     cutoff: Array
@@ -87,6 +87,7 @@ def position_cutoff(q: ArrayLike, rate: float, names: tuple[str, ...] = ()) -> P
     ------
     SignalError
         The rate is too low for the motion.
+
     """
     q = np.asarray(q, dtype=float)
     frequency, power = power_spectrum(q, rate)

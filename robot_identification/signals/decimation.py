@@ -20,7 +20,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
-
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import SignalError
 
@@ -59,6 +58,7 @@ class Decimator:
     References
     ----------
     Gautier, 1997: Dynamic identification of robots with power model (parallel filtering).
+
     """
 
     rate: float
@@ -122,6 +122,7 @@ class Decimator:
         decimated
             (rows(N), ...): only rows whose filter lies inside x; row r stands for sample
             `centres(N)[r]`.
+
         """
         x = np.asarray(x, dtype=float)
         if self.factor == 1:
@@ -155,6 +156,7 @@ class Decimator:
             Length of the run.
         rows_per_block
             Decimated rows of a block (the last one may be shorter).
+
         """
         rows = self.rows(samples)
         for first in range(0, rows, rows_per_block):

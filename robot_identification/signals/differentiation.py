@@ -19,15 +19,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.errors import SignalError
 from robot_identification.signals.filters import (
-    STENCIL_HALF,
     central_differences,
     settling_time,
     smooth_five_point,
     smoothing_passes,
+    STENCIL_HALF,
     zero_phase_lowpass,
 )
 from robot_identification.signals.fourier import differentiate_lines, fit_series
@@ -57,6 +56,7 @@ class DifferentiationOptions:
         Lines of the Fourier methods; from the cut-off when None.
     basis
         'ffs' or 'mfs', for the Fourier fit.
+
     """
 
     cutoff: Array
@@ -81,6 +81,7 @@ class Motion:
         Row of the run that the first of the K stands for (edges are trimmed).
     note
         What was done, in words.
+
     """
 
     q: Array

@@ -19,7 +19,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import inverse_dynamics
@@ -47,6 +46,7 @@ class EffortCheck:
         The same for each joint, (n,), NaN where gravity does not load the joint.
     message
         What was found, in a sentence.
+
     """
 
     scale: float
@@ -75,6 +75,7 @@ def check_effort(arm: Arm, samples: Sequence[Samples]) -> EffortCheck:
     ------
     RecordingError
         Sign, scale or gravity compensation of the effort cannot be as stated.
+
     """
     q, v, a, tau = (np.concatenate([getattr(s, name) for s in samples]) for name in
                     ('q', 'v', 'a', 'tau'))

@@ -17,10 +17,9 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import signal
-
 from robot_identification.arrays import Array
 from robot_identification.errors import SignalError
+from scipy import signal
 
 ORDER = 4
 STENCIL_HALF = 4
@@ -43,6 +42,7 @@ def butterworth_gain(frequency: ArrayLike, cutoff: float, order: int = ORDER) ->
         fc [Hz]
     order
         Order of the filter that is run both ways.
+
     """
     ratio = np.asarray(frequency, dtype=float) / cutoff
     return np.asarray(1.0 / (1.0 + ratio ** (2 * order)))
@@ -77,6 +77,7 @@ def zero_phase_lowpass(x: ArrayLike, cutoff: ArrayLike, rate: float, order: int 
     ------
     SignalError
         A cut-off that is not between zero and half the rate, or too few samples.
+
     """
     x = np.asarray(x, dtype=float)
     cutoffs = np.broadcast_to(np.asarray(cutoff, dtype=float), x.shape[1:])
@@ -118,6 +119,7 @@ def smooth_five_point(x: ArrayLike, passes: int = 1) -> Array:
     References
     ----------
     Ding, Li et al., improved cuckoo search for the ER-16, equation (15).
+
     """
     y = np.array(x, dtype=float)
     if len(y) < 5:
@@ -163,6 +165,7 @@ def central_differences(x: ArrayLike, rate: float) -> tuple[Array, Array]:
     ------
     SignalError
         Fewer than nine samples.
+
     """
     x = np.asarray(x, dtype=float)
     if len(x) <= 2 * STENCIL_HALF:

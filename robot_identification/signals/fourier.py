@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-
 from robot_identification.arrays import Array
 from robot_identification.errors import SignalError, UnknownNameError
 
@@ -47,6 +46,7 @@ def series_basis(
     -------
     values, first, second
         (N, 1 + 2 harmonics) or, for 'mfs', (N, 6 + 2 harmonics).
+
     """
     if basis not in BASES:
         raise UnknownNameError('basis', basis, BASES)
@@ -94,6 +94,7 @@ def fit_series(
     ------
     SignalError
         Less than one period, or fewer samples than coefficients.
+
     """
     t, q = np.asarray(t, dtype=float), np.asarray(q, dtype=float)
     duration = (t[-1] - t[0]) * len(t) / max(len(t) - 1, 1)
@@ -144,6 +145,7 @@ def differentiate_lines(
     References
     ----------
     Ding, Li et al., improved cuckoo search for the ER-16, equation (16) and text.
+
     """
     q = np.asarray(q, dtype=float)
     periods, rest = divmod(len(q), period)

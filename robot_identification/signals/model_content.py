@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import ModelStructure
@@ -51,6 +50,7 @@ class ModelContent:
         (n,) where the residual of a first fit reaches half the torque's power [Hz].
     reason
         What decided.
+
     """
 
     cutoff: float
@@ -83,6 +83,7 @@ def decimation_cutoff(
         [Hz]
     lowest_position_cutoff
         Of the joints' position filters [Hz]; infinite where positions are not filtered.
+
     """
     highest = min(PASS_BAND * lowest_position_cutoff, rate / 2)
     duration = len(q) / rate

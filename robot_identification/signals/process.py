@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
-
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.errors import SignalError, UnknownNameError
@@ -29,19 +28,19 @@ from robot_identification.signals.averaging import average_periods, detect_perio
 from robot_identification.signals.cutoff import position_cutoff
 from robot_identification.signals.decimation import Decimator
 from robot_identification.signals.differentiation import (
-    METHODS,
-    PERIODIC_METHODS,
     DifferentiationOptions,
+    METHODS,
     Motion,
+    PERIODIC_METHODS,
     trim,
 )
 from robot_identification.signals.filters import (
-    STENCIL_HALF,
     central_differences,
+    STENCIL_HALF,
     zero_phase_lowpass,
 )
 from robot_identification.signals.model_content import decimation_cutoff as model_content
-from robot_identification.signals.resampling import GAP_STEPS, Resampled, resample
+from robot_identification.signals.resampling import GAP_STEPS, resample, Resampled
 from robot_identification.signals.samples import Samples
 from robot_identification.signals.standstill import moving_runs
 
@@ -136,6 +135,7 @@ def process(
         needed and there is none.
     UnknownNameError
         An unknown method or choice.
+
     """
     if method not in METHODS:
         raise UnknownNameError('differentiation method', method, METHODS)

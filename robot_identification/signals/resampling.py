@@ -20,10 +20,9 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.interpolate import CubicSpline
-
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import SignalError, UnknownNameError
+from scipy.interpolate import CubicSpline
 
 GAP_STEPS = 4.0
 STAMPS = ('auto', 'recorded', 'uniform')
@@ -54,6 +53,7 @@ class Resampled:
         'recorded' or 'uniform': which stamps the samples were placed at.
     roughness
         Mean third difference at uniform stamps over that at recorded ones; NaN if not compared.
+
     """
 
     t: Array
@@ -85,6 +85,7 @@ def split_at_gaps(t: ArrayLike, gap_steps: float = GAP_STEPS) -> list[slice]:
         (N,) [s], strictly increasing.
     gap_steps
         How many median steps are a gap.
+
     """
     t = np.asarray(t, dtype=float)
     ends = np.flatnonzero(np.diff(t) > gap_steps * median_step(t)) + 1
@@ -133,6 +134,7 @@ def resample(
     ------
     SignalError
         The stamps run backwards, or no segment is long enough.
+
     """
     if stamps not in STAMPS:
         raise UnknownNameError('choice of stamps', stamps, STAMPS)

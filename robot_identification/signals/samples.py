@@ -19,7 +19,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 
 import numpy as np
-
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import SignalError
 from robot_identification.signals.decimation import Decimator
@@ -56,6 +55,7 @@ class Samples:
         Over how many periods the rows are means; 1 when not averaged.
     processing
         Every choice with its reason, for the report.
+
     """
 
     t: Array

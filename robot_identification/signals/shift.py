@@ -20,11 +20,10 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
-from scipy.interpolate import CubicSpline
-
 from robot_identification.arrays import Array
 from robot_identification.errors import SignalError
 from robot_identification.signals.samples import Samples
+from scipy.interpolate import CubicSpline
 
 LONGEST_DELAY = 0.05
 """Beyond this a delay is not one of sensors and filters [s]."""
@@ -40,6 +39,7 @@ def select(samples: Samples, rows: Sequence[slice]) -> Samples:
         Processed samples.
     rows
         Runs of consecutive rows, each inside one segment.
+
     """
     index = np.concatenate([np.arange(part.start, part.stop) for part in rows])
     ends = np.cumsum([0] + [part.stop - part.start for part in rows])
@@ -70,6 +70,7 @@ def delayed(samples: Samples, delay: Array) -> Samples:
     ------
     SignalError
         A delay that is not within 50 ms.
+
     """
     if not np.any(delay):
         return samples

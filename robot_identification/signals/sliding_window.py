@@ -18,7 +18,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError
 
@@ -38,6 +37,7 @@ class Instant:
         [s].
     q, v, a, tau
         (n,) [rad or m, per s, per s^2, N m or N].
+
     """
 
     t: float
@@ -67,6 +67,7 @@ class SlidingWindow:
     ------
     ConfigurationError
         A window or a step that is not positive.
+
     """
 
     def __init__(self, n: int, window: float, step: float | None = None) -> None:
@@ -88,6 +89,7 @@ class SlidingWindow:
             Stamps, (N,) [s]; samples that are not newer than the last one are ignored.
         q, torque
             At the joints, (N, n) [rad or m], [N m or N].
+
         """
         newest = self._t[-1] if len(self._t) else -np.inf
         late = np.maximum.accumulate(np.concatenate([[newest], t]))[:-1]

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-
 from robot_identification.arrays import Array
 
 BAND = 1.0 / 3.0
@@ -48,6 +47,7 @@ def power_spectrum(x: ArrayLike, rate: float) -> tuple[Array, Array]:
         (K,) [Hz]
     power
         (K, c) mean square in each line.
+
     """
     x = np.asarray(x, dtype=float)
     count = len(x)
@@ -86,6 +86,7 @@ def band_power(frequency: Array, power: Array, centres: Array, width: float = BA
         [Hz]
     width
         [octaves]; a band spans at least the main lobe of the window.
+
     """
     half = int(MAIN_LOBE)
     middle = np.searchsorted(frequency, centres)

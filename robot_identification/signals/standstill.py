@@ -18,7 +18,6 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-
 from robot_identification.arrays import Array
 
 SLOW = 2e-3
@@ -42,6 +41,7 @@ def moving_runs(v: Array, rate: float, highest: Array) -> list[slice]:
         [Hz]
     highest
         (n,) highest speeds of the joints in the recording.
+
     """
     standing = np.all(np.abs(v) < SLOW * highest, axis=1)
     edges = np.flatnonzero(np.diff(standing.astype(np.int8))) + 1

@@ -20,7 +20,7 @@ from robot_identification.simulation.plant import Plant, PlantState
 from robot_identification.simulation.reference import Reference
 from robot_identification.simulation.robot import SimulatedRobot
 from robot_identification.simulation.sensors import Reading, Sensors
-from robot_identification.simulation.simulate import SimulatedRun, simulate
+from robot_identification.simulation.simulate import simulate, SimulatedRun
 from robot_identification.simulation.truth import PlantTruth
 
 __all__ = ['JointController', 'Plant', 'PlantFriction', 'PlantOptions', 'PlantState', 'PlantTruth',

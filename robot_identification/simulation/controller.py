@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
-
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import ConfigurationError
@@ -47,6 +46,7 @@ class JointController:
         Natural frequency of the loops [Hz].
     damping
         Their damping ratio.
+
     """
 
     def __init__(self, arm: Arm, rotor_inertia: Array, friction: Array, bandwidth: float,
@@ -76,6 +76,7 @@ class JointController:
         ------
         ConfigurationError
             The bandwidth is more than the latency of actuators and sampling allows.
+
         """
         options = plant.options
         latency = options.delay + 0.5 / options.control_rate
@@ -104,6 +105,7 @@ class JointController:
             State of the arm, (n,).
         q_ref, v_ref
             Where it should be, (n,).
+
         """
         mass = pin.crba(self._model, self._data, q)  # only its upper triangle counts
         inertia = self._rotors + mass * self._upper + mass.T * self._strictly_lower

@@ -20,7 +20,6 @@ from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
-
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.errors import MissingDependencyError, SimulationError
@@ -39,6 +38,7 @@ def mujoco_module() -> ModuleType:
     ------
     MissingDependencyError
         It is not installed.
+
     """
     try:
         import mujoco
@@ -66,6 +66,7 @@ def build_engine(arm: Arm, urdf: str, step: float) -> Any:
     ------
     SimulationError
         MuJoCo cannot build a model from it.
+
     """
     mujoco = mujoco_module()
     try:
@@ -85,7 +86,7 @@ def build_engine(arm: Arm, urdf: str, step: float) -> Any:
         raise SimulationError(f"MuJoCo cannot build a plant from the URDF of '{arm.name}': "
                               f'{str(error).strip()}') from error
     if model.nv != arm.n or model.nq != arm.n:
-        raise SimulationError(f"MuJoCo finds {model.nv} degrees of freedom in the URDF of "
+        raise SimulationError(f'MuJoCo finds {model.nv} degrees of freedom in the URDF of '
                               f"'{arm.name}', Pinocchio {arm.n}")
     for name, lower, upper in zip(arm.joint_names, arm.limits.lower, arm.limits.upper):
         joint = model.joint(name)
@@ -111,6 +112,7 @@ def full_mass_matrix(model: Any, data: Any) -> Array:
     ----------
     model, data
         MuJoCo's; positions must have been propagated.
+
     """
     mujoco = mujoco_module()
     matrix, column = np.empty((model.nv, model.nv)), np.empty(model.nv)

@@ -18,7 +18,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-
 from robot_identification.arrays import Array, read_only
 
 
@@ -38,6 +37,7 @@ class PlantFriction:
         Fv, (m,) [N m s/rad or N s/m].
     stribeck_velocity
         vs [rad/s or m/s].
+
     """
 
     coulomb: Array
@@ -57,6 +57,7 @@ class PlantFriction:
         ----------
         v
             Velocities, (..., m) [rad/s or m/s].
+
         """
         excess = np.exp(-(v / self.stribeck_velocity) ** 2)
         level: Array = self.coulomb + (self.static - self.coulomb) * excess
@@ -70,6 +71,7 @@ class PlantFriction:
         ----------
         v
             Velocities, (..., m) [rad/s or m/s]; dry friction at exactly zero is taken as zero.
+
         """
         torque: Array = self.level(v) * np.sign(v) + self.viscous * v
         return torque

@@ -18,7 +18,6 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.errors import SimulationError
 
@@ -50,6 +49,7 @@ def folded_bodies(root: ElementTree.Element) -> dict[str, tuple[str, Array]]:
     ------
     SimulationError
         A body cannot exist: no mass, no extent, or moments that violate the triangle inequality.
+
     """
     joints = {_end(joint, 'child'): joint for joint in root.findall('joint')}
     bodies = {joint.get('name', ''): (_end(joint, 'child'), np.zeros((4, 4)))
@@ -88,6 +88,7 @@ def deformed(pseudo: Array, size: float, rng: np.random.Generator) -> Array:
     ----------
     Wensing, Kim and Slotine (2018), Linear matrix inequalities for physically consistent inertial
     parameter identification, IEEE RA-L 3(1).
+
     """
     mass, center = pseudo[3, 3], pseudo[:3, 3] / pseudo[3, 3]
     spread = pseudo[:3, :3] / mass - np.outer(center, center)
@@ -110,6 +111,7 @@ def plant_urdf(root: ElementTree.Element, bodies: dict[str, tuple[str, Array]]) 
         Root element of the folded URDF; it is changed.
     bodies
         For each moving joint its child link and pseudo-inertia in the joint's frame.
+
     """
     for element in list(root):
         if element.tag not in KEPT:
@@ -165,8 +167,8 @@ def _pseudo_inertia(inertial: ElementTree.Element) -> Array:
     mass_element, moments = inertial.find('mass'), inertial.find('inertia')
     mass = 0.0 if mass_element is None else float(mass_element.get('value', 0))
     value = {} if moments is None else {k: float(x) for k, x in moments.attrib.items()}
-    xx, xy, xz, yy, yz, zz = (value.get(k, 0.0) for k in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', ''
-                                                                                             'izz'))
+    xx, xy, xz, yy, yz, zz = (
+        value.get(k, 0.0) for k in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'))
     inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     pseudo = np.zeros((4, 4))
     pseudo[:3, :3] = np.trace(inertia) / 2 * np.eye(3) - inertia

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-
 from robot_identification.errors import ConfigurationError, UnknownNameError
 
 TRACKING = ('controller', 'ideal')
@@ -88,6 +87,7 @@ class PlantOptions:
     friction_compensation
         Part of the Coulomb friction that the drives compensate along the reference. With 0 joints
         stick for tens of milliseconds at every reversal.
+
     """
 
     seed: int = 0
@@ -149,6 +149,7 @@ class PlantOptions:
         ----------
         changes
             Fields of the options to set otherwise, for instance `seed=3`.
+
         """
         preset: dict[str, Any] = {
             'stribeck_ratio': 1.0, 'delay': 0.0, 'encoder_bits': None, 'torque_signal': 'applied',

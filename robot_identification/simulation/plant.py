@@ -19,7 +19,6 @@ from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
-
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.errors import SimulationError, UnknownNameError
@@ -36,7 +35,7 @@ from robot_identification.simulation.inertia import (
     standard_parameters,
 )
 from robot_identification.simulation.options import PlantOptions
-from robot_identification.simulation.truth import PlantTruth, draw_drives, rated
+from robot_identification.simulation.truth import draw_drives, PlantTruth, rated
 
 JAMMED = 1e3  # dry friction of a jammed joint, as a multiple of its rated torque
 RUNAWAY = 20.0  # multiple of the rated velocity at which a simulation is called unstable
@@ -59,6 +58,7 @@ class PlantState:
         Part of it that friction takes, (n,) [N m or N].
     commanded
         Asked from the actuators at this instant, within their limits, (n,) [N m or N].
+
     """
 
     t: float
@@ -85,6 +85,7 @@ class Plant:
     ------
     SimulationError
         The URDF has bodies that cannot exist, or limits that the plant needs are unknown.
+
     """
 
     def __init__(self, arm: Arm, options: PlantOptions | None = None) -> None:
@@ -169,6 +170,7 @@ class Plant:
         torque
             What the actuators are still to apply because of their delay, (n,); the gravity torque
             when not given.
+
         """
         self._mujoco.mj_resetData(self._model, self._data)
         self._data.qpos[self._dof] = q
@@ -195,6 +197,7 @@ class Plant:
         ------
         SimulationError
             The motion has become unstable.
+
         """
         data, limit = self._data, self.truth.rated_torque
         self.saturated += np.abs(command) > limit
@@ -232,6 +235,7 @@ class Plant:
         ------
         UnknownNameError
             The arm has no such joint.
+
         """
         if joint not in self.arm.joint_names:
             raise UnknownNameError('joint', joint, self.arm.joint_names)
@@ -245,6 +249,7 @@ class Plant:
         ----------
         q, v, a
             Motion, (N, n).
+
         """
         mujoco, model = self._mujoco, self._model
         data = mujoco.MjData(model)
@@ -269,6 +274,7 @@ class Plant:
         ----------
         v
             Joint velocities, (N, n).
+
         """
         elements = v @ self._transmission.T
         torque: Array = self.truth.friction.torque(elements) @ self._transmission
@@ -282,6 +288,7 @@ class Plant:
         ----------
         q
             Positions, (n,) or (N, n).
+
         """
         data = self._mujoco.MjData(self._model)
         matrices = []

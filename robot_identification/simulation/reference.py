@@ -20,11 +20,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.interpolate import CubicHermiteSpline
-
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.errors import SimulationError
+from scipy.interpolate import CubicHermiteSpline
 
 RUN_IN = (1.0, 0.7, 0.5, 0.3, 0.2, 0.1, 0.05)  # [s] durations that are tried for the run-in
 Motion = tuple[Array, Array, Array]
@@ -41,6 +40,7 @@ class Reference:
         Maps instants (N,) [s] to q, v, a, (N, n) each.
     duration
         Of all passes [s].
+
     """
 
     evaluate: Callable[[Array], Motion]
@@ -65,6 +65,7 @@ class Reference:
         ------
         SimulationError
             The motion is none of these, or is for other joints.
+
         """
         names = getattr(motion, 'joint_names', None)
         if names is not None and tuple(names) != arm.joint_names:
@@ -114,6 +115,7 @@ class Reference:
         ------
         SimulationError
             The motion starts at a position limit, coming from beyond it.
+
         """
         q, v, a = (x[0] for x in self.evaluate(np.zeros(1)))
         rest, seconds, coefficients = np.array(q), np.zeros(arm.n), np.zeros((arm.n, 2))
@@ -148,6 +150,7 @@ def run_in_motion(plan: tuple[Array, Array, Array], remaining: float) -> tuple[A
         What `Reference.run_in` returned.
     remaining
         Time until the start [s].
+
     """
     rest, seconds, coefficients = plan
     s = np.maximum(seconds - remaining, 0)

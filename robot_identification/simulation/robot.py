@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.simulation.controller import JointController
 from robot_identification.simulation.plant import Plant, PlantState
@@ -37,6 +36,7 @@ class SimulatedRobot:
         Source of the measurement noise.
     controller
         Tuned to the plant when not given.
+
     """
 
     def __init__(self, plant: Plant, rng: np.random.Generator,
@@ -61,6 +61,7 @@ class SimulatedRobot:
         ----------
         q
             Positions, (n,) [rad or m].
+
         """
         self.plant.reset(q)
         self.sensors.start(q, np.zeros(len(q)))
@@ -80,6 +81,7 @@ class SimulatedRobot:
         ------
         SimulationError
             The motion has become unstable.
+
         """
         plant, options = self.plant, self.plant.options
         reading: Reading | None = None

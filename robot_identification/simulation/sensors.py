@@ -19,7 +19,6 @@ from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.simulation.plant import Plant, PlantState
 
@@ -41,6 +40,7 @@ class Reading:
         (n,) [rad/s or m/s], None when the robot does not publish it.
     torque
         At the joints, (n,) [N m or N].
+
     """
 
     t: float
@@ -59,6 +59,7 @@ class Sensors:
         Its options say how well they measure.
     rng
         Source of the noise.
+
     """
 
     def __init__(self, plant: Plant, rng: np.random.Generator) -> None:
@@ -79,6 +80,7 @@ class Sensors:
         ----------
         q, v
             State, (n,).
+
         """
         self._history.clear()
         for k in range(self._spacing, 0, -1):
@@ -92,6 +94,7 @@ class Sensors:
         ----------
         state
             What is true at the instant of the reading; call it at the rate of the sensors.
+
         """
         options = self._options
         q = self._encode(state.q)

@@ -19,9 +19,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-
 from robot_identification.arrays import Array, read_only
-from robot_identification.recording import Recording, published_effort, published_position
+from robot_identification.recording import published_effort, published_position, Recording
 from robot_identification.simulation.plant import Plant, PlantState
 from robot_identification.simulation.reference import Reference, run_in_motion
 from robot_identification.simulation.robot import SimulatedRobot
@@ -59,6 +58,7 @@ class SimulatedRun:
         Number of samples at which a joint touched an end stop; zero for a sound run.
     bandwidth
         Of the controller [Hz]; infinite for ideal tracking.
+
     """
 
     recording: Recording
@@ -120,6 +120,7 @@ def simulate(plant: Plant, motion: Any, *, rng: np.random.Generator, periods: in
     ------
     SimulationError
         The motion is for other joints, cannot be reached from rest, or becomes unstable.
+
     """
     reference = Reference.of(motion, plant.arm, periods)
     if plant.options.tracking == 'ideal':

@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.errors import SimulationError
 
@@ -40,6 +39,7 @@ class TrajectoryFollower:
         Of the controller, n.
     q
         Where to hold until a trajectory arrives, (n,) [rad or m].
+
     """
 
     def __init__(self, joint_names: Sequence[str], q: Array) -> None:
@@ -63,6 +63,7 @@ class TrajectoryFollower:
         ------
         SimulationError
             The text says why.
+
         """
         if sorted(joint_names) != sorted(self.joint_names):
             raise SimulationError(f"the trajectory is for {', '.join(joint_names)}, the "
@@ -84,6 +85,7 @@ class TrajectoryFollower:
             Time [s].
         q
             The position, (n,) [rad or m].
+
         """
         self._t, self._segment = np.array([now]), -1
         self._points = np.zeros((1, 3, len(self.joint_names)))
@@ -111,6 +113,7 @@ class TrajectoryFollower:
         ------
         SimulationError
             It is rejected; the text says why.
+
         """
         self.check(now, joint_names, t, v)
         order = [list(joint_names).index(name) for name in self.joint_names]
@@ -128,6 +131,7 @@ class TrajectoryFollower:
         ----------
         t
             Time [s].
+
         """
         if t >= self._t[-1] or t < self._t[0]:
             end = self._points[-1 if t >= self._t[-1] else 0]

@@ -18,7 +18,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import ConfigurationError, SimulationError
@@ -41,6 +40,7 @@ class PlantTruth:
         Friction of the m elements.
     rated_torque, rated_velocity
         Of the joints, (n,) [N m or N], [rad/s or m/s].
+
     """
 
     inertial: Array
@@ -73,6 +73,7 @@ def rated(arm: Arm, options: PlantOptions, name: str) -> Array:
         Neither the arm nor the options know it.
     ConfigurationError
         The options give another number of values than there are joints.
+
     """
     given = getattr(options, f'rated_{name}')
     values = np.array(getattr(arm.limits, name) if given is None else given, dtype=float)
@@ -107,6 +108,7 @@ def draw_drives(arm: Arm, options: PlantOptions, torque: Array, velocity: Array,
     -------
     tuple
         Rotor inertias (m,) [kg m^2 or kg], and the friction.
+
     """
     owner = _owners(arm)
     m = len(owner)

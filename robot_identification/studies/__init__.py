@@ -15,9 +15,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import dataclasses
 import time
-from collections.abc import Callable
 
 from robot_identification.errors import UnknownNameError
 from robot_identification.studies.abc_er16 import abc_er16
@@ -29,7 +29,7 @@ from robot_identification.studies.survey_er20 import survey_er20
 
 STUDIES: dict[str, Callable[[bool, int, Progress], StudyResult]] = {
     study.__name__: study for study in (abc_er16, ics_er16, survey_er20, elpidso_2link,
-                                           mfs_qj)}
+                                        mfs_qj)}
 
 
 def run_study(name: str, *, quick: bool = False, seed: int = 0,
@@ -52,6 +52,7 @@ def run_study(name: str, *, quick: bool = False, seed: int = 0,
     ------
     UnknownNameError
         There is no such study.
+
     """
     if name not in STUDIES:
         raise UnknownNameError('study', name, STUDIES)

@@ -18,22 +18,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.estimation import get_estimator
 from robot_identification.estimation.search import SearchResult
 from robot_identification.estimation.search.objective import MeanAbsolute
-from robot_identification.studies.er16 import ASSUMPTIONS, Experiment, er16_experiment
-from robot_identification.studies.repeat import Contestant, best_run, convergence, repeat
+from robot_identification.studies.er16 import ASSUMPTIONS, er16_experiment, Experiment
+from robot_identification.studies.repeat import best_run, Contestant, convergence, repeat
 from robot_identification.studies.study import (
-    PAPER,
     Claim,
+    correlation,
+    PAPER,
     Plot,
     Progress,
+    rank_sum,
     StudyResult,
     Table,
-    correlation,
-    rank_sum,
 )
 
 PUBLISHED = Table(
@@ -59,6 +58,7 @@ def abc_er16(quick: bool, seed: int, progress: Progress) -> StudyResult:
     ----------
     L. Ding, H. Wu, Y. Yao, Y. Yang, "Dynamic model identification for 6-DOF industrial robots",
     J. Robotics, 2015.
+
     """
     runs, budget = (2, 2000) if quick else (10, 20_000)
     progress('designing and executing the motion', 0.0)

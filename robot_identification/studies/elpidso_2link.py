@@ -18,8 +18,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import lsq_linear
-
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.estimation.search import Bounds, SearchResult
@@ -30,10 +28,11 @@ from robot_identification.studies.study import (
     Claim,
     Plot,
     Progress,
+    rank_sum,
     StudyResult,
     Table,
-    rank_sum,
 )
+from scipy.optimize import lsq_linear
 
 TRUE = np.array([6.7333, 3.4, 3.0, 0.0])
 NAMES = ('alpha', 'beta', 'epsilon', 'eta')
@@ -80,6 +79,7 @@ def elpidso_2link(quick: bool, seed: int, progress: Progress) -> StudyResult:
     ----------
     D. Yan, Y. Lu, D. Levy, "Parameter identification of robot manipulators: a heuristic particle
     swarm search approach", PLoS ONE 10(6), 2015.
+
     """
     runs, budget = (2, 9000) if quick else (10, 300_000)
     modern = 1500 if quick else 30_000
@@ -269,9 +269,9 @@ def _torque_plot(data: dict[float, _Data],
     check = data[CHECK[0]]
     best = paper[1.0]['ELPIDSO'][0].values
     predicted = (check.rows @ best).reshape(-1, 2)
+    lines = (('measured, joint 1', check.t, check.target.reshape(-1, 2)[:, 0]),
+             ('ELPIDSO, joint 1', check.t, predicted[:, 0]),
+             ('measured, joint 2', check.t, check.target.reshape(-1, 2)[:, 1]),
+             ('ELPIDSO, joint 2', check.t, predicted[:, 1]))
     return Plot(f'Torques at rho = {CHECK[0]:g}, less the known part', 'time [s]',
-                'torque [N m]', (
-        ('measured, joint 1', check.t, check.target.reshape(-1, 2)[:, 0]),
-        ('ELPIDSO, joint 1', check.t, predicted[:, 0]),
-        ('measured, joint 2', check.t, check.target.reshape(-1, 2)[:, 1]),
-        ('ELPIDSO, joint 2', check.t, predicted[:, 1])))
+                'torque [N m]', lines)

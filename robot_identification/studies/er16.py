@@ -18,7 +18,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-
 from robot_identification.arm import Arm, load_arm
 from robot_identification.arrays import Array
 from robot_identification.estimation.search import Bounds
@@ -26,8 +25,8 @@ from robot_identification.estimation.search.problem import SearchProblem
 from robot_identification.estimation.search.ranges import search_bounds
 from robot_identification.excitation import design
 from robot_identification.regression import build_regression
-from robot_identification.signals import Samples, process
-from robot_identification.simulation import Plant, PlantOptions, SimulatedRun, simulate
+from robot_identification.signals import process, Samples
+from robot_identification.simulation import Plant, PlantOptions, simulate, SimulatedRun
 
 PERIOD, SHORT = 25.0, 10.0
 THINNING = 10
@@ -61,6 +60,7 @@ class Experiment:
         The runs.
     condition
         Condition number of the excitation.
+
     """
 
     arm: Arm
@@ -95,6 +95,7 @@ def er16_experiment(quick: bool, seed: int) -> Experiment:
         A shorter motion and fewer starts of its design.
     seed
         Of the designs, the arm and its noise.
+
     """
     arm = load_arm('er16')
     starts, period = (1, SHORT) if quick else (3, PERIOD)

@@ -18,29 +18,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.estimation import get_estimator
 from robot_identification.estimation.search import SearchResult
 from robot_identification.estimation.search.objective import MeanAbsolute
 from robot_identification.estimation.search.problem import SearchProblem
-from robot_identification.studies.er16 import ASSUMPTIONS, REVERSAL, Experiment, er16_experiment
+from robot_identification.studies.er16 import ASSUMPTIONS, er16_experiment, Experiment, REVERSAL
 from robot_identification.studies.repeat import (
-    Contestant,
     best_run,
+    Contestant,
     convergence,
     median_run,
     repeat,
 )
 from robot_identification.studies.study import (
-    PAPER,
     Claim,
+    correlation,
+    PAPER,
     Plot,
     Progress,
+    rank_sum,
     StudyResult,
     Table,
-    correlation,
-    rank_sum,
 )
 
 NEST, ITERATIONS = 25, 200
@@ -64,6 +63,7 @@ def ics_er16(quick: bool, seed: int, progress: Progress) -> StudyResult:
     ----------
     L. Ding, X. Li, Q. Li, Y. Chao, "Nonlinear friction and dynamical identification for a robot
     manipulator with improved cuckoo search algorithm", J. Robotics, 2018.
+
     """
     runs, iterations = (3, 20) if quick else (30, ITERATIONS)
     progress('designing and executing the motion', 0.0)
@@ -192,10 +192,10 @@ def _frictions(experiment: Experiment, iterations: int, runs: int,
                 rows.append((friction, method, kind, *parts[0], *parts[1]))
                 if kind == 'fit':
                     near[friction, method] = np.array(parts[0])
+    columns = ('friction', 'method', 'data', *(f'near, joint {j}' for j in (1, 2, 3)),
+               *(f'elsewhere, joint {j}' for j in (1, 2, 3)))
     table = Table(f'RMS torque error [N m] near reversals (below {REVERSAL:g} rad/s) and '
-                  f'elsewhere', (
-        'friction', 'method', 'data', *(f'near, joint {j}' for j in (1, 2, 3)),
-        *(f'elsewhere, joint {j}' for j in (1, 2, 3))), tuple(rows))
+                  f'elsewhere', columns, tuple(rows))
     return table, tuple(Claim(
         f'atan friction has smaller errors near reversals than linear friction ({method})',
         bool(np.all(near['atan', method] < near['coulomb_viscous', method])),

@@ -20,16 +20,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
-from scipy import stats
-from scipy.interpolate import CubicSpline
-
 from robot_identification.arm import Arm, load_arm
 from robot_identification.arrays import Array
 from robot_identification.estimation import get_estimator
-from robot_identification.excitation import Excitation, design
+from robot_identification.excitation import design, Excitation
 from robot_identification.regression import build_regression
-from robot_identification.signals import Samples, process
-from robot_identification.simulation import Plant, PlantOptions, SimulatedRun, simulate
+from robot_identification.signals import process, Samples
+from robot_identification.simulation import Plant, PlantOptions, simulate, SimulatedRun
 from robot_identification.studies.study import (
     Claim,
     Plot,
@@ -37,6 +34,8 @@ from robot_identification.studies.study import (
     StudyResult,
     Table,
 )
+from scipy import stats
+from scipy.interpolate import CubicSpline
 
 PERIOD, SHORT, HARMONICS, RADIUS, SPEED, LAPS = 10.0, 5.0, 5, 0.05, 0.5, 4
 STEP = 1e-3
@@ -73,6 +72,7 @@ def mfs_qj(quick: bool, seed: int, progress: Progress) -> StudyResult:
     ----------
     W. Wu, S. Zhu, X. Wang, H. Liu, "Closed-loop dynamic parameter identification of robot
     manipulators using modified Fourier series", Int. J. Advanced Robotic Systems 9, 2012.
+
     """
     arms, periods, period = (1, 2, SHORT) if quick else (6, 3, PERIOD)
     arm = load_arm('qianjiang_i')

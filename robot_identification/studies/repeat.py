@@ -20,9 +20,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-
 from robot_identification.arrays import Array
-from robot_identification.estimation.search import Bounds, SearchResult, get_search
+from robot_identification.estimation.search import Bounds, get_search, SearchResult
 from robot_identification.studies.study import Plot
 
 
@@ -41,6 +40,7 @@ class Contestant:
         Of the search.
     budget
         Evaluations.
+
     """
 
     label: str
@@ -64,6 +64,7 @@ def repeat(contestant: Contestant, cost: Callable[[Array], Array], bounds: Bound
         How often.
     seed
         The first seed.
+
     """
     search = get_search(contestant.search, **contestant.settings)
     return [search.minimise(cost, bounds, budget=contestant.budget, target=target,
@@ -93,6 +94,7 @@ def convergence(title: str, y: str, results: Mapping[str, list[SearchResult]],
         Runs of each search.
     log
         Whether the cost is drawn logarithmically.
+
     """
     lines = []
     for label, runs in results.items():

@@ -20,9 +20,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy import stats
-
 from robot_identification.arrays import Array
+from scipy import stats
 
 Progress = Callable[[str, float], None]
 HERE, PAPER = 'computed here', 'printed in the paper'
@@ -45,6 +44,7 @@ class Table:
         `HERE` or `PAPER`.
     note
         What has to be known to read it.
+
     """
 
     title: str
@@ -67,6 +67,7 @@ class Claim:
         Whether it held here.
     evidence
         The figures.
+
     """
 
     text: str
@@ -87,6 +88,7 @@ class Plot:
         Name, x (points,) and y (points,) of each.
     log
         Whether y is logarithmic.
+
     """
 
     title: str
@@ -115,6 +117,7 @@ class StudyResult:
         Whether it was cut short for a test.
     seconds
         That it took.
+
     """
 
     name: str

@@ -16,21 +16,20 @@
 from __future__ import annotations
 
 import numpy as np
-
 from robot_identification.studies.study import (
-    PAPER,
     Claim,
+    PAPER,
     Progress,
     StudyResult,
     Table,
 )
 from robot_identification.studies.survey_frictions import compare_frictions
 from robot_identification.studies.survey_methods import (
+    compare_methods,
+    level,
     LEVELS,
     Outcome,
     Platform,
-    compare_methods,
-    level,
 )
 from robot_identification.studies.survey_tracking import follow
 
@@ -76,6 +75,7 @@ def survey_er20(quick: bool, seed: int, progress: Progress) -> StudyResult:
     ----------
     S. Zhang, S. Wang, F. Jing, M. Tan, "Parameter estimation survey for multi-joint robot dynamic
     calibration case study", Science China Information Sciences, 2018.
+
     """
     progress('designing the motion', 0.0)
     platform = Platform.build(quick, seed)

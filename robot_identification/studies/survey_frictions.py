@@ -16,14 +16,13 @@
 from __future__ import annotations
 
 import numpy as np
-
 from robot_identification.arm import Arm, load_arm
 from robot_identification.arrays import Array
 from robot_identification.dynamics import inverse_dynamics
 from robot_identification.estimation import get_estimator
 from robot_identification.excitation import design
-from robot_identification.regression import Regression, build_regression
-from robot_identification.signals import Samples, process
+from robot_identification.regression import build_regression, Regression
+from robot_identification.signals import process, Samples
 from robot_identification.simulation import Plant, PlantOptions, simulate
 from robot_identification.studies.study import Claim, Table
 
@@ -42,6 +41,7 @@ def compare_frictions(quick: bool, seed: int, budget: int) -> tuple[Table, Claim
         Of the design, the arm and the searches.
     budget
         Evaluations of the particle filter.
+
     """
     arm = load_arm('er20_c10')
     motions = [design(arm, period=10.0, harmonics=h, starts=1, seed=seed + k,

@@ -16,11 +16,10 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 from dataclasses import dataclass
+import time
 
 import numpy as np
-
 from robot_identification.arm import Arm, load_arm
 from robot_identification.arrays import Array
 from robot_identification.estimation import fit_consistent, get_estimator
@@ -29,7 +28,7 @@ from robot_identification.estimation.online.linearisation import Linearisation
 from robot_identification.estimation.search import Bounds, get_search
 from robot_identification.estimation.search.objective import MeanAndDeviation
 from robot_identification.estimation.search.problem import SearchProblem
-from robot_identification.excitation import Excitation, design
+from robot_identification.excitation import design, Excitation
 from robot_identification.regression import build_regression
 from robot_identification.regression.rows import row_chunks
 from robot_identification.signals import Samples
@@ -86,6 +85,7 @@ class Platform:
         Exact states and torques at 100 Hz, by friction.
     plants
         The arms in the physics engine, by friction.
+
     """
 
     arm: Arm
@@ -161,6 +161,7 @@ def compare_methods(platform: Platform, friction: str, budget: int, seed: int,
         Of noise and searches.
     progress
         Called with what is done and the part of it.
+
     """
     clean = _Case(platform, friction, platform.samples[friction], budget, seed)
     noisy = _Case(platform, friction, platform.noisy(friction, seed), budget, seed)
@@ -282,5 +283,3 @@ class _Case:
         shape = (self.shape if self.problem.linear
                  else np.exp(found.values[count:]).reshape(self.shape.shape))
         return standard, shape
-
-

@@ -18,7 +18,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.estimation.online import OnlineEstimator
 from robot_identification.studies.study import Claim, Plot, Table
@@ -53,6 +52,7 @@ def follow(platform: Platform, seed: int, periods: int) -> Tracking:
         Of the noise.
     periods
         Of the excitation.
+
     """
     samples = platform.samples['coulomb_viscous']
     q, v, a, tau = (np.tile(x, (periods, 1)) for x in (samples.q, samples.v, samples.a,

@@ -19,13 +19,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import signal
-
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import SignalError
-from robot_identification.signals import Samples, delayed
-from robot_identification.validation.metrics import Errors, JointErrors, errors
+from robot_identification.signals import delayed, Samples
+from robot_identification.validation.metrics import Errors, errors, JointErrors
+from scipy import signal
 
 CUTOFF = 7.5
 """Of the low-pass through which errors are looked at [Hz]."""
@@ -54,6 +53,7 @@ class HeldOut:
         The overall relative error of the free base estimate, a diagnostic; NaN when unknown.
     t, measured, predicted
         (rows,) [s] and (rows, n) [N m or N], low-passed, for plots.
+
     """
 
     name: str
@@ -118,6 +118,7 @@ def evaluate(
     ------
     SignalError
         No unbroken run is longer than the ends that the filter needs.
+
     """
     samples = delayed(samples, model.delay)
     filtered = cutoff < 0.45 * samples.rate

@@ -18,7 +18,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import ConfigurationError
@@ -40,6 +39,7 @@ class LiveResidual:
         Torques, (n,) [N m or N]; the residual is measured minus predicted.
     running_error
         Relative torque errors of the last while, (n,); NaN for joints that have not moved.
+
     """
 
     t: float
@@ -65,6 +65,7 @@ class LiveValidation:
     ------
     ConfigurationError
         A window or a memory that is not positive.
+
     """
 
     def __init__(self, model: IdentifiedModel, window: float = 0.1, memory: float = 5.0) -> None:
@@ -92,6 +93,7 @@ class LiveValidation:
         -------
         LiveResidual or None
             None until the window is full, and over a gap.
+
         """
         found = self._window.add(t, q, torque)
         return self._judge(found[-1]) if found else None

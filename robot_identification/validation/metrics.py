@@ -19,7 +19,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError
 
@@ -39,6 +38,7 @@ class JointErrors:
         Correlation coefficient of measured and predicted torque (Ding, ICS paper, eq. (17)).
     nrmse
         RMSE over the range of the measured torque.
+
     """
 
     rmse: float
@@ -58,6 +58,7 @@ class Errors:
         Norm of the error over norm of the measured torque, all joints together.
     joints
         Errors of each joint, by its name.
+
     """
 
     relative_error: float
@@ -79,6 +80,7 @@ def errors(measured: Array, predicted: Array, joint_names: tuple[str, ...]) -> E
     ------
     ConfigurationError
         Shapes that disagree.
+
     """
     if measured.shape != predicted.shape or measured.shape[1:] != (len(joint_names),):
         raise ConfigurationError(f'torques of shapes {measured.shape} and {predicted.shape} '

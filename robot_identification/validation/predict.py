@@ -18,7 +18,6 @@ from __future__ import annotations
 import io
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.recording import Recording
@@ -44,6 +43,7 @@ def predict(model: IdentifiedModel, recording: Recording, samples: Samples) -> t
     -------
     tuple
         Stamps (M,) [s], all but those in gaps, and torques (M, n) [N m or N].
+
     """
     torque = model.torque(samples.q, samples.v, samples.a)
     inside = np.zeros(len(recording.t), dtype=bool)

@@ -20,11 +20,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.interpolate import CubicSpline
-from scipy.spatial import cKDTree
-
 from robot_identification.arrays import Array
 from robot_identification.signals import Samples
+from scipy.interpolate import CubicSpline
+from scipy.spatial import cKDTree
 
 SNIPPET = 1.5
 """Length of the pieces of motion that are compared [s]."""
@@ -53,6 +52,7 @@ class Trace:
         [Hz].
     q
         Positions, (N, n) [rad or m].
+
     """
 
     rate: float
@@ -93,6 +93,7 @@ def repeated_share(held_out: Sequence[Trace], training: Sequence[Trace]) -> floa
         The motion to judge.
     training
         The motions that were fitted.
+
     """
     everything = [*held_out, *training]
     lower = np.min([trace.q.min(axis=0) for trace in everything if len(trace.q)], axis=0)

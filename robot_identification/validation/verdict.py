@@ -19,7 +19,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError
 from robot_identification.validation.held_out import HeldOut
@@ -40,6 +39,7 @@ class Thresholds:
     rated
         A joint whose root mean square error is below this part of its rated torque passes as
         well: a wrist that carries nothing measures little but noise.
+
     """
 
     overall: float = 0.10
@@ -62,6 +62,7 @@ class Thresholds:
             Of the joint.
         rated
             Its rated torque [N m or N]; infinite where unknown.
+
         """
         if errors.relative_error <= self.joint:
             return 'relative'
@@ -86,6 +87,7 @@ class Verdict:
         The predictions it rests on.
     thresholds
         What was asked for.
+
     """
 
     passed: bool
@@ -121,6 +123,7 @@ def judge(
         Links whose inertia is not physical.
     notes
         What else a user should know.
+
     """
     reasons, remarks = [], list(notes)
     fresh = [h for h in held_out if not h.repeat]

@@ -129,7 +129,8 @@ class System:
         return self._clients[key].call_async(kind.Request(**fields))
 
     def fault(self, **values):
-        self.configure('simulated_robot', **{f'fault.{name}': value for name, value in values.items()})
+        self.configure('simulated_robot',
+                       **{f'fault.{name}': value for name, value in values.items()})
 
     def configure(self, node, **values):
         from rcl_interfaces.srv import SetParameters

@@ -18,9 +18,8 @@ import shutil
 import signal
 import time
 
+from conftest import Execution, PATIENT, ros, System
 import pytest
-from conftest import PATIENT, Execution, System, ros
-
 from robot_identification.arm import load_arm
 
 EXCITATION, RATE = 3, 250.0

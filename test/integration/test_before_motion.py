@@ -18,10 +18,9 @@ import shutil
 import signal
 import time
 
-from conftest import PATIENT, Execution, System, ros
-
+from conftest import Execution, PATIENT, ros, System
 from robot_identification.arm import load_arm
-from robot_identification.excitation import Trajectory, load_excitation
+from robot_identification.excitation import load_excitation, Trajectory
 
 RATE = 250.0
 

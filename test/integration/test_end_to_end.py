@@ -17,11 +17,10 @@ import shutil
 import subprocess
 import sys
 
+from conftest import Execution, PATIENT, ros, System
 import numpy as np
-from conftest import PATIENT, Execution, System, ros
-
 from robot_identification.arm import load_arm
-from robot_identification.dynamics import ModelStructure, base_parameters, load_model
+from robot_identification.dynamics import base_parameters, load_model, ModelStructure
 from robot_identification.excitation import load_excitation
 
 

@@ -17,10 +17,9 @@ import shutil
 import signal
 import time
 
+from conftest import Execution, PATIENT, ros, System
 import numpy as np
 import pytest
-from conftest import PATIENT, Execution, System, ros
-
 from robot_identification.arm import load_arm
 
 APPROACH, EXCITATION, RATE = 1, 3, 250.0

@@ -13,10 +13,9 @@
 # limitations under the License.
 """The services and actions of the identification node that the whole job does not need."""
 
+from conftest import Goal, ros, System
 import numpy as np
 import pytest
-from conftest import Goal, System, ros
-
 from robot_identification.arm import load_arm
 from robot_identification.excitation import design as excitation_of
 from robot_identification.excitation import load_excitation

@@ -24,9 +24,8 @@ import stat
 import subprocess
 import sys
 
+from conftest import ros, System
 import pytest
-from conftest import System, ros
-
 from robot_identification.files import shared_folder
 
 NODES = ('excitation', 'recorder', 'identification', 'online_identification', 'validation',

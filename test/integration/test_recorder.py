@@ -14,17 +14,16 @@
 """The recorder over real middleware: nothing is lost, and what is wrong is said."""
 
 import os
+from pathlib import Path
 import resource
 import shutil
 import subprocess
 import sys
 import time
-from pathlib import Path
 
+from conftest import Execution, PATIENT, ros, System
 import numpy as np
 import pytest
-from conftest import PATIENT, Execution, System, ros
-
 from robot_identification.arm import load_arm
 from robot_identification.recording import load_recording
 

@@ -13,12 +13,12 @@
 # limitations under the License.
 """Nodes end cleanly when they are told to, also while they start, and say what they lack."""
 
+from pathlib import Path
 import signal
 import time
-from pathlib import Path
 
+from conftest import ros, System
 import pytest
-from conftest import System, ros
 
 NODES = ('excitation', 'recorder', 'identification', 'online_identification', 'validation',
          'simulated_robot')

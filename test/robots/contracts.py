@@ -15,11 +15,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 from dataclasses import dataclass, field
+import importlib.util
 
 import pytest
-
 from robot_identification.arm import Arm, load_arm
 
 needs_xacro = pytest.mark.skipif(importlib.util.find_spec('xacro') is None,

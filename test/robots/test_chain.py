@@ -15,10 +15,9 @@
 
 from __future__ import annotations
 
+from contracts import arm_of, CONTRACTS
 import numpy as np
 import pytest
-from contracts import CONTRACTS, arm_of
-
 from robot_identification.excitation import design
 from robot_identification.identification import identify
 from robot_identification.simulation import Plant, PlantOptions, simulate

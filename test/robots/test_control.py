@@ -18,11 +18,9 @@ from __future__ import annotations
 import shutil
 from xml.etree import ElementTree
 
+from contracts import arm_of, CONTRACTS, needs_xacro
 import numpy as np
 import pytest
-import yaml
-from contracts import CONTRACTS, arm_of, needs_xacro
-
 from robot_identification.arm import Arm, load_arm
 from robot_identification.bringup import (
     check_controller,
@@ -33,6 +31,7 @@ from robot_identification.bringup import (
 )
 from robot_identification.errors import ArmError, ConfigurationError
 from robot_identification.files import shared_folder
+import yaml
 
 robots = pytest.mark.parametrize('name', CONTRACTS)
 JOINT_TRAJECTORY = 'joint_trajectory_controller/JointTrajectoryController'

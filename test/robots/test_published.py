@@ -15,12 +15,11 @@
 
 from __future__ import annotations
 
+from contracts import arm_of
 import numpy as np
 import pinocchio as pin
 import pytest
-from contracts import arm_of
-
-from robot_identification.dynamics import ModelStructure, base_parameters, inverse_dynamics
+from robot_identification.dynamics import base_parameters, inverse_dynamics, ModelStructure
 
 # Universal Robots, "DH Parameters for calculations of kinematics and dynamics": a, d, alpha
 # [m, rad], mass [kg], centre of mass in the DH frame of the link [m]

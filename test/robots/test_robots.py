@@ -17,11 +17,9 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
+from contracts import arm_of, CONTRACTS
 import numpy as np
 import pytest
-import yaml
-from contracts import CONTRACTS, arm_of
-
 from robot_identification.arm import robot_files, robot_template
 from robot_identification.arm.robot_file import KEYS
 from robot_identification.dynamics import (
@@ -30,6 +28,7 @@ from robot_identification.dynamics import (
     smallest_eigenvalues,
 )
 from robot_identification.files import shared_folder
+import yaml
 
 robots = pytest.mark.parametrize('name', CONTRACTS)
 

@@ -13,7 +13,7 @@
 # limitations under the License.
 """Friction models by name."""
 
-from robot_identification.dynamics.friction.asymmetric import SUFFIX, Asymmetric
+from robot_identification.dynamics.friction.asymmetric import Asymmetric, SUFFIX
 from robot_identification.dynamics.friction.atan import Atan
 from robot_identification.dynamics.friction.bompos import Bompos
 from robot_identification.dynamics.friction.coulomb_viscous import CoulombViscous
@@ -48,6 +48,7 @@ def get_friction(name: str) -> FrictionModel:
     ------
     UnknownNameError
         There is none; the text lists those that exist.
+
     """
     plain = name.removesuffix(SUFFIX)
     if plain not in FRICTION_MODELS:

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-
 from robot_identification.arrays import Array
 from robot_identification.dynamics.friction.friction import FrictionModel
 
@@ -36,6 +35,7 @@ class Asymmetric(FrictionModel):
     ----------
     symmetric
         The model of each direction.
+
     """
 
     def __init__(self, symmetric: FrictionModel) -> None:

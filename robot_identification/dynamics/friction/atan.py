@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-
 from robot_identification.arrays import Array
 from robot_identification.dynamics.friction.friction import FrictionModel
 
@@ -32,6 +31,7 @@ class Atan(FrictionModel):
     ----------
     L. Ding, X. Li, Q. Li, Y. Chao, "Nonlinear friction and dynamical identification for a robot
     manipulator with improved cuckoo search algorithm", J. Robotics, 2018, eq. (5) (the ICS paper).
+
     """
 
     name = 'atan'

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-
 from robot_identification.arrays import Array
 from robot_identification.dynamics.friction.friction import FrictionModel
 
@@ -34,6 +33,7 @@ class Bompos(FrictionModel):
     ----------
     N. A. Bompos, P. K. Artemiadis, A. S. Oikonomopoulos, K. J. Kyriakopoulos, "Modeling, full
     identification and control of the Mitsubishi PA-10 robot arm", IEEE/ASME AIM 2007.
+
     """
 
     name = 'bompos'

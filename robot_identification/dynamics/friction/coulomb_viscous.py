@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-
 from robot_identification.arrays import Array
 from robot_identification.dynamics.friction.friction import FrictionModel
 
@@ -32,6 +31,7 @@ class CoulombViscous(FrictionModel):
     ----------
     B. Armstrong-Helouvry, P. Dupont, C. Canudas de Wit, "A survey of models, analysis tools and
     compensation methods for the control of machines with friction", Automatica 30(7), 1994.
+
     """
 
     name = 'coulomb_viscous'

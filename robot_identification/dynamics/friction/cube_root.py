@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-
 from robot_identification.arrays import Array
 from robot_identification.dynamics.friction.friction import FrictionModel
 
@@ -30,6 +29,7 @@ class CubeRoot(FrictionModel):
     ----------
     M. Grotjahn, M. Daemi, B. Heimann, "Friction and rigid body identification of robot dynamics",
     Int. J. Solids and Structures 38, 2001.
+
     """
 
     name = 'cube_root'

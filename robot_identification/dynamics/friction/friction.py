@@ -20,7 +20,6 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-
 from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError
 
@@ -57,6 +56,7 @@ class FrictionModel(ABC):
         Whether `columns` needs the torque that the joint transmits.
     formula
         The torque, as text for tables and reports.
+
     """
 
     name: ClassVar[str]
@@ -85,7 +85,7 @@ class FrictionModel(ABC):
     def columns(self, v: Array, shape: ArrayLike | None = None,
                 load: Array | None = None) -> Array:
         """
-        Return the regressor columns (..., k) at the velocities v (...) [rad/s or m/s].
+        Return the regressor columns, (..., k), at velocities v of the shape (...) [rad/s or m/s].
 
         Parameters
         ----------
@@ -95,6 +95,7 @@ class FrictionModel(ABC):
             (s,); None for a model without.
         load
             Transmitted torques, of the shape of v [N m or N]; for models that need it.
+
         """
 
     @abstractmethod
@@ -123,6 +124,7 @@ class FrictionModel(ABC):
         -------
         dict
             From the place of a column to its values, (P, N).
+
         """
         if not self.shape:
             return {}
@@ -139,6 +141,7 @@ class FrictionModel(ABC):
         ----------
         shape
             (s,); None for a model without.
+
         """
         return np.eye(len(self.parameters))[list(self.passive)]
 
@@ -157,6 +160,7 @@ class FrictionModel(ABC):
             (s,) in the order of `shape`; None for a model without.
         load
             Transmitted torques, of the shape of v [N m or N]; for models that need it.
+
         """
         torque: Array = (self.columns(np.asarray(v, dtype=float), shape, load)
                          @ np.asarray(parameters, dtype=float))
@@ -170,6 +174,7 @@ class FrictionModel(ABC):
         ------
         ConfigurationError
             It is not s positive numbers.
+
         """
         values = np.zeros(0) if shape is None else np.asarray(shape, dtype=float).reshape(-1)
         if values.shape != (len(self.shape),) or not np.all(values > 0):

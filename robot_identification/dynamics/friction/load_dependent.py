@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-
 from robot_identification.arrays import Array
 from robot_identification.dynamics.friction.friction import FrictionModel
 from robot_identification.errors import ConfigurationError
@@ -31,6 +30,7 @@ class LoadDependent(FrictionModel):
     ----------
     N. Kammerer, P. Garrec, "Dry friction modeling in dynamic identification for robot
     manipulators: theory and experiments", IEEE Int. Conf. Mechatronics, 2013.
+
     """
 
     name = 'load_dependent'
@@ -78,6 +78,7 @@ class LoadDependentLiteral(LoadDependent):
     ----------
     S. Zhang, S. Wang, F. Jing, M. Tan, "Parameter estimation survey for multi-joint robot dynamic
     calibration case study", Science China Information Sciences, 2018, eq. (9).
+
     """
 
     name = 'load_dependent_literal'

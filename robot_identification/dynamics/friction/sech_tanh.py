@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-
 from robot_identification.arrays import Array
 from robot_identification.dynamics.friction.friction import FrictionModel
 
@@ -32,6 +31,7 @@ class SechTanh(FrictionModel):
     ----------
     S. Zhang, S. Wang, F. Jing, M. Tan, "Parameter estimation survey for multi-joint robot dynamic
     calibration case study", Science China Information Sciences, 2018, eq. (6).
+
     """
 
     name = 'sech_tanh'

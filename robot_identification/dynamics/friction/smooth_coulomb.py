@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-
 from robot_identification.arrays import Array
 from robot_identification.dynamics.friction.friction import FrictionModel
 
@@ -37,6 +36,7 @@ class SmoothCoulomb(FrictionModel):
     ----------
     W. Wu, S. Zhu, X. Wang, H. Liu, "Closed-loop dynamic parameter identification of robot
     manipulators using modified Fourier series", Int. J. Advanced Robotic Systems 9, 2012.
+
     """
 
     name = 'smooth_coulomb'

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-
 from robot_identification.arrays import Array
 from robot_identification.dynamics.friction.friction import FrictionModel
 
@@ -30,6 +29,7 @@ class Stribeck(FrictionModel):
     ----------
     C. Canudas de Wit, H. Olsson, K. J. Astrom, P. Lischinsky, "A new model for control of systems
     with friction", IEEE Trans. Automatic Control 40(3), 1995.
+
     """
 
     name = 'stribeck'

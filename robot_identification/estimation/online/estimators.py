@@ -18,25 +18,24 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.errors import EstimationError
-from robot_identification.estimation.estimate import OK, Estimate
+from robot_identification.estimation.estimate import Estimate, OK
 from robot_identification.estimation.estimator import (
+    assemble,
     Estimator,
+    reweight,
     Reweighted,
     Solution,
-    assemble,
-    reweight,
 )
 from robot_identification.estimation.noise import colour
 from robot_identification.estimation.online.information_filter import InformationFilter
 from robot_identification.estimation.online.linearisation import Linearisation
 from robot_identification.estimation.online.online_estimator import (
-    REST_SPEED,
-    WIDTH,
     moving_rows,
+    REST_SPEED,
     start_filter,
+    WIDTH,
 )
 from robot_identification.regression import Regression
 from robot_identification.regression.rows import row_chunks
@@ -62,6 +61,7 @@ class RecursiveEstimator(Estimator):
         Speed below which rows are left out [rad/s or m/s].
     width
         Deviations before any data, in units of the prior's.
+
     """
 
     forgets: ClassVar[bool]
@@ -91,11 +91,12 @@ class RecursiveEstimator(Estimator):
         ------
         EstimationError
             A linear filter was asked to find the shape of a friction.
+
         """
         friction = regression.base.structure.friction
         if not regression.fixed and not self.nonlinear:
             raise EstimationError(
-                f"the estimator {self.name} is linear and cannot find the shape of the friction "
+                f'the estimator {self.name} is linear and cannot find the shape of the friction '
                 f"'{friction.key}'; take {self.counterpart}, or a friction model without a shape")
         noise = reweight(regression.normal).deviations
         rows = Linearisation(regression.base, not regression.fixed)
@@ -158,6 +159,7 @@ class Kalman(RecursiveEstimator):
     References
     ----------
     S. Zhang, S. Wang, F. Jing, M. Tan, Science China Information Sciences, 2018, equation (19).
+
     """
 
     name, summary = 'kalman', 'Kalman filter of constant parameters, square-root information form'
@@ -171,6 +173,7 @@ class ExtendedKalman(RecursiveEstimator):
     References
     ----------
     S. Zhang, S. Wang, F. Jing, M. Tan, Science China Information Sciences, 2018, equation (21).
+
     """
 
     name, summary = 'extended_kalman', 'Kalman filter that also finds the shape of the friction'
@@ -185,6 +188,7 @@ class ExponentialForgetting(RecursiveEstimator):
     ----------
     S. Zhang, S. Wang, F. Jing, M. Tan, Science China Information Sciences, 2018, equation (23).
     L. Cao, H. M. Schwartz, Automatica 36(11), 2000.
+
     """
 
     name, summary = 'exponential_forgetting', 'recursive least squares with forgetting'
@@ -198,6 +202,7 @@ class ExponentialForgettingNonlinear(RecursiveEstimator):
     References
     ----------
     S. Zhang, S. Wang, F. Jing, M. Tan, Science China Information Sciences, 2018, equation (24).
+
     """
 
     name = 'exponential_forgetting_nonlinear'

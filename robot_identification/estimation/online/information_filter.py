@@ -16,10 +16,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import solve_triangular
-
 from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError, MissingDependencyError
+from scipy.linalg import solve_triangular
 
 FORGETTING = ('none', 'directional', 'uniform')
 
@@ -48,6 +47,7 @@ class InformationFilter:
     G. J. Bierman, "Factorization methods for discrete sequential estimation", 1977 (SRIF).
     L. Cao, H. M. Schwartz, "A directional forgetting algorithm based on the decomposition of the
     information matrix", Automatica 36(11), 2000.
+
     """
 
     def __init__(self, mean: Array, deviation: Array, forgetting: str = 'none') -> None:
@@ -100,6 +100,7 @@ class InformationFilter:
             Standard deviations of the measurements, (k,).
         keep
             Part of the old information that is kept, 0 < keep <= 1; not used without forgetting.
+
         """
         whitened = rows * self._scale / noise[:, None]
         if self.forgetting == 'uniform':

@@ -34,6 +34,7 @@ def absorb(factor, rows, rhs):
         (k, p) whitened rows; overwritten.
     rhs
         (p + k,) right-hand side; overwritten by the transformed one.
+
     """
     p, k = factor.shape[0], rows.shape[0]
     work = np.empty(p)
@@ -89,6 +90,7 @@ def forget(factor, row, keep):
         (p,).
     keep
         Between 0 and 1.
+
     """
     p = factor.shape[0]
     a = np.empty(p)

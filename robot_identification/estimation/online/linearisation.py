@@ -16,7 +16,6 @@
 from __future__ import annotations
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.dynamics import BaseParameters
 from robot_identification.estimation.online.information_filter import InformationFilter
@@ -37,6 +36,7 @@ class Linearisation:
     ----------
     size
         Number of unknowns: r, or r + m s.
+
     """
 
     def __init__(self, base: BaseParameters, nonlinear: bool) -> None:
@@ -51,7 +51,7 @@ class Linearisation:
                          if first + e * k + c in where] for e in range(self.elements)]
 
     def shape(self, values: Array) -> Array:
-        """Return the shape (m, s) of unknowns (size,)."""
+        """Return the shape of the friction, (m, s), that unknowns (size,) hold."""
         if not self.elements:
             shape: Array = self.structure.shape
             return shape
@@ -70,6 +70,7 @@ class Linearisation:
             The filter.
         jacobian, noise
             Rows (k, size) and their noise (k,).
+
         """
         if not self.elements:
             return noise
@@ -100,6 +101,7 @@ class Linearisation:
             Weights of these samples, (L,).
         values
             Unknowns, (size,).
+
         """
         jacobian = np.zeros((len(fixed), self.size))
         jacobian[:, :self.rank] = fixed

@@ -19,14 +19,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import (
-    BaseParameters,
-    ModelStructure,
     base_parameters,
+    BaseParameters,
     joint_torque_regressor,
+    ModelStructure,
 )
 from robot_identification.errors import ConfigurationError
 from robot_identification.estimation.online.information_filter import InformationFilter
@@ -55,6 +54,7 @@ class OnlineUpdate:
         Measured minus predicted torque before the update, (n,) [N m or N].
     used
         Joints whose rows were used, (n,) bool; the others rest.
+
     """
 
     parameters: Array
@@ -97,6 +97,7 @@ class OnlineEstimator:
     ------
     ConfigurationError
         A noise, a period or a memory that is not positive.
+
     """
 
     def __init__(self, arm: Arm, noise: ArrayLike, friction: str = 'coulomb_viscous', *,
@@ -147,6 +148,7 @@ class OnlineEstimator:
             State, (n,) [rad or m, per s, per s^2].
         tau
             Joint torques, (n,) [N m or N].
+
         """
         q, v, a = (np.asarray(x, dtype=float).reshape(1, -1) for x in (q, v, a))
         structure = self.base.structure
@@ -184,6 +186,7 @@ def start_filter(rows: Linearisation, width: float, forgetting: str) -> Informat
         quarter of the bounds' logarithmic width.
     forgetting
         As for `InformationFilter`.
+
     """
     base, structure = rows.base, rows.structure
     prior = Prior.from_urdf(structure)
@@ -208,6 +211,7 @@ def moving_rows(acts: NDArray[np.bool_], speeds: Array, rest_speed: float) -> ND
         Of the elements, (m,) [rad/s or m/s].
     rest_speed
         Below which an element rests.
+
     """
     moving: NDArray[np.bool_] = ~np.any(acts & (np.abs(speeds) < rest_speed)[:, None], axis=0)
     return moving

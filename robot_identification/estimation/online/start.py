@@ -18,7 +18,6 @@ from __future__ import annotations
 from typing import Any
 
 from numpy.typing import ArrayLike
-
 from robot_identification.arm import Arm
 from robot_identification.dynamics.friction import get_friction
 from robot_identification.errors import ConfigurationError, UnknownNameError
@@ -57,6 +56,7 @@ def start_online(name: str, arm: Arm, noise: ArrayLike, friction: str, *, memory
         There is no such estimator.
     ConfigurationError
         A linear one for friction with a shape, or a wrong option.
+
     """
     if name not in RECURSIVE:
         raise UnknownNameError('recursive estimator', name, RECURSIVE)
@@ -64,7 +64,7 @@ def start_online(name: str, arm: Arm, noise: ArrayLike, friction: str, *, memory
     if get_friction(friction).shape and not kind.nonlinear:
         other = 'exponential_forgetting_nonlinear' if kind.forgets else 'extended_kalman'
         raise ConfigurationError(
-            f"the estimator {name} is linear and cannot find the shape of the friction "
+            f'the estimator {name} is linear and cannot find the shape of the friction '
             f"'{friction}'; take {other}, or a friction model without a shape")
     return OnlineEstimator(arm, noise, friction, memory=memory if kind.forgets else None,
                            **options)

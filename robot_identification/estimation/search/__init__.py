@@ -54,6 +54,7 @@ def get_search(name: str, **settings: Any) -> Search:
         There is none; the text lists those that exist.
     ConfigurationError
         It has no such setting.
+
     """
     if name not in SEARCHES:
         raise UnknownNameError('search', name, SEARCHES)

@@ -17,9 +17,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-
 from robot_identification.arrays import Array
-from robot_identification.estimation.search.search import Run, Search, inside, others
+from robot_identification.estimation.search.search import inside, others, Run, Search
 
 
 class ArtificialBeeColony(Search):
@@ -44,6 +43,7 @@ class ArtificialBeeColony(Search):
     optimization: artificial bee colony (ABC) algorithm", J. Global Optimization 39(3), 2007.
     L. Ding, H. Wu, Y. Yao, Y. Yang, "Dynamic model identification for 6-DOF industrial robots",
     J. Robotics, 2015 (its colony settings are lost; these are assumed).
+
     """
 
     name = 'abc'

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import EstimationError
 
@@ -40,6 +39,7 @@ class Bounds:
     ------
     EstimationError
         A bound is not finite, or a range is empty.
+
     """
 
     lower: Array
@@ -74,6 +74,7 @@ class Bounds:
             Smallest half width, (d,) or one number.
         names
             Names of the parameters.
+
         """
         values = np.asarray(values, dtype=float)
         half = np.maximum(relative * np.abs(values), floor)
@@ -97,6 +98,7 @@ class Bounds:
         ------
         EstimationError
             A value lies outside its range.
+
         """
         unit: Array = (np.asarray(values, dtype=float) - self.lower) / (self.upper - self.lower)
         outside = np.argwhere((unit < -1e-9) | (unit > 1 + 1e-9))

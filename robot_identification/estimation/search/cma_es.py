@@ -15,11 +15,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
+import warnings
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.errors import MissingDependencyError
 from robot_identification.estimation.search.search import Run, Search
@@ -44,6 +43,7 @@ class CovarianceMatrixAdaptation(Search):
     N. Hansen, "The CMA evolution strategy: a tutorial", arXiv:1604.00772.
     A. Auger, N. Hansen, "A restart CMA evolution strategy with increasing population size",
     IEEE Congress on Evolutionary Computation, 2005.
+
     """
 
     name = 'cma_es'

@@ -20,9 +20,8 @@ from math import gamma, pi, sin
 
 import numpy as np
 from numpy.typing import NDArray
-
 from robot_identification.arrays import Array
-from robot_identification.estimation.search.search import Run, Search, inside
+from robot_identification.estimation.search.search import inside, Run, Search
 
 SMALLEST = 1e-12
 
@@ -44,6 +43,7 @@ def levy_steps(rng: np.random.Generator, shape: tuple[int, ...], power: float) -
     ----------
     R. N. Mantegna, "Fast, accurate algorithm for numerical simulation of Levy stable stochastic
     processes", Physical Review E 49(5), 1994.
+
     """
     top = gamma(1 + power) * sin(pi * power / 2)
     bottom = gamma((1 + power) / 2) * power * 2 ** ((power - 1) / 2)
@@ -77,6 +77,7 @@ class CuckooSearch(Search):
     X.-S. Yang, S. Deb, "Cuckoo search via Levy flights", NaBIC 2009.
     L. Ding, X. Li, Q. Li, Y. Chao, "Nonlinear friction and dynamical identification for a robot
     manipulator with improved cuckoo search algorithm", J. Robotics, 2018, equations (8) to (10).
+
     """
 
     name = 'cs'
@@ -141,6 +142,7 @@ class ImprovedCuckooSearch(CuckooSearch):
     ----------
     L. Ding, X. Li, Q. Li, Y. Chao, "Nonlinear friction and dynamical identification for a robot
     manipulator with improved cuckoo search algorithm", J. Robotics, 2018, equations (7), (12).
+
     """
 
     name = 'ics'

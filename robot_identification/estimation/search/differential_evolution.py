@@ -16,10 +16,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import differential_evolution
-
 from robot_identification.arrays import Array
 from robot_identification.estimation.search.search import Run, Search
+from scipy.optimize import differential_evolution
 
 
 class DifferentialEvolution(Search):
@@ -35,6 +34,7 @@ class DifferentialEvolution(Search):
     ----------
     R. Storn, K. Price, "Differential evolution - a simple and efficient heuristic for global
     optimization over continuous spaces", J. Global Optimization 11(4), 1997.
+
     """
 
     name = 'differential_evolution'

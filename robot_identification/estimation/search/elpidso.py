@@ -17,9 +17,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-
 from robot_identification.arrays import Array
-from robot_identification.estimation.search.search import Run, Search, inside
+from robot_identification.estimation.search.search import inside, Run, Search
 
 PATIENCE = 5
 """Trials without improvement after which a particle learns from elite ones (Algorithm 1)."""
@@ -54,6 +53,7 @@ class ElitistPidSwarm(Search):
     ----------
     D. Yan, Y. Lu, D. Levy, "Parameter identification of robot manipulators: a heuristic particle
     swarm search approach", PLoS ONE 10(6), 2015.
+
     """
 
     name = 'elpidso'

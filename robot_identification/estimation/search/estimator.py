@@ -20,20 +20,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-
 from robot_identification.arrays import Array
 from robot_identification.errors import EstimationError
-from robot_identification.estimation.estimate import NOT_CONVERGED, OK, Estimate
+from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK
 from robot_identification.estimation.estimator import (
+    assemble,
     Estimator,
+    reweight,
     Reweighted,
     Solution,
-    assemble,
-    reweight,
 )
 from robot_identification.estimation.noise import colour
 from robot_identification.estimation.search.bounds import Bounds
-from robot_identification.estimation.search.objective import Objective, get_objective
+from robot_identification.estimation.search.objective import get_objective, Objective
 from robot_identification.estimation.search.problem import SearchProblem
 from robot_identification.estimation.search.ranges import RELATIVE, search_bounds
 from robot_identification.estimation.search.result import SearchResult
@@ -60,6 +59,7 @@ class SearchEstimate(Estimate):
         Name of what was minimised.
     at_edge
         Unknowns that ended at a bound, by name.
+
     """
 
     search: SearchResult = None  # type: ignore[assignment]
@@ -92,6 +92,7 @@ class SearchEstimator(Estimator):
         Of the joints in the objective, (n,); the objective's own when None.
     settings
         Of the search, for instance size=25.
+
     """
 
     search: ClassVar[type[Search]]
@@ -122,6 +123,7 @@ class SearchEstimator(Estimator):
             Bounds of another number of unknowns.
         UnknownNameError
             An unknown objective or kind of bounds.
+
         """
         problem = SearchProblem(regression)
         objective = get_objective(self.objective, problem, self.joint_weights)

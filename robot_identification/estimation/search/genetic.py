@@ -18,10 +18,9 @@ from __future__ import annotations
 from abc import abstractmethod
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.errors import EstimationError
-from robot_identification.estimation.search.search import Run, Search, inside
+from robot_identification.estimation.search.search import inside, Run, Search
 
 
 class Genetic(Search):
@@ -36,6 +35,7 @@ class Genetic(Search):
         Probability that a pair is crossed.
     elite
         Individuals that survive unchanged.
+
     """
 
     def __init__(self, size: int = 50, crossover: float = 0.9, elite: int = 2) -> None:
@@ -85,6 +85,7 @@ class RealGenetic(Genetic):
     ----------
     L. J. Eshelman, J. D. Schaffer, "Real-coded genetic algorithms and interval-schemata", FOGA 2,
     1993. The survey of Zhang, Wang, Jing and Tan (2018) names no operators; these are assumed.
+
     """
 
     name = 'ga'
@@ -120,6 +121,7 @@ class BinaryGenetic(Genetic):
     ----------
     J. H. Holland, "Adaptation in natural and artificial systems", 1975; W. Wu, S. Zhu, X. Wang,
     H. Liu, Int. J. Advanced Robotic Systems 9, 2012, use binary coding to design excitations.
+
     """
 
     name = 'binary_ga'

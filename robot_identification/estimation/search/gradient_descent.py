@@ -16,9 +16,8 @@
 from __future__ import annotations
 
 import numpy as np
-
 from robot_identification.arrays import Array
-from robot_identification.estimation.search.search import Run, Search, inside
+from robot_identification.estimation.search.search import inside, Run, Search
 
 DIFFERENCE = 1e-5
 STEPS = 2.0 ** np.arange(4, -28, -2)
@@ -37,6 +36,7 @@ class GradientDescent(Search):
     ----------
     The survey of Zhang, Wang, Jing and Tan (2018), section 3.4, which starts within 20 % of the
     true values.
+
     """
 
     name = 'gradient_descent'

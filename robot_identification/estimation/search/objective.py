@@ -20,7 +20,6 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-
 from robot_identification.arrays import Array
 from robot_identification.errors import EstimationError, UnknownNameError
 from robot_identification.estimation.search.problem import SearchProblem
@@ -46,6 +45,7 @@ class Objective(ABC):
         Key in `OBJECTIVES`.
     summary
         One line for tables.
+
     """
 
     name: ClassVar[str]
@@ -84,6 +84,7 @@ class MeanSquared(Objective):
     References
     ----------
     D. Yan, Y. Lu, D. Levy, PLoS ONE 10(6), 2015, equation (3).
+
     """
 
     name = 'mean_squared'
@@ -131,6 +132,7 @@ class MeanAbsolute(Objective):
     References
     ----------
     L. Ding, X. Li, Q. Li, Y. Chao, J. Robotics, 2018, equation (11).
+
     """
 
     name = 'mean_absolute'
@@ -174,6 +176,7 @@ class MeanAndDeviation(Objective):
     References
     ----------
     S. Zhang, S. Wang, F. Jing, M. Tan, Science China Information Sciences, 2018, equation (25).
+
     """
 
     name = 'mean_deviation'
@@ -209,6 +212,7 @@ def get_objective(name: str, problem: SearchProblem,
     ------
     UnknownNameError
         There is none; the text lists those that exist.
+
     """
     if name not in OBJECTIVES:
         raise UnknownNameError('objective', name, OBJECTIVES)

@@ -16,9 +16,8 @@
 from __future__ import annotations
 
 import numpy as np
-
 from robot_identification.arrays import Array
-from robot_identification.estimation.search.search import Run, Search, inside
+from robot_identification.estimation.search.search import inside, Run, Search
 
 
 class ParticleFilter(Search):
@@ -40,6 +39,7 @@ class ParticleFilter(Search):
     ----------
     J. Liu, M. West, "Combined parameter and state estimation in simulation-based filtering", in
     Sequential Monte Carlo Methods in Practice, 2001.
+
     """
 
     name = 'particle_filter'

@@ -20,11 +20,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.dynamics.parallel import core_count, single_threaded_blas
 from robot_identification.regression import Regression
-from robot_identification.regression.rows import RowChunk, row_chunks
+from robot_identification.regression.rows import row_chunks, RowChunk
 
 KEPT = 512 * 2 ** 20
 """Bytes of rows that are kept; longer recordings are walked over anew in every generation."""
@@ -41,6 +40,7 @@ class SearchProblem:
     ----------
     regression
         The problem.
+
     """
 
     def __init__(self, regression: Regression) -> None:
@@ -90,6 +90,7 @@ class SearchProblem:
         -------
         tuple
             The sum, and the number of rows of each joint.
+
         """
         def one(chunk: _Chunk) -> tuple[Array, int]:
             return terms(self._residuals(chunk, population)), len(chunk.rows)

@@ -16,7 +16,6 @@
 from __future__ import annotations
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.errors import EstimationError, UnknownNameError
 from robot_identification.estimation.prior import Prior
@@ -55,6 +54,7 @@ def search_bounds(problem: SearchProblem, kind: str = 'urdf',
     ------
     UnknownNameError
         Another kind.
+
     """
     if kind not in RANGES:
         raise UnknownNameError('kind of search range', kind, RANGES)

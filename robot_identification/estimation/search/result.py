@@ -46,6 +46,7 @@ class SearchResult:
         'budget', 'target', 'stopped' or 'converged'.
     seconds
         That the search took.
+
     """
 
     search: str

@@ -15,23 +15,22 @@
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+import time
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-
 from robot_identification.arrays import Array
 from robot_identification.errors import EstimationError
 from robot_identification.estimation.search.bounds import Bounds
 from robot_identification.estimation.search.result import (
     BUDGET,
     CONVERGED,
+    SearchResult,
     STOPPED,
     TARGET,
-    SearchResult,
 )
 
 Cost = Callable[[Array], Array]
@@ -56,6 +55,7 @@ class Run:
     ----------
     cost, bounds, budget, rng, start, target, progress, stop
         As for `Search.minimise`.
+
     """
 
     def __init__(self, cost: Cost, bounds: Bounds, budget: int, rng: np.random.Generator,
@@ -98,6 +98,7 @@ class Run:
         ------
         Ended
             The budget is used up, the target is reached, or the run was stopped.
+
         """
         left = self.budget - self.used
         if left <= 0:
@@ -135,6 +136,7 @@ class Search(ABC):
         Key in `SEARCHES`.
     summary
         One line for tables.
+
     """
 
     name: ClassVar[str]
@@ -178,6 +180,7 @@ class Search(ABC):
         ------
         EstimationError
             The budget is not positive, no point has a finite cost, or the start lies outside.
+
         """
         if budget < 1:
             raise EstimationError(f'a search needs a budget of at least one evaluation, '

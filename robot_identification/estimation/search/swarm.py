@@ -16,8 +16,7 @@
 from __future__ import annotations
 
 import numpy as np
-
-from robot_identification.estimation.search.search import Run, Search, inside
+from robot_identification.estimation.search.search import inside, Run, Search
 
 
 class ParticleSwarm(Search):
@@ -43,6 +42,7 @@ class ParticleSwarm(Search):
     J. Kennedy, R. C. Eberhart, "Particle swarm optimization", IEEE Int. Conf. Neural Networks,
     1995; with inertia 0.5 and acceleration 0.2 of Ding, Li, Li and Chao, J. Robotics, 2018, Table
     2.
+
     """
 
     name = 'pso'
@@ -89,6 +89,7 @@ class StandardParticleSwarm(ParticleSwarm):
     multidimensional complex space", IEEE Trans. Evolutionary Computation 6(1), 2002.
     D. Yan, Y. Lu, D. Levy, "Parameter identification of robot manipulators: a heuristic particle
     swarm search approach", PLoS ONE 10(6), 2015, equations (4), (5).
+
     """
 
     name = 'spso'

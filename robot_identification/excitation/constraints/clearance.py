@@ -16,7 +16,6 @@
 from __future__ import annotations
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.excitation.constraints.state_constraint import StateConstraint
 from robot_identification.excitation.geometry import Scene
@@ -43,6 +42,7 @@ class Clearance(StateConstraint):
         To keep [m].
     reserve
         Beyond the clearance [m].
+
     """
 
     def __init__(self, scene: Scene, series: Series, clearance: float,

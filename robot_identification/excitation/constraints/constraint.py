@@ -33,6 +33,7 @@ class Constraint(ABC):
     density
         Weight of one slack in a barrier, 1 over the number of times at which the same
         limit is looked at, so that the grid's fineness does not change the problem.
+
     """
 
     density: float

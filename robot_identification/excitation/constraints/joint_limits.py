@@ -16,11 +16,10 @@
 from __future__ import annotations
 
 import numpy as np
-
 from robot_identification.arm import Limits
 from robot_identification.arrays import Array
 from robot_identification.excitation.constraints.constraint import Constraint
-from robot_identification.excitation.motion_limits import QUANTITIES, centre, half_ranges
+from robot_identification.excitation.motion_limits import centre, half_ranges, QUANTITIES
 from robot_identification.excitation.trajectories import Series
 
 TIMES_PER_HARMONIC = 64
@@ -50,6 +49,7 @@ class JointLimits(Constraint):
     ----------
     H. Ehlich, K. Zeller, "Schwankung von Polynomen zwischen Gitterpunkten", Math. Zeitschrift 86,
     1964.
+
     """
 
     def __init__(self, series: Series, limits: Limits, joint_names: tuple[str, ...],

@@ -15,12 +15,11 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 import copy
 import threading
-from abc import abstractmethod
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.excitation.constraints.constraint import Constraint
 from robot_identification.excitation.trajectories import Series
@@ -41,6 +40,7 @@ class StateConstraint(Constraint):
         The parametrisation.
     orders
         How many of q, v, a the slacks depend on: 1 or 3.
+
     """
 
     def __init__(self, series: Series, orders: int) -> None:
@@ -102,7 +102,7 @@ class StateConstraint(Constraint):
         return tuple(basis @ coefficients for basis in self._basis)
 
     def _jacobian(self, coefficients: Array) -> Array:
-        """Derivatives at a point, kept for the second question about the same array."""
+        """Return derivatives at a point, kept for the second question about the same array."""
         if getattr(self._last, 'point', None) is not coefficients:
             self._last.value = self.derivatives(self._states(coefficients))
             self._last.point = coefficients

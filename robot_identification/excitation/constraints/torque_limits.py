@@ -17,16 +17,15 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
-
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.errors import ExcitationError
 from robot_identification.excitation.constraints.state_constraint import StateConstraint
 from robot_identification.excitation.requirements import (
-    Requirements,
     nominal_inertial,
     nominal_rotor_inertia,
+    Requirements,
 )
 from robot_identification.excitation.trajectories import Series
 
@@ -45,6 +44,7 @@ class NominalTorque:
         The arm.
     requirements
         For the payload.
+
     """
 
     def __init__(self, arm: Arm, requirements: Requirements) -> None:
@@ -86,6 +86,7 @@ def torque_range(arm: Arm, margin: float) -> Array:
     ------
     ExcitationError
         No joint has a rating.
+
     """
     if not np.any(np.isfinite(arm.limits.torque)):
         raise ExcitationError(f"no joint of '{arm.name}' has a torque limit; give it in the robot "
@@ -109,6 +110,7 @@ class TorqueLimits(StateConstraint):
         Margin and payload.
     reserve
         Part of the limits that is kept free beyond the margin.
+
     """
 
     def __init__(self, arm: Arm, series: Series, requirements: Requirements,
@@ -151,6 +153,7 @@ class PowerLimit(StateConstraint):
         As `TorqueLimits`.
     requirements
         Power and payload.
+
     """
 
     def __init__(self, arm: Arm, series: Series, requirements: Requirements,

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
-
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.dynamics.kinematics import Kinematics
@@ -37,6 +36,7 @@ def frame_of(arm: Arm, name: str) -> tuple[int, Array]:
     ------
     UnknownNameError
         The URDF has no such frame.
+
     """
     links = [frame.name for frame in arm.model.frames if frame.type == pin.FrameType.BODY]
     if not arm.model.existFrame(name):
@@ -57,6 +57,7 @@ class WorkspaceLimits(StateConstraint):
         The parametrisation.
     workspace
         Frame and box.
+
     """
 
     def __init__(self, arm: Arm, series: Series, workspace: Workspace) -> None:
@@ -86,6 +87,7 @@ class WorkspaceLimits(StateConstraint):
         ----------
         furthest
             Largest magnitudes of the joints' positions, (n,).
+
         """
         reach, distance = np.zeros(len(furthest)), float(np.linalg.norm(self._point))
         joint = self._joint

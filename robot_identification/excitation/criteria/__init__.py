@@ -44,6 +44,7 @@ def get_criterion(name: str) -> Criterion:
         No such criterion.
     ExcitationError
         A mixture whose weights are not positive numbers.
+
     """
     if '+' in name:
         return Mixture([(weight, get_criterion(member)) for weight, member in _terms(name)])

@@ -18,7 +18,6 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.excitation.criteria.criterion import Criterion, soft_maximum
 
@@ -32,6 +31,7 @@ class AOptimality(Criterion):
     References
     ----------
     F. Pukelsheim, "Optimal design of experiments", SIAM, 2006, chapter 6.
+
     """
 
     name: ClassVar[str] = 'a_optimal'
@@ -55,6 +55,7 @@ class EOptimality(Criterion):
     References
     ----------
     F. Pukelsheim, "Optimal design of experiments", SIAM, 2006, chapter 6.
+
     """
 
     name: ClassVar[str] = 'e_optimal'

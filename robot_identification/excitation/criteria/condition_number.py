@@ -18,7 +18,6 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.excitation.criteria.criterion import Criterion, soft_maximum
 
@@ -31,6 +30,7 @@ class ConditionNumber(Criterion):
     ----------
     M. Gautier, W. Khalil, "Exciting trajectories for the identification of base inertial
     parameters of robots", Int. J. Robotics Research 11(4), 1992.
+
     """
 
     name: ClassVar[str] = 'cond'

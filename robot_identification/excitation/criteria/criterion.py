@@ -19,7 +19,6 @@ from abc import ABC, abstractmethod
 from typing import ClassVar
 
 import numpy as np
-
 from robot_identification.arrays import Array
 
 
@@ -63,6 +62,7 @@ class Criterion(ABC):
         -------
         merit, derivative
             A number, and (r,).
+
         """
 
 
@@ -81,6 +81,7 @@ def soft_maximum(values: Array, sharpness: float) -> tuple[float, Array]:
     -------
     bound, weights
         And its derivative with respect to the values, (r,), non-negative with sum 1.
+
     """
     largest = int(np.argmax(values))
     if np.isinf(sharpness):

@@ -18,7 +18,6 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.excitation.criteria.criterion import Criterion
 
@@ -33,6 +32,7 @@ class LogDeterminant(Criterion):
     ----------
     J. Swevers et al., "Optimal robot excitation and identification", IEEE Trans. Robotics and
     Automation 13(5), 1997.
+
     """
 
     name: ClassVar[str] = 'logdet'

@@ -19,7 +19,6 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.excitation.criteria.criterion import Criterion
 
@@ -32,6 +31,7 @@ class Mixture(Criterion):
     ----------
     terms
         Weights and criteria.
+
     """
 
     name: ClassVar[str] = 'mixture'

@@ -18,7 +18,6 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.excitation.criteria.criterion import Criterion, soft_maximum
 
@@ -31,6 +30,7 @@ class SmallestSingularValue(Criterion):
     ----------
     B. Armstrong, "On finding exciting trajectories for identification experiments involving
     systems with nonlinear dynamics", Int. J. Robotics Research 8(6), 1989.
+
     """
 
     name: ClassVar[str] = 'sigma_min'

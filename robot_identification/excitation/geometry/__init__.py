@@ -13,7 +13,7 @@
 # limitations under the License.
 """Collision geometry: convex shapes, pairs to keep apart, distances with derivatives."""
 
-from robot_identification.excitation.geometry.scene import Scene, build_scene
-from robot_identification.excitation.geometry.shapes import Shape, box, shapes_of
+from robot_identification.excitation.geometry.scene import build_scene, Scene
+from robot_identification.excitation.geometry.shapes import box, Shape, shapes_of
 
 __all__ = ['Scene', 'Shape', 'box', 'build_scene', 'shapes_of']

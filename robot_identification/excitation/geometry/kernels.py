@@ -21,9 +21,8 @@ shapes; the direction found at one time starts the search at the next.
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
-
+import numpy as np
 from robot_identification.dynamics.gradient_kernels import _placement
 from robot_identification.dynamics.kernels import OPTIONS
 

@@ -15,16 +15,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
+import os
 from pathlib import Path
 from xml.etree import ElementTree
-
-import yaml
 
 from robot_identification.arm import Arm
 from robot_identification.arm.library import example_folder, find_urdf
 from robot_identification.errors import ExcitationError
+import yaml
 
 PACKAGE = 'package://'
 
@@ -56,6 +55,7 @@ def with_mesh_paths(arm: Arm, package_dirs: Iterable[str | Path] = ()) -> str:
     ------
     ExcitationError
         Meshes are missing.
+
     """
     source = urdf_file(arm)
     folders = [Path(folder) for folder in package_dirs] + _usual_folders(source)
@@ -100,6 +100,7 @@ def disabled_pairs(srdf: str | Path) -> set[frozenset[str]]:
     ------
     ExcitationError
         The file is missing or not an SRDF.
+
     """
     try:
         root = ElementTree.parse(srdf).getroot()

@@ -20,9 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
-
+import pinocchio as pin
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.dynamics.kinematics import Kinematics
@@ -32,7 +31,7 @@ from robot_identification.excitation.geometry.meshes import (
     find_srdf,
     with_mesh_paths,
 )
-from robot_identification.excitation.geometry.shapes import Shape, box, coarse, merged, shapes_of
+from robot_identification.excitation.geometry.shapes import box, coarse, merged, Shape, shapes_of
 
 RANDOM_STATES = 400
 ALWAYS = 0.95                # part of the random states in which a pair is close
@@ -56,6 +55,7 @@ class Scene:
         Pairs of links that are not looked at, and why.
     notes
         Sentences for the report.
+
     """
 
     tree: Kinematics
@@ -93,6 +93,7 @@ class Scene:
         -------
         distances, derivatives
             (N, P) [m], minus the radii of round shapes where two meet; (N, P, n).
+
         """
         from robot_identification.excitation.geometry.kernels import pair_distances
 
@@ -142,6 +143,7 @@ def build_scene(
     ------
     ExcitationError
         Meshes are missing, or there is no collision geometry at all.
+
     """
     shapes = _shapes_of_arm(arm, package_dirs)
     bare = [name for name in arm.joint_names

@@ -20,12 +20,11 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import pinocchio as pin
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull, QhullError
-
+import pinocchio as pin
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import ExcitationError, MissingDependencyError
+from scipy.spatial import ConvexHull, QhullError
 
 SIDES = 16           # of the prism around a cylinder
 SLABS = 4            # that a hollow or bent mesh is cut into
@@ -52,6 +51,7 @@ class Shape:
         (m, 3) in that joint's frame [m].
     radius
         [m].
+
     """
 
     name: str
@@ -103,6 +103,7 @@ def shapes_of(geometry: pin.GeometryObject, name: str) -> list[Shape]:
         A kind of geometry that has no convex form here.
     MissingDependencyError
         coal is not installed.
+
     """
     try:
         import coal

@@ -19,7 +19,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.errors import ExcitationError
 from robot_identification.excitation.objective import Evaluation
@@ -48,6 +47,7 @@ class Phase:
         At most.
     tolerance
         Progress of the merit in a step below which it counts as slow.
+
     """
 
     sharpness: float
@@ -91,6 +91,7 @@ def minimise_by_barrier(
     References
     ----------
     J. Nocedal, S. Wright, "Numerical optimization", 2nd ed., 2006: 18.3 (damped BFGS), 19.
+
     """
     broken = problem.broken(start)
     if broken is not None:

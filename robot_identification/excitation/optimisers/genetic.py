@@ -19,7 +19,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.excitation.optimisers.minimum import Minimum
 from robot_identification.excitation.problem import Problem
@@ -178,6 +177,7 @@ def minimise_by_real_genetic(problem: Problem, start: Array,
     ----------
     L. Eshelman, J. Schaffer, "Real-coded genetic algorithms and interval-schemata", Foundations
     of Genetic Algorithms 2, 1993.
+
     """
     return _evolve(_Real, problem, start, stop)
 
@@ -195,5 +195,6 @@ def minimise_by_binary_genetic(problem: Problem, start: Array,
     References
     ----------
     D. Goldberg, "Genetic algorithms in search, optimization, and machine learning", 1989.
+
     """
     return _evolve(_Binary, problem, start, stop)

@@ -39,6 +39,7 @@ class Minimum:
         False when it was stopped.
     trail
         Best motion at the end of each phase, (size, n) each.
+
     """
 
     coefficients: Array

@@ -13,7 +13,7 @@
 # limitations under the License.
 """Proofs that a motion respects its limits between all grid points."""
 
-from robot_identification.excitation.proof.clearance import ProvenClearance, prove_clearance
+from robot_identification.excitation.proof.clearance import prove_clearance, ProvenClearance
 from robot_identification.excitation.proof.torque import prove_torque, torque_jets
 from robot_identification.excitation.proof.workspace import prove_workspace
 

@@ -18,7 +18,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.excitation.trajectories import Trajectory
 
@@ -38,6 +37,7 @@ class Segments:
         Times, (S + 1,) [s].
     bounds
         Upper bounds of |q|, |v|, |a|, |jerk| and |snap| in each stretch, (5, S, n).
+
     """
 
     edges: Array

@@ -26,7 +26,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
 from robot_identification.arrays import Array
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.errors import MissingDependencyError
@@ -57,6 +56,7 @@ class ProvenClearance:
         When [s].
     checks
         Number of distances that were measured.
+
     """
 
     proven: bool
@@ -83,6 +83,7 @@ def prove_clearance(trajectory: Trajectory, scene: Scene, clearance: float) -> P
     ------
     MissingDependencyError
         coal is not installed.
+
     """
     prover = _Prover(trajectory, scene)
     segments = prover.segments
@@ -107,6 +108,7 @@ def prove_clearance(trajectory: Trajectory, scene: Scene, clearance: float) -> P
 
 
 class _Prover:
+
     def __init__(self, trajectory: Trajectory, scene: Scene) -> None:
         try:
             import coal

@@ -23,12 +23,11 @@ function exceeds the larger of its values at two times h apart by at most h^2/8 
 from __future__ import annotations
 
 import numpy as np
-
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.excitation.constraints.torque_limits import NominalTorque, torque_range
-from robot_identification.excitation.proof.bounds import Segments, instants
+from robot_identification.excitation.proof.bounds import instants, Segments
 from robot_identification.excitation.requirements import Requirements
 from robot_identification.excitation.trajectories import Trajectory
 
@@ -64,6 +63,7 @@ def torque_jets(tree: Kinematics, inertial: Array, rotor: Array, segments: Segme
         Inertia of the drives in joint space, (n, n).
     segments
         The motion's bounds.
+
     """
     _, count, n = segments.bounds.shape
     rates = segments.bounds[1:4]
@@ -140,6 +140,7 @@ def prove_torque(arm: Arm, trajectory: Trajectory, requirements: Requirements,
     usage, power
         Largest part of the rated torques (0 where none is known), (n,); and the largest power of
         all joints together, of either sign [W]: upper bounds.
+
     """
     nominal = NominalTorque(arm, requirements)
     segments = Segments.of(trajectory)

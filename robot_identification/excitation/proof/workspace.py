@@ -16,11 +16,10 @@
 from __future__ import annotations
 
 import numpy as np
-
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.excitation.constraints.workspace_limits import WorkspaceLimits
-from robot_identification.excitation.proof.bounds import Segments, instants
+from robot_identification.excitation.proof.bounds import instants, Segments
 from robot_identification.excitation.requirements import Workspace
 from robot_identification.excitation.trajectories import Trajectory
 
@@ -47,6 +46,7 @@ def prove_workspace(arm: Arm, trajectory: Trajectory, workspace: Workspace) -> f
     -------
     float
         Lower bound of the distance to the nearest side [m], negative where it may leave.
+
     """
     limits = WorkspaceLimits(arm, trajectory.series, workspace)
     segments = Segments.of(trajectory)

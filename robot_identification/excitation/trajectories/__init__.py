@@ -44,6 +44,7 @@ def get_series(kind: str, period: float, harmonics: int) -> Series:
     ------
     UnknownNameError
         No such parametrisation.
+
     """
     if kind not in TRAJECTORIES:
         raise UnknownNameError('excitation trajectory', kind, TRAJECTORIES)

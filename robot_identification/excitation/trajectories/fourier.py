@@ -19,7 +19,6 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-
 from robot_identification.arrays import Array
 from robot_identification.excitation.trajectories.series import Series
 
@@ -35,6 +34,7 @@ class FourierSeries(Series):
     ----------
     J. Swevers et al., "Optimal robot excitation and identification", IEEE Trans. Robotics and
     Automation 13(5), 1997; in this form equation (27) of Zhang et al., 2018.
+
     """
 
     name: ClassVar[str] = 'ffs'

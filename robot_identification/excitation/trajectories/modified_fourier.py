@@ -20,7 +20,6 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-
 from robot_identification.arrays import Array
 from robot_identification.excitation.trajectories.fourier import FourierSeries
 
@@ -40,6 +39,7 @@ class ModifiedFourierSeries(FourierSeries):
     W. Wu, S. Zhu, X. Wang, H. Liu, "Closed-loop dynamic parameter identification of robot
     manipulators using modified Fourier series", Int. J. Advanced Robotic Systems 9, 2012 (the
     polynomial restored, the paper's text lost it).
+
     """
 
     name: ClassVar[str] = 'mfs'
@@ -71,7 +71,7 @@ class ModifiedFourierSeries(FourierSeries):
 
 
 def _monomials(s: Array, derivative: int) -> Array:
-    """Derivative of 1, s, ..., s^5, (N, 6)."""
+    """Return a derivative of 1, s, ..., s^5, (N, 6)."""
     columns = np.zeros((len(s), DEGREE + 1))
     for power in range(derivative, DEGREE + 1):
         columns[:, power] = math.perm(power, derivative) * s ** (power - derivative)

@@ -20,10 +20,9 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.interpolate import BSpline
-
 from robot_identification.arrays import Array
 from robot_identification.excitation.trajectories.series import Series
+from scipy.interpolate import BSpline
 
 DEGREE = 5
 
@@ -41,6 +40,7 @@ class QuinticSpline(Series):
     ----------
     J. Rackl, R. Lampariello, G. Hirzinger, "Robot excitation trajectories for dynamic parameter
     estimation using optimized B-splines", IEEE Int. Conf. Robotics and Automation, 2012.
+
     """
 
     name: ClassVar[str] = 'spline'

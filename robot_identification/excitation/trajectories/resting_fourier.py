@@ -19,7 +19,6 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-
 from robot_identification.arrays import Array
 from robot_identification.excitation.trajectories.fourier import FourierSeries
 

@@ -21,7 +21,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import ExcitationError
 
@@ -40,6 +39,7 @@ class Series(ABC):
         Length of one period [s].
     harmonics
         Number of harmonics of the base frequency 1 / period.
+
     """
 
     period: float
@@ -76,6 +76,7 @@ class Series(ABC):
         -------
         Array
             (N, size).
+
         """
 
     @abstractmethod
@@ -99,6 +100,7 @@ class Series(ABC):
             (size, n).
         derivative
             As for `basis`.
+
         """
         result: Array = self.basis(t, derivative) @ coefficients
         return result
@@ -129,6 +131,7 @@ class Trajectory:
     ------
     ExcitationError
         Coefficients of another shape, or not finite.
+
     """
 
     series: Series
@@ -173,5 +176,6 @@ class Trajectory:
         -------
         tuple of Array
             (N, n) each [rad or m, per s, per s^2, per s^3].
+
         """
         return tuple(self.derivative(t, order) for order in range(derivatives + 1))

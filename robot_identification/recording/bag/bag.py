@@ -15,17 +15,16 @@
 
 from __future__ import annotations
 
-import re
-import tempfile
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
+import re
+import tempfile
 from typing import Any, Protocol
 
-import yaml
-
 from robot_identification.errors import RecordingError
-from robot_identification.recording.bag.mcap_file import McapFile, Messages, decompressor
+from robot_identification.recording.bag.mcap_file import decompressor, McapFile, Messages
 from robot_identification.recording.bag.sqlite_file import SqliteFile
+import yaml
 
 METADATA = 'metadata.yaml'
 COMPRESSED = '.zstd'
@@ -64,6 +63,7 @@ class Bag:
     ------
     RecordingError
         There is no bag.
+
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -95,6 +95,7 @@ class Bag:
         ----------
         topics
             Names.
+
         """
         for file in self._opened():
             if not self._by_message:

@@ -15,12 +15,11 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
+import struct
 
 import numpy as np
-
 from robot_identification.arrays import Array
 from robot_identification.errors import RecordingError
 
@@ -60,6 +59,7 @@ class JointStateLayout:
         A message of this layout.
     fixed
         Byte ranges that are equal in all messages of the layout.
+
     """
 
     names: tuple[str, ...]
@@ -76,6 +76,7 @@ class JointStateLayout:
         ------
         RecordingError
             The bytes are not a JointState in plain CDR, or its arrays disagree in length.
+
         """
         try:
             return cls._parse(bytes(message))
@@ -137,6 +138,7 @@ class JointStateLayout:
         ----------
         messages
             Bytes, (N, size of the layout).
+
         """
         same = np.ones(len(messages), dtype=bool)
         template = np.frombuffer(self.template, dtype=np.uint8)
@@ -154,6 +156,7 @@ class JointStateLayout:
             (N,) [ns].
         values
             Position, velocity and effort, (N, n) each, as far as the layout has them.
+
         """
         whole = bytearray(self.template * len(stamps))
         table = np.frombuffer(whole, dtype=self.dtype)
@@ -177,6 +180,7 @@ class JointStateLayout:
             Those of position, velocity and effort that it fills.
         frame
             The header's frame.
+
         """
         message = bytearray(b'\x00\x01\x00\x00' + bytes(8))
 
@@ -219,6 +223,7 @@ class JointStates:
         When the messages were received, (N,) [ns].
     position, velocity, effort
         (N, n), None where the publisher leaves them empty.
+
     """
 
     names: tuple[str, ...]
@@ -263,6 +268,7 @@ class JointStateDecoder:
         ------
         RecordingError
             A message is not a joint state.
+
         """
         times = np.asarray(received, dtype=np.int64)
         sizes = np.fromiter(map(len, messages), dtype=np.int64, count=len(messages))

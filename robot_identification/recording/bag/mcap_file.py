@@ -15,11 +15,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterator
 import importlib
 import mmap
-import struct
-from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
+import struct
 from typing import Any
 
 from robot_identification.errors import MissingDependencyError, RecordingError
@@ -42,6 +42,7 @@ class McapFile:
     ----------
     path
         The file.
+
     """
 
     def __init__(self, path: Path) -> None:
@@ -69,6 +70,7 @@ class McapFile:
         ------
         RecordingError
             It is not an MCAP file.
+
         """
         try:
             with self.path.open('rb') as file:
@@ -140,6 +142,7 @@ def decompressor(name: str) -> Callable[[bytes, int], bytes]:
         Another compression.
     MissingDependencyError
         Its package is not installed.
+
     """
     if name == 'zstd':
         zstd = _module('zstandard', 'zstandard')

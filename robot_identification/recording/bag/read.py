@@ -20,12 +20,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.errors import RecordingError, UnknownNameError
 from robot_identification.recording.bag.bag import Bag
-from robot_identification.recording.bag.joint_states import TYPE, JointStateDecoder, JointStates
+from robot_identification.recording.bag.joint_states import JointStateDecoder, JointStates, TYPE
 from robot_identification.recording.recording import Recording
 
 BLOCK = 20_000  # messages that are decoded at a time
@@ -61,6 +60,7 @@ def read_bag(path: str | Path, arm: Arm | None = None, topic: str | None = None,
     ------
     RecordingError
         The bag cannot be read, or does not have what is asked for.
+
     """
     if stamps not in STAMPS:
         raise UnknownNameError('kind of stamps', stamps, STAMPS)
@@ -100,6 +100,7 @@ def joint_states(bag: Bag, topic: str) -> list[JointStates]:
         The bag.
     topic
         Name of the topic.
+
     """
     decoder = JointStateDecoder()
     parts: dict[tuple[tuple[str, ...], tuple[bool, ...]], list[JointStates]] = defaultdict(list)

@@ -15,12 +15,12 @@
 
 from __future__ import annotations
 
-import shutil
-import sqlite3
-import tempfile
 from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+import shutil
+import sqlite3
+import tempfile
 
 from robot_identification.errors import RecordingError
 from robot_identification.recording.bag.mcap_file import Messages
@@ -34,6 +34,7 @@ class SqliteFile:
     ----------
     path
         The file.
+
     """
 
     def __init__(self, path: Path) -> None:
@@ -57,6 +58,7 @@ class SqliteFile:
         ------
         RecordingError
             It is not a bag.
+
         """
         with self._open() as database:
             names = {key: name for key, name in database.execute('SELECT id, name FROM topics')

@@ -15,11 +15,11 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Protocol
+import sqlite3
+from typing import Any, IO, Protocol
 
 from robot_identification.errors import MissingDependencyError
 from robot_identification.recording.bag.joint_states import DEFINITION, TYPE
@@ -50,6 +50,7 @@ class Topic:
         Text of the message with those that it uses, as ros2msg.
     qos
         The publishers' quality of service as YAML.
+
     """
 
     name: str

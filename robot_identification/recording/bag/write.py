@@ -15,21 +15,20 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
+import sqlite3
 from typing import Any
 
 import numpy as np
-import yaml
-
 from robot_identification.errors import RecordingError, UnknownNameError
 from robot_identification.files import write_text
 from robot_identification.recording.bag.bag import METADATA
 from robot_identification.recording.bag.joint_states import JointStateLayout
 from robot_identification.recording.bag.read import STANDARD
-from robot_identification.recording.bag.storages import STORAGES, SUFFIXES, VERSION, Storage, Topic
+from robot_identification.recording.bag.storages import Storage, STORAGES, SUFFIXES, Topic, VERSION
 from robot_identification.recording.recording import Recording
+import yaml
 
 
 class BagWriter:
@@ -51,6 +50,7 @@ class BagWriter:
         The folder exists or cannot be written.
     UnknownNameError
         An unknown storage.
+
     """
 
     def __init__(self, path: str | Path, topics: Sequence[Topic], storage: str = 'mcap') -> None:
@@ -85,6 +85,7 @@ class BagWriter:
         ------
         RecordingError
             The disk is full, or cannot be written any more.
+
         """
         self._guard(self._storage.write, topic, received, data)
         count = sum(self.counts)
@@ -104,6 +105,7 @@ class BagWriter:
         ------
         RecordingError
             The disk is full; what was flushed can be read.
+
         """
         text = yaml.safe_dump({'rosbag2_bagfile_information': self._metadata()}, sort_keys=False)
         self._guard(self._storage.close, text)
@@ -154,6 +156,7 @@ def write_bag(recording: Recording, path: str | Path, storage: str = 'mcap',
     ------
     RecordingError
         The recording has both torques and currents, or stamps before zero, or the folder exists.
+
     """
     if recording.tau is not None and recording.current is not None:
         raise RecordingError(f'{recording.place} has torques and currents, a joint state has one '

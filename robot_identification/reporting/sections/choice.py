@@ -28,6 +28,7 @@ def choice(results: StoredResults) -> Section | None:
     ----------
     results
         What was stored.
+
     """
     content, delay = results.content.get('choice'), results.content.get('delay')
     if content is None and delay is None:

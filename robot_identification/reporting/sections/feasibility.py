@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from robot_identification.reporting.markup import Cell, bar, join, number, percent, table, tag
+from robot_identification.reporting.markup import bar, Cell, join, number, percent, table, tag
 from robot_identification.reporting.sections.section import Section
 from robot_identification.reporting.stored_results import StoredResults
 
@@ -28,6 +28,7 @@ def feasibility(results: StoredResults) -> Section:
     ----------
     results
         What was stored.
+
     """
     consistent = results.content['consistent']
     free, bound = consistent['free_residual_rms'], consistent['residual_rms']

@@ -19,19 +19,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-
 from robot_identification.reporting.figures import (
+    axis,
+    Figure,
+    layout,
     LIMIT,
     MEASURED,
     PREDICTED,
-    Figure,
-    axis,
-    layout,
     rounded,
     trace,
 )
 from robot_identification.reporting.markup import Cell, Html, join, number, table, tag, unit
-from robot_identification.reporting.sections.section import Section, card, legend
+from robot_identification.reporting.sections.section import card, legend, Section
 from robot_identification.reporting.stored_results import StoredResults
 
 
@@ -43,6 +42,7 @@ def friction(results: StoredResults) -> Section:
     ----------
     results
         What was stored.
+
     """
     content = results.content['friction']
     cards, figures = [], []

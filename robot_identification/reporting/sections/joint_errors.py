@@ -19,11 +19,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from robot_identification.reporting.markup import (
-    Cell,
-    Html,
     bar,
+    Cell,
     details,
     file_name,
+    Html,
     join,
     number,
     numeric,
@@ -45,6 +45,7 @@ def joint_errors(results: StoredResults) -> Section:
     ----------
     results
         What was stored.
+
     """
     content = results.content
     thresholds = content['verdict']['thresholds']

@@ -20,8 +20,8 @@ from typing import Any
 
 from robot_identification.reporting.markup import (
     Cell,
-    Html,
     free_of_dust,
+    Html,
     join,
     number,
     table,
@@ -41,6 +41,7 @@ def links(results: StoredResults) -> Section:
     ----------
     results
         What was stored.
+
     """
     rows = []
     for link in results.content['links']:

@@ -19,21 +19,20 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-
 from robot_identification.reporting.figures import (
+    axis,
+    Figure,
+    layout,
     LIMIT,
     PREDICTED,
-    Figure,
-    axis,
-    layout,
     trace,
 )
 from robot_identification.reporting.markup import (
-    Cell,
-    Html,
     bar,
+    Cell,
     details,
     file_name,
+    Html,
     join,
     number,
     percent,
@@ -41,7 +40,7 @@ from robot_identification.reporting.markup import (
     tag,
     unit,
 )
-from robot_identification.reporting.sections.section import Section, card, legend
+from robot_identification.reporting.sections.section import card, legend, Section
 from robot_identification.reporting.stored_results import StoredResults
 
 QUANTITIES = ('position', 'velocity', 'acceleration')
@@ -55,6 +54,7 @@ def motion(results: StoredResults) -> Section:
     ----------
     results
         What was stored.
+
     """
     content = results.content['motion']
     cards, figures = [], []

@@ -20,9 +20,9 @@ from typing import Any
 
 from robot_identification.reporting.markup import (
     Cell,
-    Html,
     details,
     free_of_dust,
+    Html,
     join,
     number,
     numeric,
@@ -31,7 +31,7 @@ from robot_identification.reporting.markup import (
     tag,
     unit,
 )
-from robot_identification.reporting.sections.section import Section, legend
+from robot_identification.reporting.sections.section import legend, Section
 from robot_identification.reporting.stored_results import StoredResults
 from robot_identification.reporting.strips import strip
 
@@ -47,6 +47,7 @@ def base_parameters(results: StoredResults) -> Section:
     ----------
     results
         What was stored.
+
     """
     content = results.content
     level = f'{100 * content["confidence_level"]:g} %'
@@ -108,6 +109,7 @@ def standard_parameters(results: StoredResults) -> Section:
     ----------
     results
         What was stored.
+
     """
     rows = []
     for p in results.content['standard_parameters']:

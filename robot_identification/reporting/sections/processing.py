@@ -19,9 +19,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from robot_identification.reporting.markup import (
-    Html,
     details,
     file_name,
+    Html,
     join,
     number,
     table,
@@ -42,6 +42,7 @@ def processing(results: StoredResults) -> Section:
     ----------
     results
         What was stored.
+
     """
     check = results.content['effort_check']
     parts: list[Html] = []

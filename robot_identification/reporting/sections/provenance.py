@@ -28,6 +28,7 @@ def provenance(results: StoredResults) -> Section:
     ----------
     results
         What was stored.
+
     """
     content = results.content
     arm = content['arm']

@@ -40,6 +40,7 @@ class Section:
         The plots whose places are in the body.
     short
         For the navigation; the title when empty.
+
     """
 
     anchor: str
@@ -70,6 +71,7 @@ def legend(*entries: tuple[str, str, str]) -> Html:
     ----------
     entries
         Name, class of the mark ('line', 'dash', 'dot', 'area', 'diamond', ...) and CSS variable.
+
     """
     return tag('p', *(
         tag('span', tag('i', class_=f'mark {mark}', style=f'--c:var(--{colour})'), name)

@@ -16,17 +16,16 @@
 from __future__ import annotations
 
 import numpy as np
-
 from robot_identification.reporting.figures import (
+    axis,
+    Figure,
+    layout,
     MEASURED,
     RESIDUAL,
-    Figure,
-    axis,
-    layout,
     trace,
 )
 from robot_identification.reporting.markup import join, tag
-from robot_identification.reporting.sections.section import Section, card, legend
+from robot_identification.reporting.sections.section import card, legend, Section
 from robot_identification.reporting.stored_results import StoredResults
 
 FEWEST = 8
@@ -41,6 +40,7 @@ def spectra(results: StoredResults) -> Section | None:
     ----------
     results
         What was stored.
+
     """
     held_out = results.content['verdict']['held_out']
     fresh = [k for k, h in enumerate(held_out) if not h['repeat']]

@@ -19,24 +19,24 @@ from collections.abc import Mapping
 from typing import Any
 
 from robot_identification.reporting.figures import (
+    axis,
+    Figure,
+    layout,
     MEASURED,
     PREDICTED,
     RESIDUAL,
-    Figure,
-    axis,
-    layout,
     trace,
 )
 from robot_identification.reporting.markup import (
-    Html,
     details,
     file_name,
+    Html,
     join,
     number,
     percent,
     tag,
 )
-from robot_identification.reporting.sections.section import Section, card, legend
+from robot_identification.reporting.sections.section import card, legend, Section
 from robot_identification.reporting.stored_results import StoredResults
 
 
@@ -48,6 +48,7 @@ def torques(results: StoredResults) -> Section:
     ----------
     results
         What was stored.
+
     """
     held_out, fitted = results.content['verdict']['held_out'], results.content['fit']
     parts: list[Html] = []

@@ -20,9 +20,9 @@ from pathlib import PurePath
 from typing import Any
 
 from robot_identification.reporting.markup import (
-    Html,
     bar,
     file_name,
+    Html,
     join,
     number,
     percent,
@@ -39,6 +39,7 @@ def hero(results: StoredResults) -> Html:
     ----------
     results
         What was stored.
+
     """
     content = results.content
     verdict = content['verdict']
