@@ -32,7 +32,7 @@ def generate_launch_description():
         DeclareLaunchArgument(
             'load_gripper', default_value='false', choices=['true', 'false'],
             description="As franka_bringup's argument; the robot YAML describes the arm without "
-            "a hand."),
+            'a hand.'),
         DeclareLaunchArgument(
             'use_fake_hardware', default_value='false', choices=['true', 'false'],
             description="As franka_bringup's argument."),

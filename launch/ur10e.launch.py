@@ -35,7 +35,7 @@ def generate_launch_description():
         DeclareLaunchArgument(
             'use_currents_as_efforts', default_value='false', choices=['true', 'false'],
             description="As ur_robot_driver's argument; with true the robot YAML must say "
-            "current."),
+            'current.'),
         DeclareLaunchArgument(
             'launch_rviz', default_value='false', choices=['true', 'false'],
             description="As ur_robot_driver's argument."),

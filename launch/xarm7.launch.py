@@ -35,7 +35,7 @@ def generate_launch_description():
         DeclareLaunchArgument(
             'add_gripper', default_value='false', choices=['true', 'false'],
             description="As xarm_controller's argument; the robot YAML describes the arm "
-            "without one."),
+            'without one.'),
         IncludeLaunchDescription(
             PythonLaunchDescriptionSource(PathJoinSubstitution(
                 [FindPackageShare('robot_identification'), 'launch', 'identify.launch.py'])),

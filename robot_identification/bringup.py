@@ -82,7 +82,7 @@ def check_controller(arm: Arm, controller: str, command_interface: str) -> None:
         fitting = [name for name, given in commands.items() if given == [command_interface]]
         raise ConfigurationError(
             f"the controller '{controller}' commands {commands[controller]}, not "
-            f"{command_interface}; with command_interface:={command_interface} take "
+            f'{command_interface}; with command_interface:={command_interface} take '
             f"controller:={' or '.join(fitting)}")
 
 

@@ -103,7 +103,8 @@ def test_gravity_turns_with_the_mount():
      'velocity limit -2, it must not be'),
     (lambda text: text.replace('</joint>', '<mimic joint="elbow"/></joint>', 1),
      "mimics 'elbow'"),
-    (lambda text: text.replace('<robot', '<robot xmlns:xacro="http://www.ros.org/wiki/xacro"').replace(
+    (lambda text: text.replace(
+        '<robot', '<robot xmlns:xacro="http://www.ros.org/wiki/xacro"').replace(
         '</robot>', '<xacro:arm/></robot>'), 'unexpanded xacro'),
 ])
 def test_urdfs_that_cannot_be_used_are_refused_with_a_sentence(change, words):

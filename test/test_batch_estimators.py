@@ -192,7 +192,7 @@ class Lively:
 
 @pytest.fixture(scope='module')
 def controlled():
-    """An arm that a joint controller moves; Coulomb and viscous friction, no delay."""
+    """Return an arm that a joint controller moves; Coulomb and viscous friction, no delay."""
     arm = two_link()
     plant = Plant(arm, PlantOptions(
         stribeck_ratio=1.0, delay=0.0, encoder_bits=None, torque_signal='applied',
@@ -250,6 +250,7 @@ def test_the_closed_loop_needs_reference_and_law_and_says_when_they_are_wrong(co
         fit_samples(arm, [data], FitOptions(get_estimator('didim', reference=3.0, bandwidth=15)))
 
     class Pushes:
+
         def torque(self, q, v, q_ref, v_ref):
             return np.full(2, 50.0)
 

@@ -37,7 +37,7 @@ def run(*words, cwd, code=0):
 
 @pytest.fixture(scope='module')
 def own_arm(tmp_path_factory):
-    """An own arm, taken through the whole walk of the README: init to recordings."""
+    """Return an own arm, taken through the whole walk of the README: init to recordings."""
     folder = tmp_path_factory.mktemp('own')
     (folder / 'arm.urdf').write_text(chain().urdf)
     run('init', 'arm.urdf', cwd=folder)

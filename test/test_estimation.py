@@ -46,7 +46,7 @@ def standard_truth(structure, truth):
 
 @pytest.fixture(scope='module')
 def matched():
-    """A matched plant on its reference, two periods: the structure is exact, noise is all."""
+    """Return a matched plant on its reference, two periods: structure exact, noise is all."""
     arm = example('ur5')
     plant = Plant(arm, PlantOptions.matched(rate=200.0))
     run = simulate(plant, slow_motion(arm, period=5.0), rng=np.random.default_rng(0), periods=2)

@@ -138,8 +138,8 @@ def test_identify_includes_its_parts():
 def test_nodes_and_files_of_this_package_exist(name, executables):
     for call in calls(name, 'Node'):
         package = keyword(call, 'package')
-        if getattr(package, 'id', getattr(package, 'value', None)) in ('PACKAGE',
-                                                                      'robot_identification'):
+        own = ('PACKAGE', 'robot_identification')
+        if getattr(package, 'id', getattr(package, 'value', None)) in own:
             assert keyword(call, 'executable').value in executables
     assert Path(arguments('excite')['nodes_file']['default_value']).is_file()
     text = FILES[name].read_text(encoding='utf-8')

@@ -122,7 +122,7 @@ def test_values_that_are_not_finite_are_named():
     _, q, _ = motion()
     q[30:33, 1] = np.nan
     with pytest.raises(RecordingError, match=r"tau of joint 'elbow' is nan at sample 30 "
-                                             r"\(t = 0.3 s\), and 2 more"):
+                                             r'\(t = 0.3 s\), and 2 more'):
         recording(tau=q)
     with pytest.raises(RecordingError, match='t is inf at sample 7'):
         recording(t=np.where(np.arange(200) == 7, np.inf, np.arange(200) / 100))

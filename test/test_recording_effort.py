@@ -97,9 +97,9 @@ def test_currents_need_gains():
     t, q, torque = states()
     run = Recording(t, q, current=torque, joint_names=NAMES, name='run')
     arm = make_arm(drives={'shoulder': {'gain': 9.0}})
-    with pytest.raises(RecordingError, match=r"'run' has currents, but the gain .* of 'elbow' is "
-                                              'not'
-                                             r' known.*`drives: \{elbow: \{gain: ...\}\}`'):
+    words = (r"'run' has currents, but the gain .* of 'elbow' is not "
+             r'known.*`drives: \{elbow: \{gain: ...\}\}`')
+    with pytest.raises(RecordingError, match=words):
         run.joint_torque(arm)
     np.testing.assert_allclose(run.joint_torque(make_arm(drives=DRIVES)), torque * [0.1, 0.2])
     with pytest.raises(RecordingError, match='currents and no torques, but the robot YAML says'):

@@ -211,6 +211,7 @@ def test_a_file_is_not_a_directory(result, tmp_path):
 
 def test_excitation_of_another_arm_is_refused(result, tmp_path):
     class Other:
+
         def check_arm(self, arm):
             raise ExcitationError('another arm')
     with pytest.raises(ExcitationError):

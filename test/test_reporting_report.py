@@ -208,7 +208,7 @@ def test_summary_in_the_terminal(result, tmp_path):
 
 
 def test_plotly_is_imported_only_when_a_report_is_written():
-    code = ("import robot_identification.reporting, sys; "
+    code = ('import robot_identification.reporting, sys; '
             "assert not {'plotly', 'rich'} & set(sys.modules)")
     subprocess.run([sys.executable, '-c', code], check=True)
 

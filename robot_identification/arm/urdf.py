@@ -150,7 +150,7 @@ def fold_urdf(text: str, origin: str,
         elif joint.find('mimic') is not None:
             master = joint.find('mimic').get('joint')  # type: ignore[union-attr]
             raise ArmError(f"{origin}: joint '{name}' mimics '{master}', which has no torque of "
-                           f"its own to identify; lock it: locked: {{{name}: 0.0}}")
+                           f'its own to identify; lock it: locked: {{{name}: 0.0}}')
         elif kind not in (*MOVING, 'fixed'):
             raise ArmError(f"{origin}: joint '{name}' is of type '{kind}'; only revolute, "
                            f'continuous, prismatic and fixed joints can be identified, or lock it')

@@ -287,7 +287,7 @@ def numbers(option: str, text: str, count: int) -> list[float]:
     except ValueError:
         values = []
     if len(values) != count:
-        raise ConfigurationError(f"{option} takes {count} numbers with commas between them, not "
+        raise ConfigurationError(f'{option} takes {count} numbers with commas between them, not '
                                  f"'{text}'")
     return values
 

@@ -33,8 +33,9 @@ def group() -> None:
 
 @ros.command()
 def demo(
-    output: Annotated[Path, typer.Option('--output', '-o', help='Folder for the results.')
-    ] = Path('results/ros_demo'),
+    output: Annotated[
+        Path,
+        typer.Option('--output', '-o', help='Folder for the results.')] = Path('results/ros_demo'),
     robot: Annotated[str, typer.Option(help='Shipped robot or robot YAML.')] = 'panda',
     time_budget: Annotated[float, typer.Option(help='For the designs [s].')] = 20.0,
     seed: Annotated[int, typer.Option(help='Of the designs and of the simulated arm.')] = 0,

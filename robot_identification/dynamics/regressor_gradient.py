@@ -28,7 +28,7 @@ def regressor_vjp(
     arm: Arm, q: ArrayLike, v: ArrayLike, a: ArrayLike, cotangent: ArrayLike,
 ) -> tuple[Array, Array, Array]:
     """
-    Derivatives of sum(cotangent * joint_torque_regressor(arm, q, v, a)).
+    Return derivatives of sum(cotangent * joint_torque_regressor(arm, q, v, a)).
 
     Whatever scalar is made of the regressor W, its derivative with respect to the motion follows
     from its derivative with respect to W, at about the cost of W itself.
@@ -69,7 +69,7 @@ def regressor_vjp(
     shapes = [(count, arm.n)] * 3 + [(count, arm.n, 10 * arm.n)]
     for name, x, shape in zip(('q', 'v', 'a', 'cotangent'), arrays, shapes):
         if x.shape != shape:
-            raise ConfigurationError(f"{name} must have the shape {shape} for the arm "
+            raise ConfigurationError(f'{name} must have the shape {shape} for the arm '
                                      f"'{arm.name}', not {x.shape}")
     tree = Kinematics.of(arm)
     gradients = np.empty((3, count, arm.n))

@@ -207,7 +207,7 @@ def identify_gains(
         raise ConfigurationError(f'the mass of the payload must be positive, not {mass}')
     structure = ModelStructure.of(arm, friction)
     if structure.friction.shape or structure.friction.needs_load:
-        raise ConfigurationError(f"gains need friction that is linear in its parameters, not "
+        raise ConfigurationError('gains need friction that is linear in its parameters, not '
                                  f"'{friction}': take coulomb_viscous or cube_root")
     if len(arm.transmission) != arm.n:
         raise ConfigurationError(f"the drives of '{arm.name}' are coupled; gains of coupled "

@@ -125,7 +125,7 @@ def project(separable: SeparableRegression, shape: Array, weights: Array,
     norms = np.linalg.norm(matrix, axis=0)
     norms[norms == 0] = 1.0
     left, upper, order = qr(matrix / norms, mode='economic', pivoting=True,
-                               check_finite=False)
+                            check_finite=False)
     diagonal = np.abs(np.diag(upper))
     rank = int(np.sum(diagonal > RANK_TOLERANCE * diagonal[0]))
     left = left[:, :rank]

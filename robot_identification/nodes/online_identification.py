@@ -82,7 +82,7 @@ class OnlineIdentificationProcess:
         node.create_timer(TAKE, self._take)
         node.create_timer(1 / publish_rate, self._publish)
         self._ending = False
-        node.get_logger().info(f"follows {len(self.online.names)} base parameters of "
+        node.get_logger().info(f'follows {len(self.online.names)} base parameters of '
                                f"'{self.arm.name}' with {estimator} and {friction}")
 
     @property

@@ -86,7 +86,7 @@ def build_engine(arm: Arm, urdf: str, step: float) -> Any:
         raise SimulationError(f"MuJoCo cannot build a plant from the URDF of '{arm.name}': "
                               f'{str(error).strip()}') from error
     if model.nv != arm.n or model.nq != arm.n:
-        raise SimulationError(f"MuJoCo finds {model.nv} degrees of freedom in the URDF of "
+        raise SimulationError(f'MuJoCo finds {model.nv} degrees of freedom in the URDF of '
                               f"'{arm.name}', Pinocchio {arm.n}")
     for name, lower, upper in zip(arm.joint_names, arm.limits.lower, arm.limits.upper):
         joint = model.joint(name)

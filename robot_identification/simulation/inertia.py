@@ -167,8 +167,8 @@ def _pseudo_inertia(inertial: ElementTree.Element) -> Array:
     mass_element, moments = inertial.find('mass'), inertial.find('inertia')
     mass = 0.0 if mass_element is None else float(mass_element.get('value', 0))
     value = {} if moments is None else {k: float(x) for k, x in moments.attrib.items()}
-    xx, xy, xz, yy, yz, zz = (value.get(k, 0.0) for k in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', ''
-                                                                                             'izz'))
+    xx, xy, xz, yy, yz, zz = (
+        value.get(k, 0.0) for k in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'))
     inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     pseudo = np.zeros((4, 4))
     pseudo[:3, :3] = np.trace(inertia) / 2 * np.eye(3) - inertia

@@ -29,7 +29,7 @@ from robot_identification.studies.survey_er20 import survey_er20
 
 STUDIES: dict[str, Callable[[bool, int, Progress], StudyResult]] = {
     study.__name__: study for study in (abc_er16, ics_er16, survey_er20, elpidso_2link,
-                                           mfs_qj)}
+                                        mfs_qj)}
 
 
 def run_study(name: str, *, quick: bool = False, seed: int = 0,

@@ -37,6 +37,7 @@ from robot_identification.studies.study import (
     StudyResult,
     Table,
 )
+from scipy.optimize import lsq_linear
 
 TRUE = np.array([6.7333, 3.4, 3.0, 0.0])
 NAMES = ('alpha', 'beta', 'epsilon', 'eta')
@@ -296,9 +297,9 @@ def _torque_plot(data: dict[float, _Data],
     check = data[CHECK[0]]
     best = paper[1.0]['ELPIDSO'][0].values
     predicted = (check.rows @ best).reshape(-1, 2)
+    lines = (('measured, joint 1', check.t, check.target.reshape(-1, 2)[:, 0]),
+             ('ELPIDSO, joint 1', check.t, predicted[:, 0]),
+             ('measured, joint 2', check.t, check.target.reshape(-1, 2)[:, 1]),
+             ('ELPIDSO, joint 2', check.t, predicted[:, 1]))
     return Plot(f'Torques at rho = {CHECK[0]:g}, less the known part', 'time [s]',
-                'torque [N m]', (
-        ('measured, joint 1', check.t, check.target.reshape(-1, 2)[:, 0]),
-        ('ELPIDSO, joint 1', check.t, predicted[:, 0]),
-        ('measured, joint 2', check.t, check.target.reshape(-1, 2)[:, 1]),
-        ('ELPIDSO, joint 2', check.t, predicted[:, 1])))
+                'torque [N m]', lines)

@@ -202,9 +202,7 @@ def _frictions(experiment: Experiment, iterations: int, runs: int,
                 if kind == 'fit':
                     near[friction, method] = np.array(errors[:3])
     table = Table(f'RMS torque error [N m] near reversals (below {REVERSAL:g} rad/s) and '
-                  f'elsewhere', (
-        'friction', 'method', 'data', *(f'near, joint {j}' for j in (1, 2, 3)),
-        *(f'elsewhere, joint {j}' for j in (1, 2, 3))), tuple(rows))
+                  f'elsewhere', columns, tuple(rows))
     return table, tuple(Claim(
         f'atan friction has smaller errors near reversals than linear friction ({method})',
         bool(np.all(near['atan', method] < near['coulomb_viscous', method])),

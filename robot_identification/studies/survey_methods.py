@@ -290,5 +290,3 @@ class _Case:
         shape = (self.shape if self.problem.linear
                  else np.exp(found.values[count:]).reshape(self.shape.shape))
         return standard, shape
-
-

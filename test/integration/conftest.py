@@ -66,7 +66,7 @@ class System:
             parameters.pop('data_directory')
             parameters['publish_clock'] = self.sim_time
         else:
-            parameters['use_sim_time'] = self.sim_time
+            parameters.setdefault('use_sim_time', self.sim_time)
         program = f'import robot_identification.nodes.start as s; raise SystemExit(s.{node}())'
         command = [sys.executable, '-c', program, '--ros-args']
         for name, value in parameters.items():
@@ -129,7 +129,8 @@ class System:
         return self._clients[key].call_async(kind.Request(**fields))
 
     def fault(self, **values):
-        self.configure('simulated_robot', **{f'fault.{name}': value for name, value in values.items()})
+        self.configure('simulated_robot',
+                       **{f'fault.{name}': value for name, value in values.items()})
 
     def configure(self, node, **values):
         from rcl_interfaces.srv import SetParameters

@@ -85,7 +85,7 @@ class FrictionModel(ABC):
     def columns(self, v: Array, shape: ArrayLike | None = None,
                 load: Array | None = None) -> Array:
         """
-        Return the regressor columns (..., k) at the velocities v (...) [rad/s or m/s].
+        Return the regressor columns, (..., k), at velocities v of the shape (...) [rad/s or m/s].
 
         Parameters
         ----------

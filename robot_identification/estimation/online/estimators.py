@@ -100,7 +100,7 @@ class RecursiveEstimator(Estimator):
         friction = regression.base.structure.friction
         if not regression.fixed and not self.features.nonlinear:
             raise EstimationError(
-                f"the estimator {self.name} is linear and cannot find the shape of the friction "
+                f'the estimator {self.name} is linear and cannot find the shape of the friction '
                 f"'{friction.key}'; take {self.counterpart}, or a friction model without a shape")
         noise = reweight(regression.normal).deviations
         rows = Linearisation(regression.base, not regression.fixed)

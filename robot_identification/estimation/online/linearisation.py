@@ -51,7 +51,7 @@ class Linearisation:
                          if first + e * k + c in where] for e in range(self.elements)]
 
     def shape(self, values: Array) -> Array:
-        """Return the shape (m, s) of unknowns (size,)."""
+        """Return the shape of the friction, (m, s), that unknowns (size,) hold."""
         if not self.elements:
             shape: Array = self.structure.shape
             return shape

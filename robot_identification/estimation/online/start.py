@@ -64,7 +64,7 @@ def start_online(name: str, arm: Arm, noise: ArrayLike, friction: str, *, memory
     if get_friction(friction).shape and not kind.features.nonlinear:
         other = 'exponential_forgetting_nonlinear' if kind.forgets else 'extended_kalman'
         raise ConfigurationError(
-            f"the estimator {name} is linear and cannot find the shape of the friction "
+            f'the estimator {name} is linear and cannot find the shape of the friction '
             f"'{friction}'; take {other}, or a friction model without a shape")
     return OnlineEstimator(arm, noise, friction, memory=memory if kind.forgets else None,
                            **options)

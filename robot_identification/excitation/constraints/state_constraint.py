@@ -102,7 +102,7 @@ class StateConstraint(Constraint):
         return tuple(basis @ coefficients for basis in self._basis)
 
     def _jacobian(self, coefficients: Array) -> Array:
-        """Derivatives at a point, kept for the second question about the same array."""
+        """Return derivatives at a point, kept for the second question about the same array."""
         if getattr(self._last, 'point', None) is not coefficients:
             self._last.value = self.derivatives(self._states(coefficients))
             self._last.point = coefficients

@@ -108,6 +108,7 @@ def prove_clearance(trajectory: Trajectory, scene: Scene, clearance: float) -> P
 
 
 class _Prover:
+
     def __init__(self, trajectory: Trajectory, scene: Scene) -> None:
         try:
             import coal

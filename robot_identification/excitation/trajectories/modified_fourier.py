@@ -71,7 +71,7 @@ class ModifiedFourierSeries(FourierSeries):
 
 
 def _monomials(s: Array, derivative: int) -> Array:
-    """Derivative of 1, s, ..., s^5, (N, 6)."""
+    """Return a derivative of 1, s, ..., s^5, (N, 6)."""
     columns = np.zeros((len(s), DEGREE + 1))
     for power in range(derivative, DEGREE + 1):
         columns[:, power] = math.perm(power, derivative) * s ** (power - derivative)
