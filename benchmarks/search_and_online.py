@@ -66,7 +66,7 @@ def searches():
 
 
 def algebra(cost, bounds):
-    """The same cost within the same bounds without a search."""
+    """Find the same cost within the same bounds without a search."""
     busy = time.process_time()
     exact = minimise_squared(cost, bounds)
     return {'of processor time': time.process_time() - busy, 'cost': exact.cost,

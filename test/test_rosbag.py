@@ -24,8 +24,9 @@ from robot_identification.recording.bag import Bag, BagWriter, JointStateLayout,
 import yaml
 
 rosbag2 = pytest.importorskip('rosbags.rosbag2', reason='the package rosbags is not installed')
-from rosbags.highlevel import AnyReader  # noqa: E402
-from rosbags.typesys import get_typestore, Stores  # noqa: E402
+AnyReader = pytest.importorskip('rosbags.highlevel').AnyReader
+typesys = pytest.importorskip('rosbags.typesys')
+get_typestore, Stores = typesys.get_typestore, typesys.Stores
 
 NAMES = ('a', 'bc', 'def')
 STORAGES = ('mcap', 'sqlite3')

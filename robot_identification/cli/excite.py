@@ -75,7 +75,7 @@ def excite(
         help='Of the arm [Hz]: the motion stays below a sixth of it.')] = None,
     criterion: Annotated[str, typer.Option(
         rich_help_panel=CRITERION,
-        help="cond, logdet, sigma_min, a_optimal, e_optimal or a mixture, "
+        help='cond, logdet, sigma_min, a_optimal, e_optimal or a mixture, '
              "'cond + 0.1 logdet'.")] = 'cond',
     drives: Annotated[str, typer.Option(
         rich_help_panel=CRITERION,

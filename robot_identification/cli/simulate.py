@@ -97,4 +97,3 @@ def _contacts(arm: Arm, motion: Excitation, run: SimulatedRun) -> tuple[list[str
         return None, f'contact between links was not looked at: {error}'
     step = max(1, round(run.plant.options.rate / CONTACT_RATE))
     return [str(contact) for contact in geometry.look(run.q[::step])], 'no links overlap'
-

@@ -53,7 +53,6 @@ class DelayEstimate:
         for name in ('values', 'deviations'):
             object.__setattr__(self, name, read_only(getattr(self, name)))
 
-
     def implausible(self, step: float) -> IndexArray:
         """
         Return the joints whose positions lead the torque, which no sensor does.

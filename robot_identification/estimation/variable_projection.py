@@ -35,6 +35,7 @@ SWEEPS = 2
 """Rounds in which each element tries every point of the grid again."""
 NEAR_BOUND = 1e-3
 
+
 @dataclass(frozen=True, eq=False)
 class ShapeFit:
     """

@@ -93,7 +93,7 @@ def check_ur_script(joints: int, series: Series) -> None:
     if joints != UR_JOINTS:
         raise ExcitationError(f'a UR script moves six joints, the excitation moves {joints}')
     if not series.rests_at_ends:
-        raise ExcitationError("a UR script needs a motion that starts and ends at rest; design "
+        raise ExcitationError('a UR script needs a motion that starts and ends at rest; design '
                               "one of the kind 'mfs'")
 
 

@@ -58,7 +58,7 @@ def designed(request: Any, arm: Arm, output: Path, tell: Callable[[Progress], No
 
 
 def _requirements(request: Any) -> Requirements:
-    """What a design respects when it is told nothing, changed as the request says."""
+    """Return what a design respects when it is told nothing, changed as the request says."""
     boxes = [float(x) for x in request.boxes]
     if len(boxes) % 6:
         raise ExcitationError(f'boxes must be six numbers each, lower and upper corner [m], not '

@@ -37,7 +37,6 @@ from robot_identification.studies.study import (
     StudyResult,
     Table,
 )
-from scipy.optimize import lsq_linear
 
 TRUE = np.array([6.7333, 3.4, 3.0, 0.0])
 NAMES = ('alpha', 'beta', 'epsilon', 'eta')

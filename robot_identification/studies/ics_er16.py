@@ -201,6 +201,8 @@ def _frictions(experiment: Experiment, iterations: int, runs: int,
                 rows.append((friction, method, kind, *errors))
                 if kind == 'fit':
                     near[friction, method] = np.array(errors[:3])
+    columns = ('friction', 'method', 'data', *(f'near, joint {j}' for j in (1, 2, 3)),
+               *(f'elsewhere, joint {j}' for j in (1, 2, 3)))
     table = Table(f'RMS torque error [N m] near reversals (below {REVERSAL:g} rad/s) and '
                   f'elsewhere', columns, tuple(rows))
     return table, tuple(Claim(
