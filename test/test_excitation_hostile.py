@@ -244,7 +244,7 @@ def test_a_payload_without_a_size_is_said_not_to_be_looked_at():
 
 @pytest.fixture(scope='module')
 def sparse():
-    """Return a problem whose torques were looked at too seldom, and a motion that slips through."""
+    """Return a problem whose torques were seldom looked at, and a motion that slips through."""
     arm = chain()
     arm = dataclasses.replace(arm, limits=dataclasses.replace(arm.limits, torque=np.full(3, 12.0)))
     limits, _ = motion_limits(arm, acceleration=300.0, velocity=30.0)
