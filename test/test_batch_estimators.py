@@ -132,10 +132,8 @@ def test_closed_loop_estimators_recover_every_friction(name, friction):
     motion, law = Lively(arm), Proportional(arm)
     data = dataclasses.replace(data, segments=(slice(0, len(data)),))
     data = ClosedLoop(periodic(motion, 0.0), law).simulate(model, data)
-    tau = np.array([law.torque(*state) for state in zip(
-        data.q, data.v, *motion.evaluate(data.t)[:2])])
-    noise = 0.05 * np.random.default_rng(5).normal(size=tau.shape)
-    data = dataclasses.replace(data, tau=tau + noise)
+    noise = 0.05 * np.random.default_rng(5).normal(size=data.q.shape)
+    data = dataclasses.replace(data, tau=model.torque(data.q, data.v, data.a) + noise)
     fit = fit_samples(arm, [data], FitOptions(
         get_estimator(name, reference=motion, control_law=law), friction))
     estimate = fit.estimate

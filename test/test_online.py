@@ -15,11 +15,14 @@ import numpy as np
 import online_data as data
 import pytest
 from scipy import stats
+from simulation_arms import two_link
+from test_variable_projection import samples as two_link_samples
 
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation import OnlineEstimator, get_estimator
 from robot_identification.estimation.online import InformationFilter
 from robot_identification.estimation.online.kernels import forget
+from robot_identification.regression import build_regression
 
 LINEAR = ('kalman', 'exponential_forgetting')
 NONLINEAR = ('extended_kalman', 'exponential_forgetting_nonlinear')
@@ -111,6 +114,16 @@ def test_known_friction_is_recovered(name, friction):
 def test_linear_filters_refuse_a_shape(name):
     with pytest.raises(EstimationError, match='is linear and cannot find the shape'):
         get_estimator(name).fit(data.regression('atan'))
+
+
+def test_a_filter_that_has_not_settled_says_so():
+    arm = two_link()
+    part, *_ = two_link_samples(arm, 'atan', seed=3, noise=0.05, seconds=12.0)
+    regression = build_regression(arm, [part], 'atan')
+    estimate = get_estimator('extended_kalman').fit(regression)
+    least = get_estimator('wls').fit(regression)
+    assert np.any(estimate.residual_rms > 1.1 * least.residual_rms)
+    assert estimate.status == 'not_converged' and 'take wls' in estimate.message
 
 
 def online(memory, forgetting='directional', **options):
