@@ -131,10 +131,8 @@ def test_closed_loop_estimators_recover_every_friction(name, friction):
     motion, law = Lively(arm), Proportional(arm)
     data = dataclasses.replace(data, segments=(slice(0, len(data)),))
     data = ClosedLoop(periodic(motion, 0.0), law).simulate(model, data)
-    tau = np.array([law.torque(*state) for state in zip(
-        data.q, data.v, *motion.evaluate(data.t)[:2])])
-    noise = 0.05 * np.random.default_rng(5).normal(size=tau.shape)
-    data = dataclasses.replace(data, tau=tau + noise)
+    noise = 0.05 * np.random.default_rng(5).normal(size=data.q.shape)
+    data = dataclasses.replace(data, tau=model.torque(data.q, data.v, data.a) + noise)
     fit = fit_samples(arm, [data], FitOptions(
         get_estimator(name, reference=motion, control_law=law), friction))
     estimate = fit.estimate
@@ -145,6 +143,26 @@ def test_closed_loop_estimators_recover_every_friction(name, friction):
             < 0.1 * np.linalg.norm(truth[inertial]))
     assert curves_agree(structure, estimate.shape, friction_of(standard, structure), shape,
                         fit.consistent.friction_parameters)
+
+
+@pytest.mark.parametrize('name', FITTED)
+def test_errors_are_as_large_as_the_covariance_says_with_unequal_noise(name):
+    """25 seeds, two-sided; it must fail for half and for twice the covariance."""
+    arm, sigma = two_link(), np.array([0.05, 0.2])
+    data, _, standard, tau, _ = samples(arm, 'coulomb_viscous', seed=1)
+    total, count = 0.0, 0
+    for seed in range(25):
+        noise = sigma * np.random.default_rng(500 + seed).normal(size=tau.shape)
+        regression = build_regression(arm, [dataclasses.replace(
+            data, tau=tau + noise, noise=sigma ** 2)])
+        estimate = get_estimator(name).fit(regression)
+        error = estimate.values - estimate.base.of(standard)
+        total += error @ np.linalg.solve(estimate.covariance, error)
+        count += len(error)
+    low, high = stats.chi2.ppf([0.0005, 0.9995], count)
+    # the URDF of this arm is true, which ridge believes: it is better than it claims
+    assert (0.6 * count if name == 'ridge' else low) < total < high
+    assert not low < total / 2 < high and not low < total * 2 < high
 
 
 def test_huber_shrugs_off_collisions():

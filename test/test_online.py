@@ -112,6 +112,16 @@ def test_linear_filters_refuse_a_shape(name):
         get_estimator(name).fit(data.regression('atan'))
 
 
+def test_a_filter_that_has_not_settled_says_so():
+    arm = two_link()
+    part, *_ = two_link_samples(arm, 'atan', seed=3, noise=0.05, seconds=12.0)
+    regression = build_regression(arm, [part], 'atan')
+    estimate = get_estimator('extended_kalman').fit(regression)
+    least = get_estimator('wls').fit(regression)
+    assert np.any(estimate.residual_rms > 1.1 * least.residual_rms)
+    assert estimate.status == 'not_converged' and 'take wls' in estimate.message
+
+
 def online(memory, forgetting='directional', **options):
     arm, base, _ = data.truth('coulomb_viscous')
     return OnlineEstimator(arm, data.NOISE, period=0.01, memory=memory, forgetting=forgetting,

@@ -159,7 +159,7 @@ def _identified(request: Any, arm: Arm, recordings: list[Path], held_out: list[P
                   for name in ('cutoff', 'decimation_cutoff', 'period')}
     result = identify(
         arm, [load_recording(path, arm) for path in recordings], request.estimator or 'wls',
-        request.friction or 'coulomb_viscous', [load_recording(path, arm) for path in held_out],
+        request.friction or None, [load_recording(path, arm) for path in held_out],
         thresholds=thresholds, processing=processing, progress=step)
     step('writing the report', 0.9)
     return result, save_results(result, output)
@@ -190,9 +190,9 @@ def _fill(response: Any, result: IdentificationResult, saved: SavedResults) -> N
     response.parameter_deviations = estimate.standard_deviations.tolist()
     response.joint_names = list(result.arm.joint_names)
     if verdict.held_out:
-        response.joint_errors = np.max([[held.joints[joint].relative_error
-                                         for joint in result.arm.joint_names]
-                                        for held in verdict.held_out], axis=0).tolist()
+        response.joint_errors = np.fmax.reduce([[held.joints[joint].relative_error
+                                                 for joint in result.arm.joint_names]
+                                                for held in verdict.held_out]).tolist()
     response.model, response.urdf = str(saved.model), str(saved.urdf)
     response.report = str(saved.report)
 

@@ -39,10 +39,13 @@ from robot_identification.estimation.online.online_estimator import (
     start_filter,
     WIDTH,
 )
-from robot_identification.regression import Regression
+from robot_identification.estimation.variable_projection import best_shape
+from robot_identification.regression import Regression, SeparableRegression
 from robot_identification.regression.rows import row_chunks
 
 MEMORY = 20.0
+FAR = 1.1
+"""Residuals so many times those of least squares mean that a filter has not settled."""
 FILTER = Features(
     needs='roughly right inertias in the URDF, to start from', cost='one update per row',
     nonlinear=False, online=True, consistent=NEAREST, purpose='parameters are constant')
@@ -151,6 +154,15 @@ class RecursiveEstimator(Estimator):
                          colour(fixed.residuals(beta)), OK, int(normal.rows[0]))
         fields = {name: getattr(plain, name) for name in plain.__dataclass_fields__}
         fields.update(covariance=covariance[:rank, :rank], own_values=True)
+        if not self.forgets and not regression.fixed:
+            weights = reweighted.weights
+            best = best_shape(SeparableRegression(regression), weights, fixed.base.structure.shape)
+            excess = float(np.sqrt(np.sum(weights ** 2 * normal.rss(beta)) / best.cost))
+            if excess > FAR and plain.status == OK:
+                fields.update(status=NOT_CONVERGED, message=(
+                    f'the residuals are {excess:.2f} times those of least squares near by: the '
+                    f'filter has not settled, and its deviations are too small; give it a longer '
+                    f'recording, or take wls'))
         if rows.elements:
             fields.update(shape_covariance=covariance[rank:, rank:])
         return Estimate(**fields)
