@@ -31,6 +31,7 @@ from robot_identification.estimation.search import SEARCHES
 from robot_identification.regression import build_regression
 from robot_identification.signals import process
 from robot_identification.simulation import JointController, Plant, PlantOptions, simulate
+from scipy import stats
 from simulation_arms import two_link
 from test_estimation import standard_truth
 from test_variable_projection import samples

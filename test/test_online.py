@@ -18,7 +18,10 @@ from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation import get_estimator, OnlineEstimator
 from robot_identification.estimation.online import InformationFilter
 from robot_identification.estimation.online.kernels import forget
+from robot_identification.regression import build_regression
 from scipy import stats
+from simulation_arms import two_link
+from test_variable_projection import samples as two_link_samples
 
 LINEAR = ('kalman', 'exponential_forgetting')
 NONLINEAR = ('extended_kalman', 'exponential_forgetting_nonlinear')

@@ -21,7 +21,7 @@ from typing import ClassVar
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import EstimationError
-from robot_identification.estimation.estimate import Estimate, OK
+from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK
 from robot_identification.estimation.estimator import (
     assemble,
     Estimator,
