@@ -20,7 +20,7 @@ FOLDER holds ur10e/, tx40/, lwr4/, emps/ with recordings and URDFs; the robot YA
 benchmarks/robots. Torques are predicted with `validate --csv` and compared after a zero-phase
 fourth-order Butterworth low-pass at 7.5 Hz, half a second cut at each end. `fit` is the training
 motion, `held out` another one or another part of the recording, as named, all of it; `moving` is
-the same without the times at which every joint rests, where friction holds with any torque.
+the same without the times at which every joint rests or creeps: friction holds with any torque.
 
 `--blocks` compares, on blocks of phase left out of all periods (of time where nothing repeats),
 plain least squares with the physically consistent model.
@@ -46,8 +46,8 @@ from scipy import signal
 
 ROOT = Path(__file__).resolve().parents[1]
 CUTOFF = 7.5
-REST = 5e-3
-"""Speed below which a joint rests [rad/s or m/s]."""
+REST = 0.05
+"""Speed below which a joint rests or creeps [rad/s or m/s]."""
 # robot, training recording and window, held-out recording and window (None: nothing other)
 CASES = (
     ('ur10e', 'ur10e/fourier_30s_12harmonics.npz', (635, 3510),

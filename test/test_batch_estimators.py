@@ -125,7 +125,7 @@ class Proportional:
 def test_closed_loop_estimators_recover_every_friction(name, friction):
     """Torque noise 0.05 N m, positions without noise; the closed loop of the true model."""
     arm = two_link()
-    data, shape, standard, *_ = samples(arm, friction, seed=3, seconds=5.0)
+    data, shape, standard, *_ = samples(arm, friction, seed=3, seconds=4.0)
     structure = ModelStructure.of(arm, friction).at(shape)
     model = IdentifiedModel(arm, standard[:20].reshape(2, 10), standard[20:22], friction,
                             friction_of(standard, structure), friction_shape=shape)
