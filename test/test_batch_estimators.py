@@ -97,7 +97,7 @@ def test_what_has_no_meaning_is_refused_with_a_sentence(name):
         with pytest.raises(EstimationError, match='cannot be identified from a recording'):
             fit_samples(arm, [data], FitOptions(get_estimator(name), literal))
     features = ESTIMATORS[name].features
-    assert features.bounds == (name in SEARCHES)
+    assert features.bounds == (name in SEARCHES or name == 'bounded')
     if features.control_law:
         with pytest.raises(EstimationError, match='needs the reference'):
             fit_samples(arm, [data], FitOptions(get_estimator(name)))
@@ -256,7 +256,20 @@ def test_weak_instruments_are_no_success(controlled):
                              control_law=JointController.tuned(plant)).fit(
         build_regression(arm, [data]))
     assert estimate.status == 'not_converged'
-    for word in ('at the simulated states', 'lower the', 'cut-off'):
+    for word in ('the instruments are weak', 'lower the', 'cut-off'):
+        assert word in estimate.message
+
+
+def test_a_control_law_that_is_not_the_arms_is_no_success(controlled):
+    arm, plant, motion, run = controlled
+    data = process(run.recording, arm, cutoff=8.0, decimation_cutoff=10.0)
+    law = JointController.tuned(plant)
+    slow = JointController(arm, plant.truth.rotor_inertia, 0 * plant.truth.rotor_inertia, 2.0,
+                           law.damping)
+    estimate = get_estimator('didim', reference=motion, control_law=slow).fit(
+        build_regression(arm, [data]))
+    assert estimate.status == 'not_converged'
+    for word in ('at the simulated states', 'check the control law'):
         assert word in estimate.message
 
 

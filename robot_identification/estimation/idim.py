@@ -55,7 +55,7 @@ WEAK = 0.3
 """Correlation with their columns below which instruments are weak."""
 
 CLOSED_LOOP = Features(
-    needs='every base parameter excited; friction other than stribeck and bompos',
+    needs='every base parameter excited; not stribeck, not bompos',
     cost='up to ten simulations of the closed loop',
     control_law=True, consistent=NEAREST, purpose='positions are noisy and cannot be filtered')
 
