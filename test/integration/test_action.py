@@ -30,7 +30,7 @@ needs_action = pytest.mark.skipif(not installed, reason='control_msgs is not ins
 
 
 @pytest.fixture(scope='module')
-def system(tmp_path_factory, excitations):
+def system(tmp_path_factory, excitations, own_domain):
     ros()
     folder = tmp_path_factory.mktemp('action')
     for file in excitations.iterdir():

@@ -26,7 +26,7 @@ APPROACH, EXCITATION, RATE = 1, 3, 250.0
 
 
 @pytest.fixture(scope='module')
-def system(tmp_path_factory, excitations):
+def system(tmp_path_factory, excitations, own_domain):
     ros()
     folder = tmp_path_factory.mktemp('faults')
     for file in excitations.iterdir():
