@@ -21,8 +21,7 @@ from typing import Annotated, Any
 from robot_identification.arm import load_arm
 from robot_identification.cli.console import AsJson, emit, out, progress, Robot
 from robot_identification.dynamics import load_model
-from robot_identification.errors import ConfigurationError
-from robot_identification.estimation import load_limits
+from robot_identification.estimation import load_limits, read_settings
 from robot_identification.estimation.consistent import RELATIVE_DEVIATION
 from robot_identification.excitation import load_excitation
 from robot_identification.files import write_text
@@ -39,7 +38,6 @@ from robot_identification.reporting import (
 )
 from robot_identification.validation import prediction_csv, Thresholds
 import typer
-import yaml
 
 Window = Annotated[tuple[int, int] | None, typer.Option(
     metavar='FIRST LAST', help='Use only these samples of the recording.')]
@@ -109,7 +107,7 @@ def identify(
         consistency['limits'] = load_limits(limits, arm)
     with progress(as_json) as tell:
         result = run_identification(
-            arm, fitted, estimator, friction, others, settings=_settings(setting or []),
+            arm, fitted, estimator, friction, others, settings=read_settings(setting or []),
             thresholds=thresholds, processing=processing, delay=delay,
             consistency=consistency, progress=tell)
         tell('writing the report', 0.9)
@@ -171,17 +169,3 @@ def _processing(cutoff: float | None, decimation_cutoff: float | None, method: s
                 period: float | None) -> dict[str, Any]:
     return {'cutoff': cutoff, 'decimation_cutoff': decimation_cutoff, 'method': method,
             'period': period}
-
-
-def _settings(pairs: list[str]) -> dict[str, Any]:
-    """Read NAME=VALUE pairs; values as YAML has them."""
-    settings = {}
-    for pair in pairs:
-        name, equals, value = pair.partition('=')
-        if not equals or not name:
-            raise ConfigurationError(f"'{pair}' is not a setting; write NAME=VALUE")
-        try:
-            settings[name] = yaml.safe_load(value)
-        except yaml.YAMLError as error:
-            raise ConfigurationError(f"the value of '{pair}' cannot be read: {error}") from error
-    return settings

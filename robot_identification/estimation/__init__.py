@@ -58,6 +58,7 @@ from robot_identification.estimation.search.estimator import (
     search_estimator,
     SearchEstimate,
 )
+from robot_identification.estimation.settings import read_settings
 from robot_identification.estimation.tls import TotalLeastSquares
 from robot_identification.estimation.wls import WeightedLeastSquares
 
@@ -113,4 +114,4 @@ __all__ = [
     'SearchEstimate', 'TotalLeastSquares', 'Trial',
     'WeightedLeastSquares', 'choose', 'estimate_delay', 'fit_consistent', 'fit_samples',
     'get_estimator', 'identify_gains', 'identify_payload',
-    'load_limits']
+    'load_limits', 'read_settings']

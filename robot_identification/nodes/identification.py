@@ -26,8 +26,9 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from robot_identification.arm import Arm, load_arm
-from robot_identification.errors import RobotIdentificationError
-from robot_identification.excitation import Progress
+from robot_identification.errors import ConfigurationError, RobotIdentificationError
+from robot_identification.estimation import load_limits, read_settings
+from robot_identification.excitation import Excitation, load_excitation, Progress
 from robot_identification.execution import DataDirectory
 from robot_identification.identification import IdentificationResult, identify
 from robot_identification.nodes.design_request import designed
@@ -44,6 +45,7 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 Step = Callable[[str, float], None]
+DELAYS = {'': None, 'yes': True, 'no': False}
 
 
 class IdentificationProcess:
@@ -89,8 +91,11 @@ class IdentificationProcess:
             arm, output = self._arm(request.robot), self.data.path(request.output, 'output')
             recordings = [self.data.existing(name, 'recording') for name in request.recordings]
             held_out = [self.data.existing(name, 'recording') for name in request.held_out]
+            options = self._options(request, arm)
+            executed = (load_excitation(self.data.existing(request.excitation, 'excitation'))
+                        if request.excitation else None)
             done = self._work.start('an identification', lambda step: _identified(
-                request, arm, recordings, held_out, output, step))
+                request, arm, recordings, held_out, options, output, executed, step))
         except RobotIdentificationError as error:
             response.message = str(error)
             return response
@@ -131,6 +136,26 @@ class IdentificationProcess:
         result.message = f'condition number {outcome.condition_number:.1f}, {outcome.status}'
         return result
 
+    def _options(self, request: Any, arm: Arm) -> dict[str, Any]:
+        """Return the options of `identify` that a request states; 0 and empty have defaults."""
+        if request.delay not in DELAYS:
+            raise ConfigurationError(f"delay is 'yes', 'no' or empty, not '{request.delay}'")
+        processing: dict[str, Any] = {name: getattr(request, name) or None
+                                      for name in ('cutoff', 'decimation_cutoff', 'period')}
+        if request.method:
+            processing['method'] = request.method
+        if request.average:
+            processing['average'] = True
+        consistency: dict[str, Any] = {}
+        if request.prior:
+            consistency['distance'] = request.prior
+        if request.prior_deviation:
+            consistency['deviation'] = request.prior_deviation
+        if request.limits:
+            consistency['limits'] = load_limits(self.data.existing(request.limits, 'limits'), arm)
+        return {'settings': read_settings(request.settings), 'delay': DELAYS[request.delay],
+                'processing': processing, 'consistency': consistency}
+
     def _arm(self, robot: str) -> Arm:
         if not robot:
             return self.arm
@@ -151,18 +176,17 @@ class IdentificationProcess:
         self._progress.publish(String(data=f'{part:.0%} {text}'))
 
 
-def _identified(request: Any, arm: Arm, recordings: list[Path], held_out: list[Path], output: Path,
+def _identified(request: Any, arm: Arm, recordings: list[Path], held_out: list[Path],
+                options: dict[str, Any], output: Path, executed: Excitation | None,
                 step: Step) -> tuple[IdentificationResult, SavedResults]:
     thresholds = Thresholds(request.overall_threshold or Thresholds.overall,
                             request.joint_threshold or Thresholds.joint)
-    processing = {name: getattr(request, name) or None
-                  for name in ('cutoff', 'decimation_cutoff', 'period')}
     result = identify(
         arm, [load_recording(path, arm) for path in recordings], request.estimator or 'wls',
         request.friction or None, [load_recording(path, arm) for path in held_out],
-        thresholds=thresholds, processing=processing, progress=step)
+        thresholds=thresholds, progress=step, **options)
     step('writing the report', 0.9)
-    return result, save_results(result, output)
+    return result, save_results(result, output, excitation=executed)
 
 
 def _designed(request: Any, arm: Arm, output: Path, handle: Any, step: Step) -> Any:

@@ -17,6 +17,7 @@ from conftest import Goal, ros, System
 import numpy as np
 import pytest
 from robot_identification.arm import load_arm
+from robot_identification.dynamics import load_model
 from robot_identification.excitation import design as excitation_of
 from robot_identification.excitation import load_excitation
 from robot_identification.recording.csv_file import write_csv
@@ -105,7 +106,12 @@ def test_identification_is_cancelled(system):
     ({'recordings': ['run.csv'], 'held_out': ['link/x'], 'output': 'results'}, 'outside'),
     ({'recordings': [], 'output': 'results'}, 'recording'),
     ({'recordings': ['run.csv'], 'output': 'results', 'estimator': 'magic'}, 'magic'),
-    ({'recordings': ['run.csv'], 'output': 'results', 'friction': 'honey'}, 'honey')])
+    ({'recordings': ['run.csv'], 'output': 'results', 'friction': 'honey'}, 'honey'),
+    ({'recordings': ['run.csv'], 'output': 'results', 'delay': 'maybe'}, "'yes', 'no' or empty"),
+    ({'recordings': ['run.csv'], 'output': 'results', 'settings': ['loud']}, 'NAME=VALUE'),
+    ({'recordings': ['run.csv'], 'output': 'results', 'prior': 'far'}, 'entropic, metric'),
+    ({'recordings': ['run.csv'], 'output': 'results', 'limits': '/etc/x.yaml'}, 'outside'),
+    ({'recordings': ['run.csv'], 'output': 'results', 'method': 'guess'}, 'guess')])
 def test_identification_that_is_refused(system, request_, text):
     from robot_identification_interfaces.srv import Identify
     link = system.data / 'link'
@@ -113,3 +119,27 @@ def test_identification_that_is_refused(system, request_, text):
         link.symlink_to('/etc')
     answer = system.call(Identify, '/identification/identify', **request_)
     assert not answer.success and text in answer.message, answer.message
+
+
+def test_what_a_request_states_is_what_identify_does(system):
+    """Settings, delays, prior and limits of links are those of the command."""
+    from robot_identification import identify, load_recording
+    from robot_identification.estimation import load_limits
+    from robot_identification_interfaces.srv import Identify
+    arm = load_arm('two_link')
+    joint, mass = arm.joint_names[-1], float(arm.inertial_parameters[-1, 0])
+    limits = system.data / 'limits.yaml'
+    limits.write_text(f'{joint}: {{mass: [{0.5 * mass}, {0.6 * mass}]}}\n')
+    answer = system.call(
+        Identify, '/identification/identify', timeout=60, recordings=['run.csv'], output='stated',
+        estimator='huber', settings=['threshold=2.0'], delay='yes', prior='entropic',
+        prior_deviation=0.5, limits='limits.yaml', method='smoothing')
+    assert answer.success, answer.message
+    expected = identify(
+        arm, [load_recording(system.data / 'run.csv', arm)], 'huber', settings={'threshold': 2.0},
+        delay=True, processing={'method': 'smoothing'}, consistency={
+            'distance': 'entropic', 'deviation': 0.5, 'limits': load_limits(limits, arm)})
+    np.testing.assert_allclose(answer.parameter_values, expected.estimate.values, rtol=1e-9)
+    found = load_model(answer.model)
+    assert 0.5 * mass <= found.inertial[-1, 0] <= 0.6 * mass * (1 + 1e-6)
+    np.testing.assert_allclose(found.inertial, expected.model.inertial, rtol=1e-9)

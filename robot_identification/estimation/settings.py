@@ -1,0 +1,49 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Settings of an estimator, as words that a person types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from robot_identification.errors import ConfigurationError
+import yaml
+
+
+def read_settings(pairs: Iterable[str]) -> dict[str, Any]:
+    """
+    Read settings of an estimator.
+
+    Parameters
+    ----------
+    pairs
+        NAME=VALUE each; values as YAML has them.
+
+    Raises
+    ------
+    ConfigurationError
+        One is no such pair.
+
+    """
+    settings = {}
+    for pair in pairs:
+        name, equals, value = pair.partition('=')
+        if not equals or not name:
+            raise ConfigurationError(f"'{pair}' is not a setting; write NAME=VALUE")
+        try:
+            settings[name] = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            raise ConfigurationError(f"the value of '{pair}' cannot be read: {error}") from error
+    return settings
