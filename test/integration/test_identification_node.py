@@ -131,7 +131,7 @@ def test_what_a_request_states_is_what_identify_does(system):
     limits = system.data / 'limits.yaml'
     limits.write_text(f'{joint}: {{mass: [{0.5 * mass}, {0.6 * mass}]}}\n')
     answer = system.call(
-        Identify, '/identification/identify', timeout=60, recordings=['run.csv'], output='stated',
+        Identify, '/identification/identify', recordings=['run.csv'], output='stated',
         estimator='huber', settings=['threshold=2.0'], delay='yes', prior='entropic',
         prior_deviation=0.5, limits='limits.yaml', method='smoothing')
     assert answer.success, answer.message
