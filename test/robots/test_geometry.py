@@ -24,6 +24,7 @@ import pinocchio as pin
 import pytest
 from robot_identification.arm import load_arm
 from robot_identification.arm.library import example_folder
+from robot_identification.excitation import check_certificate, design
 from robot_identification.excitation.geometry import build_scene
 from robot_identification.excitation.geometry.meshes import with_mesh_paths
 
@@ -141,3 +142,10 @@ def test_franka_research_3_contains_the_meshes_of_the_panda():
     for number in range(8):
         deep = distance_inside(meshes[f'panda_link{number}'], arm_of('fr3'), f'fr3_link{number}')
         assert deep.min() > (-1e-4 if number == 0 else 0.002), number   # 0: the mounting face
+
+
+def test_an_arm_of_neighbours_only_has_no_clearance_to_claim():
+    motion = design(arm_of('two_link'), starts=1, time_budget=1.0)
+    assert any('nothing but neighbouring links' in note for note in motion.notes)
+    assert 'clearance' not in {claim.quantity for claim in motion.certificate.claims}
+    assert check_certificate(motion, arm_of('two_link')).holds
