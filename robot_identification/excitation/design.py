@@ -240,8 +240,9 @@ def _constraints(arm: Arm, series: Series, limits: Limits, margin: float,
         constraints.append(PowerLimit(arm, series, requirements))
     constraints += [WorkspaceLimits(arm, series, box) for box in requirements.workspace]
     if requirements.clearance is not None:
-        constraints.append(Clearance(scene or scene_for(arm, requirements), series,
-                                     requirements.clearance))
+        scene = scene or scene_for(arm, requirements)
+        if len(scene.pairs):
+            constraints.append(Clearance(scene, series, requirements.clearance))
     return tuple(constraints)
 
 

@@ -175,6 +175,8 @@ def build_scene(
         notes.append(f'collisions that {file.name} disables are not looked at')
     notes += [f"the distance between '{a}' and '{b}' is not looked at: {why}"
               for (a, b), why in close.items()]
+    if not np.any(keep):
+        notes.append('there is no distance to look at: nothing but neighbouring links')
     return Scene(tree, tuple(shapes), pairs[keep], excluded, tuple(notes))
 
 
