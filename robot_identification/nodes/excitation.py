@@ -187,6 +187,7 @@ class ExcitationProcess:
             passed = time.monotonic() - begin
             feedback('design', passed, passed / max(progress.fraction, 1e-3), 0.0)
 
+        feedback('design', 0.0, 0.0, 0.0)
         found = designed(request, self.arm, path, tell)
         self.node.get_logger().info(f"designed '{path}': condition number "
                                     f'{found.condition_number:.1f}, {found.status}')

@@ -133,11 +133,11 @@ def test_what_a_request_states_is_what_identify_does(system):
     answer = system.call(
         Identify, '/identification/identify', recordings=['run.csv'], output='stated',
         estimator='huber', settings=['threshold=2.0'], delay='yes', prior='entropic',
-        prior_deviation=0.5, limits='limits.yaml', method='smoothing')
+        prior_deviation=0.5, limits='limits.yaml', method='spectral')
     assert answer.success, answer.message
     expected = identify(
         arm, [load_recording(system.data / 'run.csv', arm)], 'huber', settings={'threshold': 2.0},
-        delay=True, processing={'method': 'smoothing'}, consistency={
+        delay=True, processing={'method': 'spectral'}, consistency={
             'distance': 'entropic', 'deviation': 0.5, 'limits': load_limits(limits, arm)})
     np.testing.assert_allclose(answer.parameter_values, expected.estimate.values, rtol=1e-9)
     found = load_model(answer.model)
