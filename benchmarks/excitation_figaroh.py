@@ -167,7 +167,7 @@ def run_theirs(arm: Arm, seed: int, iterations: int, rank: int) -> tuple[Theirs,
 def run_ours(arm: Arm, seed: int, budget: float) -> tuple[Excitation, dict[str, Any]]:
     """Design within a time on one thread."""
     cpu = time.process_time()
-    found = design(arm, kind='mfs', period=DURATION, harmonics=HARMONICS, starts=1, seed=seed,
+    found = design(arm, kind='mfs', period=DURATION, harmonics=HARMONICS, starts=8, seed=seed,
                    samples_per_period=SAMPLES, time_budget=budget, workers=1,
                    acceleration=UNLIMITED,
                    requirements=Requirements(torque_margin=0.0, clearance=None))
