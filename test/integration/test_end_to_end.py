@@ -103,7 +103,7 @@ def test_excite_record_identify_validate(tmp_path, excitations):
         assert min(last.deviations) > 0 and last.updates > 500
         assert len(last.innovation) == len(last.used) == len(last.joint_names) == 7
         found = torque(tmp_path, last.values), torque(tmp_path, answer.parameter_values)
-        assert np.all(rms(found[0] - found[1]) < 0.04 * rms(found[1]))
+        assert np.all(rms(found[0] - found[1]) < 0.1 * rms(found[1]))
         assert any(b.updates < a.updates for a, b in itertools.pairwise(online))   # the reset
 
         refused = system.call(Validate, '/validation/validate', model='../results/model.yaml',
