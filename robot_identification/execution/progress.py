@@ -23,7 +23,10 @@ from robot_identification.execution.motion_plan import MotionPlan
 
 EXACT = 1e-5    # [rad or m] from the plan's own position at that time: there is no other progress
 MOVING = 0.02   # part of the largest velocity limit of the plan below which progress cannot be seen
-NEWTON = 6      # steps of the search for the nearest position on the plan
+NOISELESS = 1e-3    # the same of a reference
+NEWTON = 6      # steps of the search for the nearest position on the plan, at most
+FOUND = 1e-5    # [s] of a step that ends it
+ALIKE = 0.3     # part of its distance from where it should be that a delay does not explain
 REACH = 0.5     # [s] from the expected progress within which it is looked for
 
 
@@ -66,18 +69,20 @@ class Progress:
     plan
         The motion.
     window
-        Over which the rate is taken [s].
+        Over which the rate is taken [s]; 0 for a reference, which has no noise: from one position
+        to the next.
 
     """
 
-    def __init__(self, plan: MotionPlan, window: float) -> None:
+    def __init__(self, plan: MotionPlan, window: float = 0.0) -> None:
         self._plan, self._window = plan, window
         self._past: list[tuple[float, float]] = []
-        self._slow = MOVING * float(np.max(plan.limits.velocity))
+        slow = MOVING if window else NOISELESS
+        self._slow = slow * float(np.max(plan.limits.velocity))
         self.position = Position(0.0, 0.0)
         self.q: Array = plan.evaluate(np.zeros(1))[0][0]
         self.off = 0.0          # [rad or m] from the nearest position on the plan
-        self.alike = True       # whether all joints that move are as far behind
+        self.alike = True       # whether a delay explains where it is
 
     def update(self, t: float, q: Array) -> None:
         """
@@ -91,25 +96,22 @@ class Progress:
             (n,) [rad or m].
 
         """
-        q0, v0, _ = self._plan.evaluate(np.array([t]))
-        expected = float(self.position.on_plan(np.array([t]))[0])
-        if np.max(np.abs(q - q0[0])) < EXACT:
+        due = self._at(t)[0]
+        away = float(np.max(np.abs(q - due)))
+        if away < EXACT:
             at = t
         else:
-            at = min((self._nearest(start, q) for start in {t, expected, self.position.at}),
+            expected = float(self.position.on_plan(np.array([t]))[0])
+            at = min((self._nearest(start, q) for start in (t, expected)),
                      key=lambda found: float(np.max(np.abs(q - self._at(found)[0]))))
         nearest, v = self._at(at)
-        self.off = float(np.max(np.abs(q - nearest)))
-        self.q = q
-        moves = np.abs(v0[0]) > self._slow
-        lags = (q0[0] - q)[moves] / v0[0][moves]
-        self.alike = bool(moves.sum() < 2 or np.ptp(lags) < 0.5 * np.max(np.abs(lags)))
-        if np.max(np.abs(v)) < self._slow and np.max(np.abs(q - q0[0])) < np.max(
-                np.abs(v)) * self._window + EXACT:
+        self.off, self.q = float(np.max(np.abs(q - nearest))), q
+        self.alike = self.off < ALIKE * away
+        if np.max(np.abs(v)) < self._slow and away < self._slow * max(self._window, 0.02) + EXACT:
             at = t      # at rest where it should be: its progress cannot be seen
+        first = self._past[0] if self._past else (t, at)
         self._past = [item for item in self._past if item[0] > t - self._window]
         self._past.append((t, at))
-        first = self._past[0]
         rate = 1.0 if t - first[0] < 1e-6 else max((at - first[1]) / (t - first[0]), 0.0)
         self.position = Position(t, at, rate)
 
@@ -124,5 +126,8 @@ class Progress:
             speed = float(v @ v)
             if speed < self._slow ** 2:
                 break
-            t = float(np.clip(t + (q - nearest) @ v / speed, start - REACH, start + REACH))
+            step = float((q - nearest) @ v / speed)
+            t = float(np.clip(t + step, start - REACH, start + REACH))
+            if abs(step) < FOUND:
+                break
         return t

@@ -35,12 +35,13 @@ PATIENCE = 1.0   # [s] more until the arm must rest
 RESTING = 0.02   # [rad/s or m/s] velocity that counts as rest, of differences over the last states
 HISTORY = 0.1    # [s] of positions that rest is judged by
 REFRESH = 0.1    # [s] after which the dead man's brake is made anew
-REFERENCE = 0.05    # [s] over which the rate of a reference is taken; it has no noise
-MEASURED = 0.2      # [s] the same of the arm
+MEASURED = 0.02     # [s] over which the rate of the arm is taken
+AHEAD = 0.02        # [s] that a command may be ahead of its reference: a cycle of 50 Hz
 OFF = 0.005         # [rad or m] from our path: the reference is somebody else's
 BEHIND = 0.03       # [s] that a reference may be behind or ahead; one cycle, and the clocks
 SCALED = 1e-3       # [-] from 1 of a reported speed scaling that counts
 STANDS = 0.02       # [-] rate of progress below which a reference stands still
+HOLDS = 'the controller was paused, deactivated, or somebody made it hold'
 
 
 @dataclass(frozen=True)
@@ -100,12 +101,16 @@ class Reference:
         Its reference in the arm's order, (n,) [rad or m].
     scaling
         Of the speed [-]; NaN where it is not published.
+    command
+        What it gave out, (n,) [rad or m]; one cycle ahead of the reference. None where it is not
+        published.
 
     """
 
     t: float
     q: Array
     scaling: float = math.nan
+    command: Array | None = None
 
 
 class Link(Protocol):
@@ -165,8 +170,10 @@ class Run:
         self.at_rest: bool | None = None  # None while nobody knows
         self.scaling = math.nan
         self._quiet = Silence(self.watch.tolerances.stale)      # of the reference
-        self._reference = Progress(plan, REFERENCE)
+        self._reference = Progress(plan)
         self._measured, self._lag = Progress(plan, MEASURED), 0.0
+        self._command: Array | None = None
+        self._ahead = 0.0       # [s] of the command before its reference
         self._begun, self._end = False, math.inf
         self._guarded, self._due = math.inf, -math.inf
         self._recent: list[tuple[float, Array]] = []
@@ -239,9 +246,19 @@ class Run:
             return
         if reference is not None:
             self._reference.update(reference.t, reference.q)
-            self.scaling = reference.scaling
+            self.scaling, self._command = reference.scaling, reference.command
+            self._look_ahead(reference)
         self._quiet.step(reference is not None, max(now - self._reference.position.t, 0.0)
                          if self._begun else 0.0, passed)
+
+    def _look_ahead(self, reference: Reference) -> None:
+        if reference.command is None:
+            return
+        v = self.plan.evaluate(np.array([self._reference.position.at]))[1][0]
+        speed = float(v @ v)
+        if speed > 0:
+            ahead = float((reference.command - reference.q) @ v) / speed
+            self._ahead = min(max(ahead, 0.0), AHEAD)
 
     def _late(self, now: float) -> Fault | None:
         if not self._begun or now < self._guarded:
@@ -270,8 +287,7 @@ class Run:
             return Fault('controller_does_not_follow', 'the controller has not begun the motion: '
                          'it is not active or rejects trajectories; its log tells')
         if position.rate < STANDS:
-            return Fault('controller_holds', "the controller's reference stands still: it was "
-                         'paused, or somebody made it hold')
+            return Fault('controller_holds', f"the reference stands still: {HOLDS}")
         if abs(position.rate - 1) < STANDS:
             return Fault('clock', f'the controller is {position.behind:.3f} s behind the motion: '
                          f'its clock is not that of the joint states, or has jumped')
@@ -286,20 +302,23 @@ class Run:
         if fault is None or fault.reason != 'tracking_error' or self._refers:
             return fault
         found = self._measured
-        if found.alike and found.position.behind > self._lag + BEHIND:
-            return Fault('speed_scaling', f'all joints fall behind the motion alike, which runs at '
+        if not found.alike or found.position.behind < self._lag + BEHIND:
+            return fault
+        return Fault('speed_scaling', f'all joints fall behind the motion alike, which runs at '
                          f'{found.position.rate:.2f} times its speed: speed scaling, or a pause')
         return fault
 
     def _position(self, now: float) -> Position | None:
-        """Return where the controller's reference is, None where nobody knows."""
-        if self._refers:
-            if not self._quiet.fresh or self._reference.off > OFF:
+        """Return where the controller's reference is, None where it is not on our path."""
+        if self._refers and self._quiet.fresh:
+            if self._reference.off > OFF:
                 return None
             found = self._reference.position
             rate = found.rate if math.isnan(self.scaling) else self.scaling
-            return Position(found.t, found.at, rate)
+            # entered at any instant, the command one cycle ahead goes on as it was
+            return Position(found.t, found.at + (1 - rate) * self._ahead, rate)
         found, behind = self._measured.position, self._measured.position.behind - self._lag
+        # where all is silent, the last that was heard counts: it was on the plan
         if behind < BEHIND or not self._measured.alike:
             return Position(now, now)
         return Position(found.t, found.at + self._lag * found.rate, found.rate)
@@ -321,15 +340,14 @@ class Run:
             self.finished, self.at_rest = True, True
             return
         self._end = now
-        if not fault.touch or self._refers and self._reference.off > OFF:
+        if not fault.touch:
             return
         position = self._position(now)
         if position is None:
-            if self._link.cancel():
-                return
-            position = Position(now, now)   # nothing is known, and nothing else can be done
+            return
         if position.rate < STANDS:
-            self._hand_over(hold(self._reference.q, now) if self._refers else None, now, 1.0)
+            rests = self._command if self._refers and self._quiet.fresh else None
+            self._hand_over(hold(self._recent[-1][1] if rests is None else rests, now), now, 1.0)
             return
         if position.rate > 1:       # a trajectory is played at the scaling: never faster than now
             position = Position(now, float(position.on_plan(np.array([now]))[0]))
@@ -347,12 +365,12 @@ class Run:
 
     def _remember(self, states: States) -> None:
         q = joint_position(self._arm, states.q[-1:])[0]
-        if not self._refers and self._begun and not self.braking:
+        if self._begun and not self.braking:
             self._measured.update(float(states.t[-1]), q)
             found = self._measured.position
             if abs(found.rate - 1) < 0.1 and 0 < found.behind < 2 * BEHIND:
                 self._lag = found.behind
-        self._recent += list(zip(states.t.tolist(), states.q))
+        self._recent += list(zip(states.t.tolist(), joint_position(self._arm, states.q)))
         newest = self._recent[-1][0]
         self._recent = [item for item in self._recent if item[0] > newest - HISTORY]
 

@@ -183,7 +183,8 @@ class Stand:
         if self.tells and self.controller.active and self._cycles % STATE == 0:
             scaling = self.controller.scaling if self._reports else math.nan
             self._later('_hear_reference', Reference(
-                self.t, self.controller.reference[0].copy(), scaling))
+                self.t, self.controller.reference[0].copy(), scaling,
+                self.controller.command[0].copy()))
 
     def _states(self, q: Array, t: float) -> States:
         zero = np.zeros((1, self.arm.n))
