@@ -63,4 +63,4 @@ def test_node_parameters_are_the_defaults():
     watch = parameters['watch']
     assert watch.pop('published_effort') == [0.0]
     assert Tolerances(**watch) == Tolerances()
-    assert Sending(parameters['mode'], **parameters['rolling']) == Sending()
+    assert Sending(**parameters['brake']) == Sending()
