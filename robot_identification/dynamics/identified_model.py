@@ -100,7 +100,8 @@ class IdentifiedModel:
         if self.delay is None:
             object.__setattr__(self, 'delay', np.zeros(self.arm.n))
         if self.balancers is None:
-            object.__setattr__(self, 'balancers', np.array([b.expected for b in self.arm.balancers]))
+            expected = [b.expected for b in self.arm.balancers]
+            object.__setattr__(self, 'balancers', np.array(expected))
         for name, shape in shapes.items():
             object.__setattr__(self, name, read_only(getattr(self, name)))
             if getattr(self, name).shape != shape:
