@@ -16,9 +16,9 @@
 from __future__ import annotations
 
 from contracts import arm_of, CONTRACTS
-from motions import SumOfSines
 import numpy as np
 import pytest
+from robot_identification.excitation import design, Requirements
 from robot_identification.identification import identify
 from robot_identification.simulation import Plant, PlantOptions, simulate
 
@@ -26,8 +26,9 @@ from robot_identification.simulation import Plant, PlantOptions, simulate
 @pytest.mark.parametrize('name', CONTRACTS)
 def test_design_simulate_identify(name):
     arm = arm_of(name)
-    training = SumOfSines(arm, period=10.0, harmonics=5, seed=0)
-    other = SumOfSines(arm, period=8.0, harmonics=3, seed=1)
+    free = {'kind': 'ffs', 'requirements': Requirements(), 'starts': 1}
+    training = design(arm, time_budget=2.0, seed=0, **free)
+    other = design(arm, time_budget=1.0, period=8.0, harmonics=3, seed=1, **free)
     plant = Plant(arm, PlantOptions(seed=0))
     rng = np.random.default_rng(0)
     recorded = simulate(plant, training, rng=rng, name='training')
