@@ -21,8 +21,8 @@ from typing import Annotated
 
 import numpy as np
 from robot_identification.arm import load_arm
-from robot_identification.cli.console import AsJson, emit, Force, out, progress
 from robot_identification.cli.excite import design_with_progress, usage_table
+from robot_identification.console import AsJson, emit, Force, out, progress
 from robot_identification.excitation import has_collision_geometry, SAFE
 from robot_identification.files import check_output_folder
 from robot_identification.identification import identify
