@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from robot_identification.arrays import Array
@@ -74,7 +75,7 @@ def bridge(t: Array, columns: Array, longest: float, gap_steps: float = GAP_STEP
     step = median_step(t)
     runs = split_at_gaps(t, gap_steps)
     times, values, found = [t[runs[0]]], [columns[runs[0]]], []
-    for before, after in zip(runs, runs[1:]):
+    for before, after in pairwise(runs):
         first, last = float(t[before.stop - 1]), float(t[after.start])
         length = last - first
         if length <= longest and min(before.stop - before.start,
