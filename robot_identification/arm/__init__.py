@@ -14,6 +14,7 @@
 """The arm: URDF and robot YAML become joints, limits, drives, gravity and a Pinocchio model."""
 
 from robot_identification.arm.arm import Arm
+from robot_identification.arm.balancers import Balancer, BALANCERS
 from robot_identification.arm.drives import Drives
 from robot_identification.arm.effort import Effort, PositionSignal
 from robot_identification.arm.inertia_check import check_inertias, InertiaFault
@@ -23,6 +24,6 @@ from robot_identification.arm.load import load_arm
 from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping, read_robot_file
 from robot_identification.arm.template import robot_template
 
-__all__ = ['Arm', 'Drives', 'Effort', 'InertiaFault', 'Limits', 'PositionSignal',
-           'arm_from_mapping', 'arm_to_mapping', 'check_inertias', 'load_arm', 'read_robot_file',
-           'robot_files', 'robot_template']
+__all__ = ['Arm', 'BALANCERS', 'Balancer', 'Drives', 'Effort', 'InertiaFault', 'Limits',
+           'PositionSignal', 'arm_from_mapping', 'arm_to_mapping', 'check_inertias', 'load_arm',
+           'read_robot_file', 'robot_files', 'robot_template']

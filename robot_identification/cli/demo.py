@@ -21,8 +21,8 @@ from typing import Annotated
 
 import numpy as np
 from robot_identification.arm import load_arm
-from robot_identification.cli.console import AsJson, emit, out, progress
 from robot_identification.cli.excite import design_with_progress, usage_table
+from robot_identification.console import AsJson, emit, out, progress
 from robot_identification.excitation import has_collision_geometry, SAFE, save_excitation
 from robot_identification.identification import identify
 from robot_identification.reporting import contents, save_results, summary

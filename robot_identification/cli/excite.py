@@ -22,7 +22,7 @@ from typing import Annotated
 import numpy as np
 from rich.table import Table
 from robot_identification.arm import Arm, load_arm
-from robot_identification.cli.console import AsJson, emit, out, progress, Robot
+from robot_identification.console import AsJson, emit, out, progress, Robot
 from robot_identification.errors import ConfigurationError, ExcitationError
 from robot_identification.excitation import (
     check_harmonics,
@@ -95,8 +95,8 @@ def excite(
         rich_help_panel=SEARCH,
         help='Seed of the starts.')] = 0,
     optimiser: Annotated[str, typer.Option(
-        rich_help_panel=SEARCH,
-        help='barrier; real_genetic and binary_genetic are for comparison.')] = 'barrier',
+        rich_help_panel=SEARCH, hidden=True,
+        help='barrier, or a design of the papers.')] = 'barrier',
     time_budget: Annotated[float | None, typer.Option(
         rich_help_panel=SEARCH,
         help='Take the best motion after so many seconds, collision geometry and '

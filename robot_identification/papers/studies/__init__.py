@@ -20,12 +20,12 @@ import dataclasses
 import time
 
 from robot_identification.errors import UnknownNameError
-from robot_identification.studies.abc_er16 import abc_er16
-from robot_identification.studies.elpidso_2link import elpidso_2link
-from robot_identification.studies.ics_er16 import ics_er16
-from robot_identification.studies.mfs_qj import mfs_qj
-from robot_identification.studies.study import Claim, Plot, Progress, StudyResult, Table
-from robot_identification.studies.survey_er20 import survey_er20
+from robot_identification.papers.studies.abc_er16 import abc_er16
+from robot_identification.papers.studies.elpidso_2link import elpidso_2link
+from robot_identification.papers.studies.ics_er16 import ics_er16
+from robot_identification.papers.studies.mfs_qj import mfs_qj
+from robot_identification.papers.studies.study import Claim, Plot, Progress, StudyResult, Table
+from robot_identification.papers.studies.survey_er20 import survey_er20
 
 STUDIES: dict[str, Callable[[bool, int, Progress], StudyResult]] = {
     study.__name__: study for study in (abc_er16, ics_er16, survey_er20, elpidso_2link,

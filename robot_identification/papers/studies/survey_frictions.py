@@ -21,11 +21,11 @@ from robot_identification.arrays import Array
 from robot_identification.dynamics import inverse_dynamics
 from robot_identification.estimation import get_estimator
 from robot_identification.excitation import design, Requirements
+from robot_identification.papers.studies.linear_algebra import Comparison
+from robot_identification.papers.studies.study import Claim, Plot, Table
 from robot_identification.regression import build_regression, Regression
 from robot_identification.signals import process, Samples
 from robot_identification.simulation import Plant, PlantOptions, simulate
-from robot_identification.studies.linear_algebra import Comparison
-from robot_identification.studies.study import Claim, Plot, Table
 
 FRICTIONS = ('coulomb_viscous', 'cube_root', 'load_dependent', 'stribeck', 'bompos', 'sech_tanh')
 

@@ -20,6 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.estimation import get_estimator
+from robot_identification.papers.studies.study import Claim, PAPER, Progress, Table
+from robot_identification.papers.studies.survey_methods import NOISE, Platform
 from robot_identification.recording import Recording
 from robot_identification.regression import build_regression, Regression
 from robot_identification.signals import process, Samples
@@ -30,8 +32,6 @@ from robot_identification.simulation import (
     simulate,
     SimulatedRun,
 )
-from robot_identification.studies.study import Claim, PAPER, Progress, Table
-from robot_identification.studies.survey_methods import NOISE, Platform
 
 NOISES = (1e-4, 1e-3)
 """Standard deviations of the white noise on the positions [rad]; those of the survey are lost."""

@@ -22,15 +22,15 @@ from robot_identification.arrays import Array
 from robot_identification.estimation import get_estimator
 from robot_identification.estimation.search import SearchResult
 from robot_identification.estimation.search.objective import MeanAbsolute
-from robot_identification.studies.er16 import (
+from robot_identification.papers.studies.er16 import (
     ASSUMPTIONS,
     er16_experiment,
     Experiment,
     REVERSAL,
 )
-from robot_identification.studies.linear_algebra import compare_with_searches
-from robot_identification.studies.repeat import best_run, Contestant, convergence, repeat
-from robot_identification.studies.study import (
+from robot_identification.papers.studies.linear_algebra import compare_with_searches
+from robot_identification.papers.studies.repeat import best_run, Contestant, convergence, repeat
+from robot_identification.papers.studies.study import (
     Claim,
     correlation,
     PAPER,

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Annotated
 
 from rich.table import Table
-from robot_identification.cli.console import AsJson, emit, out, progress
-from robot_identification.reporting.study_report import write_study
+from robot_identification.console import AsJson, emit, out, progress
+from robot_identification.papers.study_report import write_study
 import typer
 
 
@@ -35,7 +35,7 @@ def study(
     as_json: AsJson = False,
 ) -> None:
     """Reproduce the comparison of a paper on a simulated arm, and say which claims hold."""
-    from robot_identification.studies import run_study
+    from robot_identification.papers.studies import run_study
 
     with progress(as_json) as tell:
         result = run_study(name, quick=quick, seed=seed, progress=tell)
@@ -61,7 +61,7 @@ def study(
 
 def studies(as_json: AsJson = False) -> None:
     """List the studies."""
-    from robot_identification.studies import STUDIES
+    from robot_identification.papers.studies import STUDIES
 
     rows = [(name, (run.__doc__ or '').strip().splitlines()[0]) for name, run in STUDIES.items()]
     if as_json:

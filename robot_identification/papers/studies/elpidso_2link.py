@@ -25,10 +25,9 @@ from robot_identification.estimation.bounded import Box, least_squares_within
 from robot_identification.estimation.search import Bounds, SearchResult
 from robot_identification.estimation.search.result import CONVERGED
 from robot_identification.files import shared_folder
-from robot_identification.simulation import Plant, PlantOptions
-from robot_identification.studies.linear_algebra import against_searches
-from robot_identification.studies.repeat import Contestant, convergence, repeat
-from robot_identification.studies.study import (
+from robot_identification.papers.studies.linear_algebra import against_searches
+from robot_identification.papers.studies.repeat import Contestant, convergence, repeat
+from robot_identification.papers.studies.study import (
     Claim,
     PAPER,
     Plot,
@@ -37,6 +36,7 @@ from robot_identification.studies.study import (
     StudyResult,
     Table,
 )
+from robot_identification.simulation import Plant, PlantOptions
 
 TRUE = np.array([6.7333, 3.4, 3.0, 0.0])
 NAMES = ('alpha', 'beta', 'epsilon', 'eta')

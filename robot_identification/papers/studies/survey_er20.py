@@ -19,25 +19,25 @@ import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.estimation.search.problem import SearchProblem
 from robot_identification.estimation.search.ranges import search_bounds
-from robot_identification.regression import build_regression
-from robot_identification.studies.linear_algebra import compare_with_searches, Comparison
-from robot_identification.studies.study import (
+from robot_identification.papers.studies.linear_algebra import compare_with_searches, Comparison
+from robot_identification.papers.studies.study import (
     Claim,
     PAPER,
     Progress,
     StudyResult,
     Table,
 )
-from robot_identification.studies.survey_frictions import compare_frictions
-from robot_identification.studies.survey_idim import compare_instruments, PUBLISHED_IDIM
-from robot_identification.studies.survey_methods import (
+from robot_identification.papers.studies.survey_frictions import compare_frictions
+from robot_identification.papers.studies.survey_idim import compare_instruments, PUBLISHED_IDIM
+from robot_identification.papers.studies.survey_methods import (
     compare_methods,
     level,
     LEVELS,
     Outcome,
     Platform,
 )
-from robot_identification.studies.survey_tracking import follow, Tracking
+from robot_identification.papers.studies.survey_tracking import follow, Tracking
+from robot_identification.regression import build_regression
 
 PUBLISHED_LINEAR = Table(
     'Published Table 8, linear friction (other inertias, not comparable in value)',

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.estimation.online import OnlineEstimator
-from robot_identification.studies.study import Claim, Plot, Table
-from robot_identification.studies.survey_methods import NOISE, Platform
+from robot_identification.papers.studies.study import Claim, Plot, Table
+from robot_identification.papers.studies.survey_methods import NOISE, Platform
 
 JOINT = 2
 MEMORY = 5.0

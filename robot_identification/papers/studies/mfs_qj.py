@@ -26,11 +26,8 @@ from robot_identification.estimation import get_estimator
 from robot_identification.estimation.search.problem import SearchProblem
 from robot_identification.estimation.search.ranges import search_bounds
 from robot_identification.excitation import design, Excitation, Requirements
-from robot_identification.regression import build_regression
-from robot_identification.signals import process, Samples
-from robot_identification.simulation import Plant, PlantOptions, simulate, SimulatedRun
-from robot_identification.studies.linear_algebra import compare_with_searches, Comparison
-from robot_identification.studies.study import (
+from robot_identification.papers.studies.linear_algebra import compare_with_searches, Comparison
+from robot_identification.papers.studies.study import (
     Claim,
     PAPER,
     Plot,
@@ -38,6 +35,9 @@ from robot_identification.studies.study import (
     StudyResult,
     Table,
 )
+from robot_identification.regression import build_regression
+from robot_identification.signals import process, Samples
+from robot_identification.simulation import Plant, PlantOptions, simulate, SimulatedRun
 from scipy import stats
 from scipy.interpolate import CubicSpline
 

@@ -23,16 +23,21 @@ from robot_identification.estimation import get_estimator
 from robot_identification.estimation.search import SearchResult
 from robot_identification.estimation.search.objective import MeanAbsolute
 from robot_identification.estimation.search.problem import SearchProblem
-from robot_identification.studies.er16 import ASSUMPTIONS, er16_experiment, Experiment, REVERSAL
-from robot_identification.studies.linear_algebra import compare_with_searches, Comparison
-from robot_identification.studies.repeat import (
+from robot_identification.papers.studies.er16 import (
+    ASSUMPTIONS,
+    er16_experiment,
+    Experiment,
+    REVERSAL,
+)
+from robot_identification.papers.studies.linear_algebra import compare_with_searches, Comparison
+from robot_identification.papers.studies.repeat import (
     best_run,
     Contestant,
     convergence,
     median_run,
     repeat,
 )
-from robot_identification.studies.study import (
+from robot_identification.papers.studies.study import (
     Claim,
     correlation,
     PAPER,

@@ -29,11 +29,11 @@ from robot_identification.estimation.search import Bounds, get_search
 from robot_identification.estimation.search.objective import MeanAndDeviation
 from robot_identification.estimation.search.problem import SearchProblem
 from robot_identification.excitation import design, Excitation, Requirements
+from robot_identification.papers.studies.study import Progress
 from robot_identification.regression import build_regression
 from robot_identification.regression.rows import row_chunks
 from robot_identification.signals import Samples
 from robot_identification.simulation import Plant, PlantOptions, simulate
-from robot_identification.studies.study import Progress
 
 NOISE = np.array([10.0, 10.0, 10.0, 1.78, 1.78, 1.78])
 LEVELS = {'e_d': (0.2, 1.0), 'e_f': (0.2, 1.0), 'e_T': (0.01, 0.1), 'J_e': (1.0, 10.0),

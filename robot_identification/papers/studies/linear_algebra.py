@@ -25,8 +25,8 @@ from robot_identification.estimation.search import Bounds, get_search, SEARCHES,
 from robot_identification.estimation.search.objective import Squared
 from robot_identification.estimation.search.problem import SearchProblem
 from robot_identification.estimation.search.projection import Eliminated, minimise_squared
-from robot_identification.studies.repeat import convergence
-from robot_identification.studies.study import Claim, Plot, Progress, Table
+from robot_identification.papers.studies.repeat import convergence
+from robot_identification.papers.studies.study import Claim, Plot, Progress, Table
 
 NEAR = 0.01
 """A search has arrived when its cost is this part above that of linear algebra."""
