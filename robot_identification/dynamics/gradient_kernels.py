@@ -154,7 +154,7 @@ def regressor_vjp_rows(q, v, a, parents, rotations, translations, axes, prismati
         for i in range(n):
             j = parents[i]
             place_joint(rotations[i], translations[i], axes[i], prismatic[i], q[sample, i],
-                       R[i], p[i])
+                        R[i], p[i])
             if j >= 0:
                 _to_child(R[i], p[i], vel[j], vel[i])
                 _to_child(R[i], p[i], acc[j], acc[i])
