@@ -36,7 +36,9 @@ from robot_identification.excitation import (
     Progress,
     Requirements,
     SAFE,
+    save_excitation,
     save_joint_trajectory,
+    save_motion_csv,
     save_ur_script,
     suggested_harmonics,
     validation_motion,
@@ -201,9 +203,10 @@ def excite(
         start=None if start is None else numbers('--start', start, arm.n),
         noise=None if noise is None else numbers('--noise', noise, arm.n),
         earlier=[earlier_motion(arm, path) for path in extend or ()])
-    found.save(output)
+    save_excitation(found, output)
     written = [output]
-    for path, write in ((csv, found.to_csv), (trajectory, partial(save_joint_trajectory, found)),
+    for path, write in ((csv, partial(save_motion_csv, found)),
+                        (trajectory, partial(save_joint_trajectory, found)),
                         (urscript, partial(save_ur_script, found))):
         if path is not None:
             write(path, rate)
@@ -272,7 +275,7 @@ def _validation(arm: Arm, output: Path, requirements: Requirements, margin: floa
             except ExcitationError as error:
                 failed[name] = str(error)
                 continue
-            motion.save(path)
+            save_excitation(motion, path)
             written.append(path)
     return written, failed
 
