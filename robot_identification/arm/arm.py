@@ -72,6 +72,8 @@ class Arm:
         The file that the arm came from.
     balancers
         Springs and counterbalances, each between the two links of a joint.
+    unmeasured
+        Joints whose effort is not measured: they move, and are left out of fit and verdict.
 
     """
 
@@ -89,6 +91,7 @@ class Arm:
     recording_keys: Mapping[str, str] = field(default_factory=dict)
     source: Path | None = None
     balancers: tuple[Balancer, ...] = ()
+    unmeasured: tuple[str, ...] = ()
 
     @classmethod
     def from_urdf(
@@ -148,6 +151,11 @@ class Arm:
     def n(self) -> int:
         """Number of joints that move."""
         return len(self.joint_names)
+
+    @property
+    def measured(self) -> Array:
+        """For each joint whether its effort is measured, (n,) bool."""
+        return read_only([joint not in self.unmeasured for joint in self.joint_names], dtype=bool)
 
     @property
     def prismatic(self) -> Array:
