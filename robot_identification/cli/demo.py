@@ -21,9 +21,9 @@ from typing import Annotated
 
 import numpy as np
 from robot_identification.arm import load_arm
-from robot_identification.cli.console import AsJson, emit, out, progress
 from robot_identification.cli.excite import design_with_progress, usage_table
-from robot_identification.excitation import has_collision_geometry, SAFE
+from robot_identification.console import AsJson, emit, out, progress
+from robot_identification.excitation import has_collision_geometry, SAFE, save_excitation
 from robot_identification.identification import identify
 from robot_identification.reporting import contents, save_results, summary
 import typer
@@ -74,7 +74,7 @@ def demo(
         training = simulate(plant, excitation, rng=rng, periods=2, name='motion A')
         tell('motion to validate on', 0.6)
         check = simulate(plant, other, rng=rng, periods=2, name='motion B')
-    excitation.save(output / 'excitation.yaml')
+    save_excitation(excitation, output / 'excitation.yaml')
     training.recording.to_csv(output / 'recording.csv')
     check.recording.to_csv(output / 'held_out.csv')
     say('[bold]3. Identify and validate[/bold]')

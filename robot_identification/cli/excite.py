@@ -22,7 +22,7 @@ from typing import Annotated
 import numpy as np
 from rich.table import Table
 from robot_identification.arm import Arm, load_arm
-from robot_identification.cli.console import AsJson, emit, out, progress, Robot
+from robot_identification.console import AsJson, emit, out, progress, Robot
 from robot_identification.errors import ConfigurationError, ExcitationError
 from robot_identification.excitation import (
     check_harmonics,
@@ -36,7 +36,9 @@ from robot_identification.excitation import (
     Progress,
     Requirements,
     SAFE,
+    save_excitation,
     save_joint_trajectory,
+    save_motion_csv,
     save_ur_script,
     suggested_harmonics,
     validation_motion,
@@ -93,8 +95,8 @@ def excite(
         rich_help_panel=SEARCH,
         help='Seed of the starts.')] = 0,
     optimiser: Annotated[str, typer.Option(
-        rich_help_panel=SEARCH,
-        help='barrier; real_genetic and binary_genetic are for comparison.')] = 'barrier',
+        rich_help_panel=SEARCH, hidden=True,
+        help='barrier, or a design of the papers.')] = 'barrier',
     time_budget: Annotated[float | None, typer.Option(
         rich_help_panel=SEARCH,
         help='Take the best motion after so many seconds, collision geometry and '
@@ -192,9 +194,10 @@ def excite(
         start=None if start is None else numbers('--start', start, arm.n),
         noise=None if noise is None else numbers('--noise', noise, arm.n),
         earlier=[earlier_motion(arm, path) for path in extend or ()])
-    found.save(output)
+    save_excitation(found, output)
     written = [output]
-    for path, write in ((csv, found.to_csv), (trajectory, partial(save_joint_trajectory, found)),
+    for path, write in ((csv, partial(save_motion_csv, found)),
+                        (trajectory, partial(save_joint_trajectory, found)),
                         (urscript, partial(save_ur_script, found))):
         if path is not None:
             write(path, rate)
@@ -258,7 +261,7 @@ def _validation(arm: Arm, output: Path, requirements: Requirements, margin: floa
             except ExcitationError as error:
                 failed[name] = str(error)
                 continue
-            motion.save(path)
+            save_excitation(motion, path)
             written.append(path)
     return written, failed
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from robot_identification.arm import load_arm
-from robot_identification.cli.console import AsJson, emit, out, progress, Robot
+from robot_identification.console import AsJson, emit, out, progress, Robot
 from robot_identification.dynamics import load_model
 from robot_identification.estimation import load_limits, read_settings
 from robot_identification.estimation.consistent import RELATIVE_DEVIATION

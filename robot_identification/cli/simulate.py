@@ -21,7 +21,7 @@ from typing import Annotated, TYPE_CHECKING
 
 import numpy as np
 from robot_identification.arm import Arm, load_arm
-from robot_identification.cli.console import AsJson, emit, err, out, Robot
+from robot_identification.console import AsJson, emit, err, out, Robot
 from robot_identification.errors import ConfigurationError, ExcitationError, SimulationError
 from robot_identification.excitation import Excitation, load_excitation, scene_for
 from robot_identification.recording import Recording, write_bag

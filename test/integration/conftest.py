@@ -237,7 +237,8 @@ class Execution(Goal):
 @pytest.fixture(scope='session')
 def excitations(tmp_path_factory):
     """Two short motions of the panda: files a.yaml and b.yaml."""
+    from robot_identification.excitation import save_excitation
     folder = tmp_path_factory.mktemp('excitations')
     for name, source in (('a', 'panda_8s_margin'), ('b', 'panda_5s_margin')):
-        excitation_of(source).save(folder / f'{name}.yaml')
+        save_excitation(excitation_of(source), folder / f'{name}.yaml')
     return folder
