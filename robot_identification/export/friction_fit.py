@@ -1,0 +1,98 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Coulomb and viscous friction that stand for the model's, with what they leave."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from robot_identification.arrays import Array, read_only
+from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
+from robot_identification.export.working_states import WorkingStates
+from scipy.optimize import nnls
+
+
+@dataclass(frozen=True, eq=False)
+class FrictionFit:
+    """
+    Friction of each joint as Fc sgn(v) + Fv v, fitted to the model's over the working states.
+
+    Parameters
+    ----------
+    coulomb
+        (n,) [N m or N], not negative.
+    viscous
+        (n,) [N m s/rad or N s/m], not negative.
+    offset
+        Constant part of the model's friction, which the fit knows and targets do not carry, (n,).
+    speeds, torque
+        What was fitted, (N, n).
+
+    """
+
+    coulomb: Array
+    viscous: Array
+    offset: Array
+    speeds: Array
+    torque: Array
+
+    def __post_init__(self) -> None:
+        for name in ('coulomb', 'viscous', 'offset', 'speeds', 'torque'):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    def left(self, coulomb: bool = True, viscous: bool = True) -> Array:
+        """
+        Return the root mean square of what is not carried, (n,) [N m or N].
+
+        Parameters
+        ----------
+        coulomb, viscous
+            Which parts are carried.
+
+        """
+        carried = (coulomb * self.coulomb * np.sign(self.speeds)
+                   + viscous * self.viscous * self.speeds)
+        left: Array = np.sqrt(np.mean((self.torque - carried) ** 2, axis=0))
+        return left
+
+    @property
+    def relative(self) -> Array:
+        """What both parts leave, over the root mean square of the friction, (n,)."""
+        size = np.sqrt(np.mean(self.torque ** 2, axis=0))
+        return read_only(self.left() / np.where(size > 0, size, 1.0))
+
+
+def fit_friction(model: IdentifiedModel, states: WorkingStates) -> FrictionFit:
+    """
+    Fit Coulomb and viscous friction to each joint's friction by least squares.
+
+    Parameters
+    ----------
+    model
+        The identified model, with friction of any kind.
+    states
+        Over which the squares are summed; the rigid-body torque there is the load.
+
+    """
+    load = inverse_dynamics(model.arm, states.q, states.v, states.a, model.inertial)
+    torque = model.friction_torque(states.v, load) @ model.arm.transmission
+    found = np.zeros((3, model.arm.n))
+    for j in range(model.arm.n):
+        v = states.v[:, j]
+        peak = max(float(np.abs(v).max()), 1e-12)
+        columns = np.column_stack([np.sign(v), v / peak, np.ones(len(v)), -np.ones(len(v))])
+        values = nnls(columns, torque[:, j])[0]
+        found[:, j] = values[0], values[1] / peak, values[2] - values[3]
+    return FrictionFit(found[0], found[1], found[2], states.v, torque)
