@@ -19,7 +19,17 @@ import sys
 from typing import Annotated
 
 from robot_identification import __version__
-from robot_identification.cli import demo, excite, identify, lists, payload, ros, simulate, study
+from robot_identification.cli import (
+    demo,
+    excite,
+    export,
+    identify,
+    lists,
+    payload,
+    ros,
+    simulate,
+    study,
+)
 from robot_identification.cli.console import err
 from robot_identification.errors import RobotIdentificationError
 import typer
@@ -28,7 +38,7 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_
                   rich_markup_mode='markdown',    # so that units in brackets stay
                   help='From a URDF to a validated dynamic model of a serial arm.')
 for command in (demo.demo, lists.init, excite.excite, simulate.simulate, identify.identify,
-                identify.validate, identify.report, payload.payload, payload.gains, study.study,
+                identify.validate, identify.report, export.export, payload.payload, payload.gains, study.study,
                 lists.estimators, lists.frictions, lists.robots, study.studies):
     app.command()(command)
 app.add_typer(ros.ros, name='ros')

@@ -86,13 +86,67 @@ def fit_friction(model: IdentifiedModel, states: WorkingStates) -> FrictionFit:
         Over which the squares are summed; the rigid-body torque there is the load.
 
     """
+    torque = element_friction(model, states) @ model.arm.transmission
+    coulomb, viscous, offset = _fitted(states.v, torque)
+    return FrictionFit(coulomb, viscous, offset, states.v, torque)
+
+
+def fit_element_friction(model: IdentifiedModel,
+                         states: WorkingStates) -> tuple[Array, Array, Array]:
+    """
+    Fit the friction of each joint and coupled drive at its own speed.
+
+    Parameters
+    ----------
+    model, states
+        As for `fit_friction`.
+
+    Returns
+    -------
+    tuple
+        Coulomb and viscous friction of the elements, (m,) each, and the root mean square of what
+        they leave at the joints, (n,) [N m or N].
+
+    """
+    speeds = states.v @ model.arm.transmission.T
+    torque = element_friction(model, states)
+    coulomb, viscous, _ = _fitted(speeds, torque)
+    left = (torque - coulomb * np.sign(speeds) - viscous * speeds) @ model.arm.transmission
+    return coulomb, viscous, np.sqrt(np.mean(left ** 2, axis=0))
+
+
+def fit_viscous_friction(fit: FrictionFit) -> tuple[Array, Array]:
+    """
+    Fit viscous friction alone, for targets that know no other.
+
+    Parameters
+    ----------
+    fit
+        What was fitted with Coulomb friction too.
+
+    Returns
+    -------
+    tuple
+        Viscous friction, (n,), and the root mean square of what it leaves, (n,) [N m or N].
+
+    """
+    squares = np.maximum(np.sum(fit.speeds ** 2, axis=0), 1e-300)
+    viscous = np.maximum(np.sum(fit.speeds * fit.torque, axis=0) / squares, 0.0)
+    return viscous, np.sqrt(np.mean((fit.torque - viscous * fit.speeds) ** 2, axis=0))
+
+
+def element_friction(model: IdentifiedModel, states: WorkingStates) -> Array:
+    """Return the friction of each joint and coupled drive over the states, (N, m)."""
     load = inverse_dynamics(model.arm, states.q, states.v, states.a, model.inertial)
-    torque = model.friction_torque(states.v, load) @ model.arm.transmission
-    found = np.zeros((3, model.arm.n))
-    for j in range(model.arm.n):
-        v = states.v[:, j]
+    return model.friction_torque(states.v, load)
+
+
+def _fitted(speeds: Array, torque: Array) -> Array:
+    """Return Coulomb, viscous and constant friction, (3, m); the first two are not negative."""
+    found = np.zeros((3, speeds.shape[1]))
+    for j, v in enumerate(speeds.T):
         peak = max(float(np.abs(v).max()), 1e-12)
         columns = np.column_stack([np.sign(v), v / peak, np.ones(len(v)), -np.ones(len(v))])
         values = nnls(columns, torque[:, j])[0]
         found[:, j] = values[0], values[1] / peak, values[2] - values[3]
-    return FrictionFit(found[0], found[1], found[2], states.v, torque)
+    return found

@@ -24,16 +24,11 @@ from typing import ClassVar
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.dynamics import IdentifiedModel
-from robot_identification.errors import RobotIdentificationError
 from robot_identification.export.friction_fit import FrictionFit
 from robot_identification.export.working_states import WorkingStates
 
 EXACT = 1e-9
 """Relative torque error up to which a target is said to express something."""
-
-
-class ExportError(RobotIdentificationError):
-    """A model cannot be exported as it was asked for."""
 
 
 @dataclass(frozen=True)
