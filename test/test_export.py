@@ -37,6 +37,7 @@ import numpy as np
 import pytest
 from robot_identification import joint_torque_regressor, load_arm
 from robot_identification.arm import Arm
+from robot_identification.arm.balancers import CoilSpring, GasSpring
 from robot_identification.dynamics import FRICTION_MODELS, get_friction
 from robot_identification.errors import ConfigurationError, ExportError, UnknownNameError
 from robot_identification.export import export_model, ExportOptions, save_export, TARGETS
@@ -81,7 +82,9 @@ def test_compiled_code_is_the_model_on_ten_thousand_states(tmp_path):
                     joint_torque_regressor(model.arm, q[:500], v[:500], a[:500])) < 1e-12
 
 
-@pytest.mark.parametrize('friction', [*FRICTION_MODELS, 'coulomb_viscous_asymmetric'])
+@pytest.mark.parametrize('friction', [
+    *(name for name in FRICTION_MODELS if name != 'load_dependent_literal'),
+    'coulomb_viscous_asymmetric'])
 def test_every_friction_model_has_an_exact_form(friction, tmp_path):
     model = exported_model(two_link(), friction)
     path, exported = export_to(model, 'python', tmp_path, strict=True)
@@ -123,9 +126,9 @@ def test_the_header_serves_cpp(tmp_path):
 
 def test_zeros_are_folded_and_equal_parts_are_built_once():
     graph = Graph()
-    x, y = graph.input('x'), graph.input('y')
+    x, y = graph.variable('x'), graph.variable('y')
     assert (x * 0.0).is_constant(0.0) and (x * 1.0) is x and (x + 0.0) is x
-    assert (x * y) is (y * x) and (-(-x)) is x and (2.0 * (3.0 * x)) is (6.0 * x)
+    assert (x * y) is (y * x) and graph.negate(-x) is x and (2.0 * (3.0 * x)) is (6.0 * x)
     assert (x - x).is_constant(0.0) and (x + -y) is (x - y)
     arm = load_arm('ur10e')
     chain = chain_of(arm, arm.inertial_parameters)
@@ -204,7 +207,7 @@ def test_mjcf_slides_with_the_fitted_friction(tmp_path):
 
 def test_json_fits_its_schema_and_holds_the_model(tmp_path):
     model = exported_model(Arm.from_urdf(MIXED), 'stribeck')
-    path, exported = export_to(model, 'json', tmp_path)
+    _, exported = export_to(model, 'json', tmp_path)
     content, schema = (json.loads(text) for text in exported.files.values())
     assert sorted(content) == schema['required']
     for kind in ('joints', 'drives'):
@@ -244,7 +247,7 @@ def test_another_robots_urdf_is_refused(tmp_path):
     model = exported_model(load_arm('ur10e'))
     same = export_model(model, 'urdf', ExportOptions(urdf=model.arm.urdf))
     assert same.files == export_model(model, 'urdf').files
-    with pytest.raises(ExportError, match="'ur10e': its joint '.*' is at another place"):
+    with pytest.raises(ExportError, match=r"'ur10e': its joint '.*' is at another place"):
         export_model(model, 'urdf', ExportOptions(urdf=load_arm('ur5e').urdf))
     with pytest.raises(ExportError, match='it moves shoulder, elbow, the model'):
         export_model(model, 'mjcf', ExportOptions(urdf=two_link().urdf))
@@ -260,10 +263,31 @@ def test_an_export_replaces_no_input(tmp_path):
     path, = save_export(exported, tmp_path / 'new' / 'a.urdf')
     assert path.name == 'a.urdf'
     before = path.read_text()
-    with pytest.raises(ConfigurationError, match='would replace its input'):
+    with pytest.raises(ConfigurationError, match='is read by this command'):
         save_export(exported, path, [path])
     assert path.read_text() == before
     assert save_export(exported, tmp_path)[0] == tmp_path / 'two.urdf'
+    (tmp_path / 'notes.urdf').write_text('my notes')
+    with pytest.raises(ConfigurationError, match='is not an export of a model'):
+        save_export(exported, tmp_path / 'notes.urdf')
+    save_export(exported, tmp_path / 'notes.urdf', force=True)
+
+
+def test_counterbalances_are_in_the_code_and_missing_in_descriptions(tmp_path):
+    spring = CoilSpring(name='spring', joint='shoulder', strength=900.0, fixed_radius=0.1,
+                        moving_radius=0.15, angle=0.3, free_length=0.1)
+    gas = GasSpring(name='gas', joint='elbow', strength=1.0, fixed_radius=0.5,
+                    moving_radius=0.2, area=1e-3, pressure=1e6, volume=2e-3,
+                    length_at_pressure=0.5)
+    arm = dataclasses.replace(two_link(), balancers=(spring, gas))
+    model = exported_model(arm, 'load_dependent')
+    path, _ = export_to(model, 'python', tmp_path, strict=True)
+    q, v, a = states(2)
+    names, tau = module(path), model.torque(q, v, a)
+    assert relative(names['inverse_dynamics'](q, v, a), tau) < 1e-12
+    assert relative(names['forward_dynamics'](q, v, tau), a) < 1e-9
+    losses = export_model(model, 'mjcf').losses
+    assert [x.joint for x in losses if 'counterbalances' in x.what] == ['shoulder', 'elbow']
 
 
 def test_the_command_export(tmp_path):

@@ -20,7 +20,7 @@ from typing import Annotated
 
 from rich.table import Table
 from robot_identification.arm.urdf import read_urdf
-from robot_identification.cli.console import AsJson, emit, out
+from robot_identification.console import AsJson, emit, out
 from robot_identification.dynamics import load_model
 from robot_identification.export import export_model, ExportOptions, save_export, TARGETS
 import typer
@@ -44,6 +44,8 @@ def export(
         help='Write into this URDF or xacro of the same robot.')] = None,
     name: Annotated[str | None, typer.Option(
         help="Of files and functions; the arm's when not given.")] = None,
+    force: Annotated[bool, typer.Option(
+        '--force', help='Replace files that no export wrote; never the model.')] = False,
     as_json: AsJson = False,
 ) -> None:
     """Write a model for a simulator, a controller or a program; says what the format lacks."""
@@ -51,7 +53,7 @@ def export(
     exported = export_model(load_model(model), to, ExportOptions(
         strict=strict, friction=friction, regressor=regressor, urdf=text, name=name))
     inputs = [path for path in (model, urdf) if path is not None]
-    paths = save_export(exported, output, inputs)
+    paths = save_export(exported, output, inputs, force=force)
     if as_json:
         emit({'files': [str(path) for path in paths], 'notes': list(exported.notes),
               'losses': [{'joint': loss.joint, 'what': loss.what, 'error': loss.error,

@@ -56,7 +56,8 @@ class DrakeTarget(Target):
                                left) if wanted else source.friction_losses()
         text = '<?xml version="1.0"?>\n' + ElementTree.tostring(root, encoding='unicode') + '\n'
         return Exported({f'{source.name}.drake.urdf': text},
-                        (*losses, *source.rotor_losses(carried=True)))
+                        (*losses, *source.rotor_losses(carried=True),
+                         *source.balancer_losses()))
 
 
 def _transmission(joint: str, inertia: float) -> ElementTree.Element:

@@ -46,11 +46,14 @@ from robot_identification.export.target import (
 )
 from robot_identification.export.urdf import UrdfTarget
 from robot_identification.export.working_states import working_states
-from robot_identification.files import check_writable, written_whole
+from robot_identification.files import check_outputs, FileKind, written_whole
 
 TARGETS: dict[str, Target] = {target.name: target for target in (
     UrdfTarget(), MjcfTarget(), SdfTarget(), DrakeTarget(), IsaacTarget(), CTarget(),
     PythonTarget(), JsonTarget(), MatTarget(), Ros2ControlTarget())}
+EXPORTED = FileKind('an export of a model', '[gG]enerated by robot_identification|Identified by '
+                    r'robot_identification|robot_identification/export|<robot[\s>]|\AMATLAB 5\.0|'
+                    r'\APK\x03\x04')
 SAME_PLACE = 1e-4
 """Differences of joint frames that rounded URDFs have [m, rad]."""
 
@@ -100,7 +103,7 @@ def export_model(model: IdentifiedModel, target: str,
 
 
 def save_export(exported: Exported, output: str | Path,
-                inputs: Iterable[str | Path] = ()) -> tuple[Path, ...]:
+                inputs: Iterable[str | Path] = (), *, force: bool = False) -> tuple[Path, ...]:
     """
     Write the files of an export, each whole or not at all.
 
@@ -112,6 +115,8 @@ def save_export(exported: Exported, output: str | Path,
         A folder; or, when it ends like the main file, that file, with the others beside it.
     inputs
         Files that must not be replaced.
+    force
+        Replace files that no export wrote.
 
     Returns
     -------
@@ -121,7 +126,7 @@ def save_export(exported: Exported, output: str | Path,
     Raises
     ------
     ConfigurationError
-        A file cannot be written, or is one of the inputs.
+        A file cannot be written, is one of the inputs, or is there and of another kind.
 
     """
     target = Path(output)
@@ -131,12 +136,8 @@ def save_export(exported: Exported, output: str | Path,
         folder, paths = target.parent, [target, *(target.parent / name for name in names[1:])]
     if folder.exists() and not folder.is_dir():
         raise ConfigurationError(f"'{folder}' is a file; name a folder for the export")
-    for path in paths:
-        check_writable(path)
-        for used in inputs:
-            if path.exists() and Path(used).exists() and path.samefile(used):
-                raise ConfigurationError(f"the export would replace its input '{used}'; name "
-                                         f'another output')
+    check_outputs([(path, EXPORTED) for path in paths], [Path(path) for path in inputs],
+                  force=force)
     for path, content in zip(paths, exported.files.values()):
         data = content if isinstance(content, bytes) else content.encode('utf-8')
         with written_whole(path) as temporary:

@@ -107,13 +107,13 @@ class Graph:
         """Return a constant; -0.0 is 0.0."""
         return self._make('constant', (), float(value) + 0.0)
 
-    def input(self, name: str) -> Node:
+    def variable(self, name: str) -> Node:
         """Return the input of that name."""
         return self._make('input', (), name)
 
     def inputs(self, name: str, count: int) -> list[Node]:
         """Return `count` inputs name[0], name[1], ..."""
-        return [self.input(f'{name}[{i}]') for i in range(count)]
+        return [self.variable(f'{name}[{i}]') for i in range(count)]
 
     def node(self, value: Number) -> Node:
         """Return a number as a node."""

@@ -52,19 +52,18 @@ class FrictionFit:
         for name in ('coulomb', 'viscous', 'offset', 'speeds', 'torque'):
             object.__setattr__(self, name, read_only(getattr(self, name)))
 
-    def left(self, coulomb: bool = True, viscous: bool = True) -> Array:
+    def left(self, carried: bool = True) -> Array:
         """
         Return the root mean square of what is not carried, (n,) [N m or N].
 
         Parameters
         ----------
-        coulomb, viscous
-            Which parts are carried.
+        carried
+            Whether the fit is; otherwise all of the friction is missing.
 
         """
-        carried = (coulomb * self.coulomb * np.sign(self.speeds)
-                   + viscous * self.viscous * self.speeds)
-        left: Array = np.sqrt(np.mean((self.torque - carried) ** 2, axis=0))
+        fitted = carried * (self.coulomb * np.sign(self.speeds) + self.viscous * self.speeds)
+        left: Array = np.sqrt(np.mean((self.torque - fitted) ** 2, axis=0))
         return left
 
     @property

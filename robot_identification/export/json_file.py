@@ -11,10 +11,11 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The model as a tree of plain values, for JSON and MATLAB."""
+"""The model as JSON, with its schema."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Any
 
@@ -42,10 +43,11 @@ def _record(**properties: Any) -> dict[str, Any]:
 
 SCHEMA: dict[str, Any] = {
     '$schema': 'https://json-schema.org/draft/2020-12/schema',
-    '$id': 'https://github.com/robot_identification/schema/export-1.json',
+    '$id': 'urn:robot_identification:export:1',
     'title': 'Identified dynamic model of a robot arm',
     'description': 'SI units: m, kg, s, rad, N m (sliding joints: N). Joint torque = rigid bodies '
-                   '+ transmission\' (rotor_inertia transmission a + friction).',
+                   "+ transmission' (rotor_inertia transmission a + friction) + "
+                   'balancers.',
     **_record(
         schema={'const': SCHEMA_NAME},
         name={'type': 'string'},
@@ -71,6 +73,9 @@ SCHEMA: dict[str, Any] = {
         drives={'type': 'array', 'items': _record(
             name={'type': 'string'}, transmission=_vector(), rotor_inertia=NUMBER,
             friction_parameters=_vector(), friction_shape=_vector())},
+        balancers={'type': 'array', 'items': _record(
+            name={'type': 'string'}, joint={'type': 'string'}, kind={'type': 'string'},
+            strength=NUMBER, geometry={'type': 'object'})},
         friction=_record(
             model={'type': 'string'}, formula={'type': 'string'}, parameter_names=NAMES,
             shape_names=NAMES, fitted_over={'type': 'string'}))}
@@ -111,6 +116,11 @@ def contents(source: Source) -> dict[str, Any]:
             for name, row, inertia, parameters, shape in zip(
                 arm.element_names, arm.transmission, model.rotor_inertia,
                 model.friction_parameters, model.friction_shape)],
+        'balancers': [
+            {'name': b.name, 'joint': b.joint, 'kind': b.kind, 'strength': float(strength),
+             'geometry': {key: value for key, value in dataclasses.asdict(b).items()
+                          if key not in ('name', 'joint', 'strength')}}
+            for b, strength in zip(arm.balancers, model.balancers)],
         'friction': {'model': model.friction, 'formula': friction.formula,
                      'parameter_names': list(friction.parameters),
                      'shape_names': list(friction.shape), 'fitted_over': source.states.origin}}

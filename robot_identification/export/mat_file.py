@@ -36,7 +36,7 @@ class MatTarget(Target):
         model, bodies = source.model, bodies_of(source.model)
         arm, friction = model.arm, get_friction(model.friction)
         robot = {
-            'readme': 'SI units. torque = rigid bodies + transmission\' * (rotor_inertia .* '
+            'readme': "SI units. torque = rigid bodies + transmission' * (rotor_inertia .* "
                       '(transmission * a) + friction); parent: 0 is the base; placement(:,:,j): '
                       'joint frame in the frame before at q = 0; inertia(:,:,j): about the centre '
                       'of mass; coulomb, viscous: fit of simple friction, with what it leaves in '
@@ -65,7 +65,7 @@ class MatTarget(Target):
             'fit_error': _column(source.fit.left())}
         stream = io.BytesIO()
         savemat(stream, {'robot': robot}, do_compression=True)
-        return Exported({f'{source.name}.mat': stream.getvalue()})
+        return Exported({f'{source.name}.mat': stream.getvalue()}, source.balancer_losses())
 
 
 def _column(values: object) -> np.ndarray:

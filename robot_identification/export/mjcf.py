@@ -72,7 +72,8 @@ class MjcfTarget(Target):
         notes = (f'{meshes} collision meshes are left out; take them from the URDF',) if meshes \
             else ()
         text = ElementTree.tostring(root, encoding='unicode') + '\n'
-        return Exported({f'{source.name}.xml': text}, _losses(source), notes)
+        return Exported({f'{source.name}.xml': text},
+                        (*_losses(source), *source.balancer_losses()), notes)
 
 
 def _drives(source: Source) -> list[dict[str, str]]:

@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from robot_identification.export.expressions import Graph, Node, needed
+from robot_identification.export.expressions import Graph, needed, Node
 
 LONGEST = 70
 """Characters of an expression that is written inside another one; beyond, it gets a name."""

@@ -20,14 +20,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.dynamics import element_loads, get_friction
+from robot_identification.errors import ExportError
 from robot_identification.export.chain import chain_of
 from robot_identification.export.expressions import Graph, Node, total
 from robot_identification.export.printing import Function
 from robot_identification.export.rigid_body import RigidBody, solve
 from robot_identification.export.target import Loss, Source
 from robot_identification.export.tracing import NotTraceableError, symbols, traced
-
-VERTICAL = ('q', 'v', 'a')
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,25 +90,26 @@ def build_program(source: Source) -> Program:
             f"friction '{model.friction}', Coulomb, viscous and constant friction in its place",
             np.sqrt(np.mean(left ** 2, axis=0)))
     needs_load = get_friction(model.friction).needs_load and not losses
-    rigid = body.torque(v, a)
+    springs = _balancers(source, graph, q)
+    rigid = _sum(body.torque(v, a), springs)
     rotors = model.arm.transmission.T @ (model.rotor_inertia[:, None] * model.arm.transmission)
     inertia = [_weighted(row, a) for row in rotors]
     own = friction if not needs_load else _friction(source, graph, v, rigid)
     still = [graph.constant(0.0)] * n
-    bias = body.torque(v, still)
+    bias = _sum(body.torque(v, still), springs)
     matrix = body.mass_matrix()
     whole = [[matrix[i][j] + float(rotors[i, j]) for j in range(n)] for i in range(n)]
     push = [t - b - (graph.constant(0.0) if needs_load else f)
             for t, b, f in zip(tau, bias, friction)]
-    states = tuple((name, n) for name in VERTICAL)
+    states = tuple((name, n) for name in ('q', 'v', 'a'))
     free = 'unloaded_forward_dynamics' if needs_load else 'forward_dynamics'
     functions = [
         Function('inverse_dynamics', 'Joint torques: rigid bodies, rotors and friction.', graph,
                  states, ('tau', n), [r + m + f for r, m, f in zip(rigid, inertia, own)]),
-        Function('rigid_body_torque', 'Joint torques of the rigid bodies alone: the load of '
-                 'friction.', graph, states, ('tau', n), rigid),
+        Function('rigid_body_torque', 'Joint torques of the rigid bodies and springs: the load '
+                 'of friction.', graph, states, ('tau', n), rigid),
         Function('gravity', 'Joint torques that hold the arm at rest, without friction.', graph,
-                 (('q', n),), ('tau', n), body.torque(still, still)),
+                 (('q', n),), ('tau', n), _sum(body.torque(still, still), springs)),
         Function('bias', 'Coriolis, centrifugal and gravity torques, without friction.', graph,
                  states[:2], ('tau', n), bias),
         Function('mass_matrix', 'Joint-space inertia with rotors, row by row.', graph,
@@ -122,9 +122,9 @@ def build_program(source: Source) -> Program:
     if source.options.regressor:
         rows = RigidBody(graph, chain, chain.inertial, q).regressor(v, a)
         functions.append(Function(
-            'regressor', 'rigid_body_torque = regressor times the inertial parameters of all '
-            'links: m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of each, about its joint '
-            'frame; row by row.', graph, states, ('regressor', 10 * n * n),
+            'regressor', 'rigid_body_torque without springs = regressor times the inertial '
+            'parameters of all links: m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of each, '
+            'about its joint frame; row by row.', graph, states, ('regressor', 10 * n * n),
             [x for row in rows for x in row]))
     return Program(source.name, model.arm.joint_names, tuple(functions), needs_load, losses)
 
@@ -143,6 +143,24 @@ def _friction(source: Source, graph: Graph, v: Sequence[Node],
                          own.ravel()[0] if own is not None and family.needs_load else None)
         torques.append(_weighted(parameters, columns))
     return [_weighted(column, torques) for column in model.arm.transmission.T]
+
+
+def _balancers(source: Source, graph: Graph, q: Sequence[Node]) -> list[Node]:
+    """Return what springs and counterbalances ask of the drives."""
+    arm, torques = source.model.arm, [graph.constant(0.0)] * source.model.arm.n
+    for balancer, strength in zip(arm.balancers, source.model.balancers):
+        j = arm.joint_names.index(balancer.joint)
+        try:
+            column, = traced(balancer.column, graph, q[j])
+        except NotTraceableError as error:
+            raise ExportError(f"the balancer '{balancer.name}' has no form in generated code: "
+                              f'{error}') from error
+        torques[j] = torques[j] + float(strength) * column
+    return torques
+
+
+def _sum(x: Sequence[Node], y: Sequence[Node]) -> list[Node]:
+    return [a + b for a, b in zip(x, y)]
 
 
 def _fitted_friction(source: Source, graph: Graph, v: Sequence[Node]) -> list[Node]:

@@ -184,7 +184,8 @@ class RigidBody:
         """Return the origin of a joint's frame in its parent's."""
         shift = [self.graph.constant(float(x)) for x in self.chain.translations[i]]
         if self.chain.prismatic[i]:
-            shift = [x + float(r) * self.q[i] for x, r in zip(shift, self.chain.rotations[i][:, 2])]
+            axis = self.chain.rotations[i][:, 2]
+            shift = [x + float(r) * self.q[i] for x, r in zip(shift, axis)]
         return shift
 
     def _from_parent(self, i: int, x: Vector) -> Vector:
@@ -228,7 +229,7 @@ class RigidBody:
 
     def _unit_acceleration(self, i: int, body: list[Node]) -> Wrench:
         """Return the wrench of a body whose joint alone accelerates, by one."""
-        m, hx, hy, hz, _, _, _, xz, yz, zz = body
+        m, hx, hy, _, _, _, _, xz, yz, zz = body
         if self.chain.prismatic[i]:
             return [self.zero, self.zero, m], [hy, -hx, self.zero]
         return [-hy, hx, self.zero], [xz, yz, zz]

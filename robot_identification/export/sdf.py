@@ -47,7 +47,7 @@ class SdfTarget(Target):
         model, bodies = source.model, _named_apart(bodies_of(source.model))
         root = ElementTree.Element('sdf', version=VERSION)
         root.append(ElementTree.Comment(
-            f" Identified by robot_identification; damping and friction stand for the friction "
+            ' Identified by robot_identification; damping and friction stand for the friction '
             f"'{model.friction}'. SDF has no rotor inertia. Gravity belongs to the world: "
             f'{numbers(model.arm.gravity)}. '))
         robot = ElementTree.SubElement(root, 'model', name=source.name)
@@ -66,7 +66,7 @@ class SdfTarget(Target):
         ElementTree.indent(root)
         text = '<?xml version="1.0"?>\n' + ElementTree.tostring(root, encoding='unicode') + '\n'
         return Exported({f'{source.name}.sdf': text},
-                        (*source.friction_losses(), *source.rotor_losses()))
+                        source.description_losses())
 
 
 def _free(name: str, bodies: list[Body]) -> str:

@@ -161,14 +161,12 @@ class Source:
         return tuple(Loss(joint, what, float(e), float(e / s), unit) for joint, e, s, unit in zip(
             arm.joint_names, error, scale, arm.units('N m', 'N')) if e > EXACT * s)
 
-    def friction_losses(self, coulomb: bool = True, viscous: bool = True) -> tuple[Loss, ...]:
-        """Return what Coulomb and viscous friction, or one of them, leave of the friction."""
+    def friction_losses(self) -> tuple[Loss, ...]:
+        """Return what Coulomb and viscous friction leave of the friction."""
         if not self.options.friction:
-            return self.losses('friction (left out as asked)', self.fit.left(False, False))
-        kept = [name for name, there in (('Coulomb', coulomb), ('viscous', viscous)) if there]
-        stands = f'{" and ".join(kept)} friction in its place' if kept else 'nothing in its place'
-        return self.losses(f"friction '{self.model.friction}', {stands}",
-                           self.fit.left(coulomb, viscous))
+            return self.losses('friction (left out as asked)', self.fit.left(carried=False))
+        return self.losses(f"friction '{self.model.friction}', Coulomb and viscous friction in "
+                           f'its place', self.fit.left())
 
     def rotor_losses(self, carried: bool = False) -> tuple[Loss, ...]:
         """
@@ -187,6 +185,25 @@ class Source:
             matrix = matrix - np.diag(np.diag(matrix))
         what = 'rotor inertia between coupled joints' if carried else 'rotor inertia'
         return self.losses(what, np.sqrt(np.mean((self.states.a @ matrix) ** 2, axis=0)))
+
+    def balancer_losses(self) -> tuple[Loss, ...]:
+        """Return what is missing of springs and counterbalances."""
+        if not self.model.arm.balancers:
+            return ()
+        torque = self.model.balancer_torque(self.states.q)
+        return self.losses('springs and counterbalances', np.sqrt(np.mean(torque ** 2, axis=0)))
+
+    def description_losses(self, armature: bool = False) -> tuple[Loss, ...]:
+        """
+        Return what a description with Coulomb and viscous friction leaves out.
+
+        Parameters
+        ----------
+        armature
+            Whether it carries each joint's own rotor inertia.
+
+        """
+        return (*self.friction_losses(), *self.rotor_losses(armature), *self.balancer_losses())
 
 
 class Target(ABC):

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Formulas written for NumPy, followed symbol by symbol: what friction terms compute, as a graph."""
+"""Formulas written for NumPy, followed symbol by symbol into a graph."""
 
 from __future__ import annotations
 

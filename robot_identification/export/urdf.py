@@ -32,7 +32,7 @@ class UrdfTarget(Target):
         if source.options.friction:
             text = with_dynamics(text, source)
         return Exported({f'{source.name}.urdf': text},
-                        (*source.friction_losses(), *source.rotor_losses()))
+                        source.description_losses())
 
 
 def with_dynamics(text: str, source: Source) -> str:

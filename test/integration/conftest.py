@@ -237,11 +237,12 @@ class Execution(Goal):
 def excitations(tmp_path_factory):
     """Two short motions of the panda: files a.yaml and b.yaml."""
     from robot_identification.arm import load_arm
-    from robot_identification.excitation import design, Requirements
+    from robot_identification.excitation import design, Requirements, save_excitation
     arm = load_arm('panda')
     folder = tmp_path_factory.mktemp('excitations')
     for name, options in (('a', {'period': 8.0, 'harmonics': 5, 'seed': 0}),
                           ('b', {'period': 5.0, 'harmonics': 3, 'seed': 5})):
-        design(arm, kind='ffs', starts=1, samples_per_period=60, time_budget=8.0, margin=0.1,
-               requirements=Requirements(), **options).save(folder / f'{name}.yaml')
+        save_excitation(
+            design(arm, kind='ffs', starts=1, samples_per_period=60, time_budget=8.0, margin=0.1,
+                   requirements=Requirements(), **options), folder / f'{name}.yaml')
     return folder
