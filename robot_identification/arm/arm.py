@@ -76,6 +76,8 @@ class Arm:
         Joints whose limits the robot YAML makes wider than the URDF's, which it calls wrong.
     balancers
         Springs and counterbalances, each between the two links of a joint.
+    unmeasured
+        Joints whose effort is not measured: they move, and are left out of fit and verdict.
 
     """
 
@@ -95,6 +97,7 @@ class Arm:
     urdf_file: Path | None = None
     wider_limits: tuple[str, ...] = ()
     balancers: tuple[Balancer, ...] = ()
+    unmeasured: tuple[str, ...] = ()
 
     @classmethod
     def from_urdf(
@@ -160,6 +163,11 @@ class Arm:
     def n(self) -> int:
         """Number of joints that move."""
         return len(self.joint_names)
+
+    @property
+    def measured(self) -> Array:
+        """For each joint whether its effort is measured, (n,) bool."""
+        return read_only([joint not in self.unmeasured for joint in self.joint_names], dtype=bool)
 
     @property
     def prismatic(self) -> Array:

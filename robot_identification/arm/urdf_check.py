@@ -131,7 +131,7 @@ def _check_numbers(element: ElementTree.Element, place: str) -> None:
 def _check_inertial(link: ElementTree.Element, origin: str) -> None:
     """Refuse an inertial element that lacks a part: readers leave it out without a word."""
     inertial = link.find('inertial')
-    if inertial is None:
+    if inertial is None or not len(inertial):
         return
     place = f"{origin}: link '{link.get('name')}'"
     for tag in ('mass', 'inertia'):
@@ -180,7 +180,8 @@ def _check_with_library(root: ElementTree.Element, origin: str) -> None:
     for kind, parts in PARTS.items():
         for element in root.findall(kind):
             copied = ElementTree.SubElement(stripped, kind, dict(element.attrib))
-            copied.extend(copy.deepcopy(part) for part in element if part.tag in parts)
+            copied.extend(copy.deepcopy(part) for part in element
+                          if part.tag in parts and (part.tag != 'inertial' or len(part)))
             for limit in copied.findall('limit'):
                 for name in ('effort', 'velocity'):    # zero: not known, as many URDFs write
                     limit.set(name, limit.get(name, '0'))

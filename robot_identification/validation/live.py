@@ -101,7 +101,7 @@ class LiveValidation:
     def _judge(self, instant: Instant) -> LiveResidual:
         middle, v, measured = instant.t, instant.v[None], instant.tau
         predicted = self.model.torque(instant.q[None], v, instant.a[None])[0]
-        residual = measured - predicted
+        residual = np.where(self.model.arm.measured, measured - predicted, np.nan)
         passed = 0.0 if self._last is None else max(0.0, middle - self._last)
         self._last = middle
         moving = np.abs(v[0]) > MOVING
