@@ -63,17 +63,12 @@ from robot_identification.estimation.tls import TotalLeastSquares
 from robot_identification.estimation.wls import WeightedLeastSquares
 
 _FAMILY: tuple[type[Estimator], ...] = (
-    OrdinaryLeastSquares, WeightedLeastSquares, MaximumLikelihood, Ridge, TotalLeastSquares, Huber,
+    WeightedLeastSquares, OrdinaryLeastSquares, MaximumLikelihood, Ridge, TotalLeastSquares, Huber,
     InstrumentalVariables, Didim, Kalman, ExtendedKalman, ExponentialForgetting,
     ExponentialForgettingNonlinear, BoundedLeastSquares,
     *(search_estimator(search) for search in SEARCHES.values()))
 ESTIMATORS: dict[str, type[Estimator]] = {estimator.name: estimator for estimator in _FAMILY}
 
-AUTO_ESTIMATORS = ('wls', 'ols', 'huber', 'mle')
-"""What the estimator 'auto' chooses from; the first one compares friction models."""
-AUTO_FRICTIONS = ('coulomb_viscous', 'smooth_coulomb', 'cube_root', 'load_dependent', 'atan',
-                  'stribeck', 'sech_tanh', 'bompos')
-"""And its friction models, simplest first."""
 
 
 def get_estimator(name: str, **settings: Any) -> Estimator:
@@ -104,7 +99,7 @@ def get_estimator(name: str, **settings: Any) -> Estimator:
 
 
 __all__ = [
-    'AUTO', 'AUTO_ESTIMATORS', 'AUTO_FEATURES', 'AUTO_FRICTIONS', 'AUTO_SUMMARY',
+    'AUTO', 'AUTO_FEATURES', 'AUTO_SUMMARY',
     'ESTIMATORS', 'Choice', 'ConsistentEstimate',
     'DelayEstimate', 'Didim', 'Estimate', 'Estimator', 'Features', 'Fit', 'FitOptions',
     'GainEstimate',
