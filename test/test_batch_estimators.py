@@ -28,6 +28,7 @@ from robot_identification.estimation import (
 )
 from robot_identification.estimation.closed_loop import ClosedLoop, periodic
 from robot_identification.estimation.search import SEARCHES
+import robot_identification.papers  # noqa: F401  (registers its searches)
 from robot_identification.regression import build_regression
 from robot_identification.signals import process
 from robot_identification.simulation import JointController, Plant, PlantOptions, simulate

@@ -104,7 +104,7 @@ def test_friction_of_a_coupled_drive_acts_on_both_joints(tmp_path):
     friction[3] = [2.0, 0.0, 0.0]
     model = IdentifiedModel(arm, arm.inertial_parameters, np.zeros(4), 'coulomb_viscous', friction)
     v = np.array([[0.3, -0.5, 0.2]])
-    assert np.allclose(model.drive_torque(0 * v, v, 0 * v), [[0, -2.0, -2.0]])
+    assert np.allclose(model.drive_torque(v, 0 * v), [[0, -2.0, -2.0]])
 
 
 @pytest.mark.parametrize('friction', ('coulomb_viscous', 'smooth_coulomb', 'cube_root'))

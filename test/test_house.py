@@ -29,9 +29,11 @@ import robot_identification
 ROOT = Path(robot_identification.__file__).resolve().parent
 MODULES = sorted(name for _, name, _
                  in pkgutil.walk_packages([str(ROOT)], 'robot_identification.'))
-ROOMS = ('errors', 'arrays', 'files', 'arm', 'dynamics', 'excitation', 'recording', 'simulation',
-         'execution', 'signals', 'regression', 'estimation', 'validation', 'identification',
-         'studies', 'reporting', 'bringup', 'nodes', 'cli')
+ROOMS = ('errors', 'registry', 'arrays', 'files', 'arm', 'dynamics', 'motion', 'certificate',
+         'design', 'excitation', 'recording', 'simulation', 'execution', 'signals', 'regression',
+         'estimation', 'validation', 'identification', 'reporting', 'bringup', 'nodes', 'console',
+         'papers', 'cli')
+EDGES = ('nodes', 'papers', 'cli')
 HEADER = Path(__file__).read_text(encoding='utf-8').splitlines()[:13]    # as ament_copyright's
 
 
@@ -68,6 +70,13 @@ def test_rooms_use_only_rooms_above_them():
             parts = module.split('.')
             if parts[0] == 'robot_identification' and len(parts) > 1:
                 assert ROOMS.index(parts[1]) <= ROOMS.index(room), f'{path} uses {module}'
+
+
+def test_nothing_in_the_core_imports_the_papers():
+    for path in ROOT.rglob('*.py'):
+        if path.relative_to(ROOT).parts[0] not in EDGES:
+            assert not [module for module in imports(path)
+                        if module.startswith('robot_identification.papers')], path
 
 
 def test_only_reporting_plots_and_only_nodes_know_ros():

@@ -22,16 +22,21 @@ from typing import Annotated
 from rich.table import Table
 from rich.text import Text
 from robot_identification.arm import load_arm, robot_files, robot_template
-from robot_identification.cli.console import AsJson, emit, out
+from robot_identification.console import AsJson, emit, out
 from robot_identification.dynamics import FRICTION_MODELS, FRICTION_TERMS
 from robot_identification.dynamics.friction import SHORT_NAMES
 from robot_identification.errors import ArmError, ConfigurationError
 from robot_identification.estimation import AUTO, AUTO_FEATURES, AUTO_SUMMARY, ESTIMATORS
 from robot_identification.files import write_text
+from robot_identification.papers import SEARCH_NAMES
 import typer
 
 Markdown = Annotated[bool, typer.Option(
     '--markdown', help='Print the whole table in Markdown, as in docs/methods.md.')]
+
+ROOMS = {'core': 'estimators', 'papers': 'methods of the papers'}
+PAPERS = ('Methods of the papers, to repeat their comparisons: on a squared cost the estimator '
+          '`bounded` finds the optimum within the same bounds, sooner.')
 
 
 def init(
@@ -73,9 +78,16 @@ def estimators(as_json: AsJson = False, markdown: Markdown = False) -> None:
     rows = [{'name': name, 'what it does': estimator.summary, **estimator.features.row()}
             for name, estimator in ESTIMATORS.items()]
     rows.append({'name': AUTO, 'what it does': AUTO_SUMMARY, **AUTO_FEATURES.row()})
-    if not (as_json or markdown):
+    if as_json:
+        emit({'estimators': [{**row, 'room': _room(row['name'])} for row in rows]})
+        return
+    if not markdown:
         rows = [{name: row[name] for name in ('name', 'what it does')} for row in rows]
-    _show(as_json, 'estimators', tuple(rows[0]), [tuple(row.values()) for row in rows], markdown)
+    for room, title in ROOMS.items():
+        if room == 'papers':
+            typer.echo(f'\n{PAPERS}\n')
+        _show(False, title, tuple(rows[0]),
+              [tuple(row.values()) for row in rows if _room(row['name']) == room], markdown)
 
 
 def frictions(as_json: AsJson = False, markdown: Markdown = False) -> None:
@@ -94,6 +106,10 @@ def frictions(as_json: AsJson = False, markdown: Markdown = False) -> None:
     if markdown:
         typer.echo('')
     _show(False, 'short names', ('name', 'sum'), short, markdown)
+
+
+def _room(name: str) -> str:
+    return 'papers' if name in SEARCH_NAMES else 'core'
 
 
 def _show(as_json: bool, title: str, columns: tuple[str, ...],

@@ -132,8 +132,8 @@ def _friction(result: IdentificationResult) -> dict[str, Array]:
     remembered = [model.states(s.q) for s in result.training]
     if model.structure.friction.has_state:
         states = np.concatenate([part for part in remembered if part is not None])[::step]
-    residual = tau - load - model.drive_torque(q, v, a, load, states)
-    curves = model.friction_torque(q, v, load, states)
+    residual = tau - load - model.drive_torque(v, a, load, q, states)
+    curves = model.friction_torque(v, load, q, states)
     rng = np.random.default_rng(0)
     arrays = {}
     for e, row in enumerate(arm.transmission):
