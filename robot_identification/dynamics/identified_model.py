@@ -111,7 +111,7 @@ class IdentifiedModel:
         if not np.all(self.friction_shape > 0):
             raise ModelFileError('every shape number of the friction must be positive')
         if np.any(self.friction_parameters[~friction.active(self.arm.element_names)]):
-            raise ModelFileError(f"a joint has a friction parameter of a term that the model "
+            raise ModelFileError('a joint has a friction parameter of a term that the model '
                                  f"'{self.friction}' does not give it")
 
     def torque(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,

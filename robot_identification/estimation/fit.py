@@ -149,7 +149,7 @@ def fit_samples(
     friction = get_friction(options.friction)
     if friction.obstacle:
         raise EstimationError(f"the friction '{friction.key}' cannot be identified from a "
-                              f"recording: {friction.obstacle}")
+                              f'recording: {friction.obstacle}')
     loads = [np.array(part.tau) for part in samples] if friction.needs_load else None
     with single_threaded_blas():    # matrices are small: threads of BLAS only wait for another
         fit = _fit_once(arm, samples, options, loads, backend, base, progress, start)

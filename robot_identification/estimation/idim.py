@@ -121,7 +121,7 @@ class ClosedLoopEstimator(Estimator):
         friction = regression.base.structure.friction
         if friction.abrupt:
             raise EstimationError(
-                f"the estimator {self.name} simulates the reversals, and friction "
+                f'the estimator {self.name} simulates the reversals, and friction '
                 f"'{friction.key}', "
                 f'which falls from a breakaway torque within little motion, makes them depend on '
                 f'what happens below {REVERSAL} rad/s; take sech_tanh, or the estimator wls')

@@ -135,7 +135,7 @@ def shapes_of_speed(regression: Regression) -> None:
     friction = regression.base.structure.friction
     if not regression.fixed and (friction.needs_position or friction.has_state):
         raise EstimationError(
-            f"this estimator finds the shape of friction that depends on speed, not that of "
+            'this estimator finds the shape of friction that depends on speed, not that of '
             f"'{friction.key}', which depends on positions or remembers: take wls or auto")
 
 
