@@ -313,6 +313,9 @@ def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds) -
                                  for j in leads)
                      + ': no sensor does that, so these delays stand for a filter of the torque '
                        'or dynamics of the drive; compare with --no-delay on held-out motion')
+    if arm.unmeasured:
+        notes.append(f'without effort, and so neither fitted nor judged: '
+                     f'{", ".join(arm.unmeasured)}; their friction is not known')
     if consistent.active:
         notes.append(f'at the edge of what is physical: {", ".join(consistent.active)}')
     infeasible = [joint for joint, value in zip(arm.joint_names, consistent.certificate)

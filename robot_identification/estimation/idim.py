@@ -152,7 +152,7 @@ class ClosedLoopEstimator(Estimator):
                                   for r, c in zip(self._explained(measured, simulated), columns)])
             estimate = replace(revalued(estimate, normal, values, covariance),
                                own_values=True, iterations=iteration,
-                               noise=np.sqrt(residuals))
+                               noise=np.where(normal.measured, np.sqrt(residuals), 1.0))
             if np.max(change) < SMALL:
                 status = OK
                 break

@@ -152,8 +152,13 @@ def row_count(samples: Samples) -> int:
 
 
 def joint_columns(base: BaseParameters) -> tuple[IndexArray, ...]:
-    """Return for each joint the base parameters that can act on it, tuple of (c_j,) int."""
-    support = base.structure.support[:, base.columns]
+    """
+    Return for each joint the base parameters that can act on it, tuple of (c_j,) int.
+
+    A joint whose effort is not measured has none, and its torque is zero: its rows say nothing.
+    """
+    structure = base.structure
+    support = structure.support[:, base.columns] & structure.arm.measured[:, None]
     return tuple(np.flatnonzero(row) for row in support)
 
 
@@ -187,7 +192,7 @@ def _packed(base: BaseParameters, columns: tuple[IndexArray, ...], samples: Samp
     balancers = structure.balancer_columns(q) if first > links else None
     tau = samples.tau[block.samples]
     if structure.arm.balancers:
-        tau = tau - structure.known_torque(q)
+        tau = np.where(structure.arm.measured, tau - structure.known_torque(q), 0.0)
     decimator = samples.decimator()
     for j, chosen in enumerate(columns):
         standard = base.columns[chosen]

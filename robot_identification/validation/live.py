@@ -112,7 +112,7 @@ class LiveValidation:
         middle, v, measured = instant.t, instant.v[None], instant.tau
         remembered = None if self._states is None else self._states[None]
         predicted = self.model.torque(instant.q[None], v, instant.a[None], remembered)[0]
-        residual = measured - predicted
+        residual = np.where(self.model.arm.measured, measured - predicted, np.nan)
         passed = 0.0 if self._last is None else max(0.0, middle - self._last)
         self._last = middle
         moving = np.abs(v[0]) > MOVING

@@ -32,11 +32,12 @@ from robot_identification.dynamics.friction.stribeck import Stribeck
 from robot_identification.dynamics.friction.term import FrictionTerm
 from robot_identification.dynamics.friction.viscous import Viscous
 from robot_identification.errors import ConfigurationError, UnknownNameError
+from robot_identification.registry import Registry
 
-FRICTION_TERMS: dict[str, FrictionTerm] = {
+FRICTION_TERMS: Registry[FrictionTerm] = Registry('friction term', {
     term.name: term for term in (
         Coulomb(), SmoothCoulomb(), Viscous(), Offset(), Atan(), Load(), Slip(), Position(),
-        CubeRoot(), Stribeck(), SechTanh(), Bompos(), LoadLiteral())}
+        CubeRoot(), Stribeck(), SechTanh(), Bompos(), LoadLiteral())})
 """Terms by name; a new term is one file and one entry here."""
 
 SHORT_NAMES = {
