@@ -325,4 +325,4 @@ def test_every_target_writes_files_for_a_slider_and_a_tree():
     for name in TARGETS:
         exported = export_model(model, name)
         assert all(len(content) > 100 for content in exported.files.values()), name
-    assert get_friction(model.friction).name == model.friction
+    assert get_friction(model.friction).key == model.friction
