@@ -72,7 +72,6 @@ ESTIMATORS: Registry[type[Estimator]] = Registry(
     'estimator', {estimator.name: estimator for estimator in _FAMILY})
 
 
-
 def get_estimator(name: str, **settings: Any) -> Estimator:
     """
     Return the estimator of that name.
