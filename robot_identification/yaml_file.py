@@ -54,6 +54,7 @@ class _Loader(_LOADER):    # type: ignore[valid-type,misc]
         content: dict[Any, Any] = super().construct_mapping(node, deep=deep)
         return content
 
+
 _Loader.add_implicit_resolver(
     'tag:yaml.org,2002:float', re.compile(r'^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+$'),
     list('-+.0123456789'))
