@@ -39,6 +39,7 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arm import Arm, load_arm
+from robot_identification.design.columns import Columns, prior_deviations
 from robot_identification.excitation import (
     build_problem,
     condition_number,
@@ -49,9 +50,8 @@ from robot_identification.excitation import (
     Requirements,
     Trajectory,
 )
-from robot_identification.excitation.columns import Columns, prior_deviations
-from robot_identification.excitation.optimisers.genetic import minimise_by_real_genetic
 from robot_identification.identification import IdentificationResult, identify
+from robot_identification.papers.designs.genetic import minimise_by_real_genetic
 from robot_identification.simulation import Plant, PlantOptions, simulate, SimulatedRun
 
 PERIOD, HARMONICS = 10.0, 5

@@ -41,15 +41,16 @@ import numpy as np
 import pinocchio as pin
 from robot_identification.arm import Arm, load_arm
 from robot_identification.arrays import Array
+from robot_identification.certificate.geometry.meshes import with_mesh_paths
 from robot_identification.excitation import (
     check_certificate,
     design,
     Excitation,
     load_excitation,
     Requirements,
+    save_excitation,
     scene_for,
 )
-from robot_identification.excitation.geometry.meshes import with_mesh_paths
 from robot_identification.simulation import ContactGeometry, Plant, PlantOptions, simulate
 
 RANDOM_TIMES = 10_000
@@ -129,7 +130,7 @@ def main() -> int:
         found = design(arm, kind='mfs', starts=1, seed=seed, time_budget=options.budget,
                        requirements=requirements)
         spent = time.process_time() - began
-        found.save(file)
+        save_excitation(found, file)
         proven = check_certificate(load_excitation(file), arm)
         times = np.random.default_rng(seed).uniform(0, found.period, RANDOM_TIMES)
         plant = Plant(arm, PlantOptions(seed=seed))

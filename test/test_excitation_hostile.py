@@ -25,7 +25,11 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.arm import load_arm
+from robot_identification.certificate import prove_clearance, prove_torque, prove_workspace
+from robot_identification.certificate.geometry.meshes import with_mesh_paths
 from robot_identification.cli import app
+from robot_identification.design.optimisers import Minimum
+from robot_identification.design.proven_motion import best_proven, repaired
 from robot_identification.errors import ExcitationError
 from robot_identification.excitation import (
     build_problem,
@@ -37,15 +41,12 @@ from robot_identification.excitation import (
     Payload,
     prove_peaks,
     Requirements,
+    save_excitation,
     scene_for,
     TRAJECTORIES,
     Trajectory,
     Workspace,
 )
-from robot_identification.excitation.geometry.meshes import with_mesh_paths
-from robot_identification.excitation.optimisers import Minimum
-from robot_identification.excitation.proof import prove_clearance, prove_torque, prove_workspace
-from robot_identification.excitation.proven_motion import best_proven, repaired
 from robot_identification.simulation import ContactGeometry, Plant, PlantOptions, simulate
 from typer.testing import CliRunner
 
@@ -293,8 +294,9 @@ def test_a_repair_ends_with_the_time_and_what_cannot_be_repaired_is_an_error(spa
 def test_the_command_simulate_looks_for_contact(panda, tmp_path):
     folded = np.array([0.0, 0.0, 0.0, -1.5, 0.0, 1.5, 0.7])
     for name, requirements in (('safe', SAFE), ('free', Requirements())):
-        design(panda, period=2.0, harmonics=2, starts=1, samples_per_period=30, time_budget=1.0,
-               start=folded, requirements=requirements).save(tmp_path / f'{name}.yaml')
+        motion = design(panda, period=2.0, harmonics=2, starts=1, samples_per_period=30,
+                        time_budget=1.0, start=folded, requirements=requirements)
+        save_excitation(motion, tmp_path / f'{name}.yaml')
     answers = {}
     for name in ('safe', 'free'):
         done = CliRunner().invoke(app, ['simulate', 'panda', str(tmp_path / f'{name}.yaml'), '-o',

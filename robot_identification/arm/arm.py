@@ -25,6 +25,7 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import ArrayLike
 import pinocchio as pin
+from robot_identification.arm.balancers import Balancer
 from robot_identification.arm.drives import Drives
 from robot_identification.arm.effort import Effort, PositionSignal
 from robot_identification.arm.limits import Limits
@@ -69,6 +70,14 @@ class Arm:
         Names of the arrays in recordings, where they are not `t`, `q`, `v`, `tau`, `current`.
     source
         The file that the arm came from.
+    urdf_file
+        The URDF or xacro file, None when the URDF was given as text.
+    wider_limits
+        Joints whose limits the robot YAML makes wider than the URDF's, which it calls wrong.
+    balancers
+        Springs and counterbalances, each between the two links of a joint.
+    unmeasured
+        Joints whose effort is not measured: they move, and are left out of fit and verdict.
 
     """
 
@@ -85,6 +94,10 @@ class Arm:
     locked: Mapping[str, float] = field(default_factory=dict)
     recording_keys: Mapping[str, str] = field(default_factory=dict)
     source: Path | None = None
+    urdf_file: Path | None = None
+    wider_limits: tuple[str, ...] = ()
+    balancers: tuple[Balancer, ...] = ()
+    unmeasured: tuple[str, ...] = ()
 
     @classmethod
     def from_urdf(
@@ -138,12 +151,23 @@ class Arm:
             name=name or ElementTree.fromstring(folded).get('name') or 'arm',
             urdf=text, folded_urdf=folded, model=model, joint_names=joint_names, limits=limits,
             drives=drives, effort=None, position=PositionSignal('joint', np.zeros(n)),
-            gravity=read_only(model.gravity.linear), locked=positions, source=path)
+            gravity=read_only(model.gravity.linear), locked=positions, source=path,
+            urdf_file=path)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that the arm was read from; no output may replace them."""
+        return tuple(path for path in (self.source, self.urdf_file) if path is not None)
 
     @property
     def n(self) -> int:
         """Number of joints that move."""
         return len(self.joint_names)
+
+    @property
+    def measured(self) -> Array:
+        """For each joint whether its effort is measured, (n,) bool."""
+        return read_only([joint not in self.unmeasured for joint in self.joint_names], dtype=bool)
 
     @property
     def prismatic(self) -> Array:
@@ -182,6 +206,33 @@ class Arm:
         """Fingerprint of the URDF text."""
         return hashlib.sha256(self.urdf.encode('utf-8')).hexdigest()
 
+    def balancer_columns(self, q: Array) -> Array:
+        """
+        Return the drives' torques for balancers of strength one, (N, b) of the b balancers.
+
+        Parameters
+        ----------
+        q
+            Joint positions, (N, n) [rad or m].
+
+        """
+        out = np.empty((len(q), len(self.balancers)))
+        for k, balancer in enumerate(self.balancers):
+            out[:, k] = balancer.column(q[:, self.joint_names.index(balancer.joint)])
+        return out
+
+    def nominal_balance(self, q: Array) -> Array:
+        """Return the torque of balancers as far as it is known before a fit, (N, n)."""
+        strengths = np.array([b.expected for b in self.balancers])
+        torque: Array = (self.balancer_columns(q) * strengths) @ self.balanced_joints
+        return torque
+
+    @property
+    def balanced_joints(self) -> Array:
+        """Which joint each balancer acts on, (b, n) of zeros and ones."""
+        return read_only([[float(name == balancer.joint) for name in self.joint_names]
+                          for balancer in self.balancers]).reshape(-1, self.n)
+
     def units(self, rotational: str, linear: str) -> tuple[str, ...]:
         """Return for each joint the unit of a quantity: `rotational` or `linear`."""
         return tuple(linear if slides else rotational for slides in self.prismatic)
@@ -196,6 +247,11 @@ def _gravity(gravity: ArrayLike) -> np.ndarray:
 
 def _build_model(folded: str, origin: str) -> pin.Model:
     root = ElementTree.fromstring(folded)
+    for element in list(root):    # shapes are not part of the model, and must not be read for it
+        if element.tag not in ('link', 'joint'):
+            root.remove(element)
+        for part in [part for part in element if part.tag in ('visual', 'collision')]:
+            element.remove(part)
     for joint in root.findall('joint'):
         if joint.get('type') == 'continuous':
             joint.set('type', 'revolute')

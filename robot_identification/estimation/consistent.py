@@ -106,6 +106,13 @@ class ConsistentEstimate:
         return read_only(self.values[self.structure.rotor])
 
     @property
+    def balancers(self) -> Array:
+        """Strengths of all balancers of the arm, known ones too, (b,)."""
+        strengths = np.array([b.strength or 0.0 for b in self.structure.arm.balancers])
+        strengths[self.structure.unknown_balancers] = self.values[self.structure.balancers]
+        return read_only(strengths)
+
+    @property
     def friction_parameters(self) -> Array:
         """Friction parameters of joints and coupled drives, (m, k)."""
         return read_only(self.values[self.structure.friction_part].reshape(
@@ -180,6 +187,7 @@ def fit_consistent(
         if far < ENTROPIC_CONVERGED:
             break
     values = prior.mean + transform @ scaled
+    values[structure.friction_part] *= structure.active.ravel()    # no rounding of what is absent
     information = matrix.T @ matrix + np.eye(len(scaled))
     half = np.linalg.solve(np.linalg.cholesky(information), transform.T)
     inertial = values[structure.inertial].reshape(-1, 10)
@@ -196,7 +204,7 @@ def _data(normal: NormalForm, estimate: Estimate, transform: Array,
           mean: Array) -> tuple[Array, Array]:
     """Rows of the data in the scaled parameters, compressed to one triangle."""
     weights = 1 / (estimate.noise * np.sqrt(estimate.colour))
-    if estimate.estimator == 'ols':
+    if estimate.equal_weights:
         weights = np.full(normal.joints, 1 / np.sqrt(np.mean(1 / weights ** 2)))
     rows, target = _near(estimate) if estimate.own_values else normal.stacked(weights)
     matrix = normal.base.matrix
@@ -264,8 +272,8 @@ def _centre(mean: Array, scale: Array) -> Array:
 
 
 def _nonnegative(structure: ModelStructure) -> Array:
-    """Rows (c, count): rotor inertias and dissipated torques, which must not be negative."""
-    places = np.arange(structure.rotor.start, structure.rotor.stop)
+    """Rows (c, count): what must not be negative: strengths, rotors, dissipated torques."""
+    places = np.arange(structure.balancers.start, structure.rotor.stop)
     rows = [np.eye(structure.count)[places]]
     k = len(structure.friction.parameters)
     for e, shape in enumerate(structure.shape):
@@ -323,7 +331,7 @@ def _active(structure: ModelStructure, prior: Prior, values: Array,
     for row in signs[signs @ values - lowest < 1e-6 * sizes]:
         place = int(np.argmax(np.abs(row)))
         single = np.count_nonzero(row) == 1
-        kind = 'limits' if place < structure.rotor.start else 'friction'
+        kind = 'limits' if place < structure.inertial.stop else 'friction'
         edge.append(structure.names[place] if single else
                     f'{structure.names[place].rsplit(".", 1)[0]}: {kind}')
     return tuple(dict.fromkeys(edge))

@@ -1,0 +1,311 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+Compiled distances between convex shapes, with derivatives; releases the GIL.
+
+A shape is the convex hull of some vertices, given in the frame of the joint that carries it, grown
+by a radius. Distances come from the Gilbert-Johnson-Keerthi iteration on the difference of two
+shapes; the direction found at one time starts the search at the next.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+import numpy as np
+from robot_identification.dynamics.kernels import OPTIONS, placements
+
+ITERATIONS = 60
+
+
+@njit(**OPTIONS)
+def _support(vertices, first, last, d):
+    best = -1e300
+    index = first
+    for i in range(first, last):
+        value = vertices[i, 0] * d[0] + vertices[i, 1] * d[1] + vertices[i, 2] * d[2]
+        if value > best:
+            best = value
+            index = i
+    return index
+
+
+@njit(**OPTIONS)
+def _dot(a, b):
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@njit(**OPTIONS)
+def _weights(W, members, count, part, edges, G, b):
+    """
+    Barycentric weights of the point nearest to the origin on the span of some vertices.
+
+    Returns whether that point lies in their hull. `edges`, `G` (3, 3) and `b` (3,) are scratch.
+    """
+    if count == 1:
+        part[0] = 1.0
+        return True
+    # Gram matrix of the edges from vertex 0, solved by Cramer's rule
+    o = W[members[0]]
+    for r in range(count - 1):
+        for c in range(3):
+            edges[r, c] = W[members[r + 1], c] - o[c]
+        b[r] = -_dot(edges[r], o)
+        for c in range(r + 1):
+            G[r, c] = _dot(edges[r], edges[c])
+            G[c, r] = G[r, c]
+    if count == 2:
+        det = G[0, 0]
+        if det <= 1e-24:
+            return False
+        part[1] = b[0] / det
+    elif count == 3:
+        det = G[0, 0] * G[1, 1] - G[0, 1] * G[0, 1]
+        if det <= 1e-13 * G[0, 0] * G[1, 1]:
+            return False
+        part[1] = (b[0] * G[1, 1] - b[1] * G[0, 1]) / det
+        part[2] = (G[0, 0] * b[1] - G[0, 1] * b[0]) / det
+    else:
+        c00 = G[1, 1] * G[2, 2] - G[1, 2] * G[1, 2]
+        c01 = G[0, 2] * G[1, 2] - G[0, 1] * G[2, 2]
+        c02 = G[0, 1] * G[1, 2] - G[0, 2] * G[1, 1]
+        det = G[0, 0] * c00 + G[0, 1] * c01 + G[0, 2] * c02
+        if det <= 1e-13 * G[0, 0] * G[1, 1] * G[2, 2]:
+            return False
+        c11 = G[0, 0] * G[2, 2] - G[0, 2] * G[0, 2]
+        c12 = G[0, 1] * G[0, 2] - G[0, 0] * G[1, 2]
+        c22 = G[0, 0] * G[1, 1] - G[0, 1] * G[0, 1]
+        part[1] = (c00 * b[0] + c01 * b[1] + c02 * b[2]) / det
+        part[2] = (c01 * b[0] + c11 * b[1] + c12 * b[2]) / det
+        part[3] = (c02 * b[0] + c12 * b[1] + c22 * b[2]) / det
+    part[0] = 1.0
+    inside = True
+    for r in range(1, count):
+        part[0] -= part[r]
+        if part[r] < 0.0:
+            inside = False
+    return inside and part[0] >= 0.0
+
+
+@njit(**OPTIONS)
+def _reduce(W, A, B, count, weights, v, members, part, edges, G, rest):
+    """Keep the vertices whose hull holds the point nearest to the origin; the last is new."""
+    best = 1e300
+    keep = 1 << (count - 1)
+    b = rest[0]
+    point = rest[1]
+    for subset in range(1 << (count - 1)):
+        size = 0
+        for i in range(count - 1):
+            if subset >> i & 1:
+                members[size] = i
+                size += 1
+        members[size] = count - 1
+        size += 1
+        if not _weights(W, members, size, part, edges, G, b):
+            continue
+        point[:] = 0.0
+        for r in range(size):
+            for c in range(3):
+                point[c] += part[r] * W[members[r], c]
+        length = _dot(point, point)
+        if length < best:
+            best = length
+            keep = subset | 1 << (count - 1)
+            for c in range(3):
+                v[c] = point[c]
+            for r in range(size):
+                weights[r] = part[r]
+    size = 0
+    for i in range(count):
+        if keep >> i & 1:
+            if size != i:
+                for c in range(3):
+                    W[size, c] = W[i, c]
+                    A[size, c] = A[i, c]
+                    B[size, c] = B[i, c]
+            size += 1
+    return size
+
+
+@njit(**OPTIONS)
+def gjk(vertices, first, last, Ra, pa, other_first, other_last, Rb, pb, cutoff, v, near, far,
+        work, weights, part, members):
+    """
+    Distance of two hulls, at most `cutoff` (then without nearest points), 0 where they meet.
+
+    `v` is the starting direction and becomes the difference of the nearest points `near`, `far`.
+    `work` (24, 3), `weights`, `part` and `members` (4,) are scratch.
+    """
+    W = work[0:4]
+    A = work[4:8]
+    B = work[8:12]
+    edges = work[12:15]
+    G = work[15:18]
+    rest = work[18:20]
+    d = work[20]
+    a = work[21]
+    b = work[22]
+    w = work[23]
+    count = 0
+    square = 1e300
+    for _ in range(ITERATIONS):
+        for c in range(3):
+            d[c] = -(Ra[0, c] * v[0] + Ra[1, c] * v[1] + Ra[2, c] * v[2])
+        i = _support(vertices, first, last, d)
+        for c in range(3):
+            d[c] = Rb[0, c] * v[0] + Rb[1, c] * v[1] + Rb[2, c] * v[2]
+        j = _support(vertices, other_first, other_last, d)
+        for r in range(3):
+            a[r] = (pa[r] + Ra[r, 0] * vertices[i, 0] + Ra[r, 1] * vertices[i, 1]
+                    + Ra[r, 2] * vertices[i, 2])
+            b[r] = (pb[r] + Rb[r, 0] * vertices[j, 0] + Rb[r, 1] * vertices[j, 1]
+                    + Rb[r, 2] * vertices[j, 2])
+            w[r] = a[r] - b[r]
+        along = _dot(v, w)
+        length = np.sqrt(_dot(v, v))
+        if along > cutoff * length:
+            return cutoff
+        if count > 0 and square - along <= 1e-9 * square + 1e-18:
+            break
+        if count == 4:
+            return 0.0
+        for c in range(3):
+            W[count, c] = w[c]
+            A[count, c] = a[c]
+            B[count, c] = b[c]
+        old = square
+        count = _reduce(W, A, B, count + 1, weights, v, members, part, edges, G, rest)
+        square = _dot(v, v)
+        if count == 4 or square < 1e-16:
+            return 0.0
+        if square >= old:
+            break
+    near[:] = 0.0
+    far[:] = 0.0
+    for r in range(count):
+        for c in range(3):
+            near[c] += weights[r] * A[r, c]
+            far[c] += weights[r] * B[r, c]
+    for c in range(3):
+        v[c] = near[c] - far[c]
+    return np.sqrt(_dot(v, v))
+
+
+@njit(**OPTIONS)
+def point_distances(points, vertices, out):
+    """Fill `out` (N,) with the distances of points (N, 3) from the hull of vertices (m, 3)."""
+    work = np.empty((24, 3))
+    weights = np.zeros(4)
+    part = np.zeros(4)
+    members = np.empty(4, np.int64)
+    both = np.concatenate((vertices, points))
+    m = len(vertices)
+    identity = np.eye(3)
+    zero = np.zeros(3)
+    v = np.empty(3)
+    near = np.empty(3)
+    far = np.empty(3)
+    for k in range(len(points)):
+        for c in range(3):
+            v[c] = points[k, c] - vertices[0, c]
+        if _dot(v, v) < 1e-18:
+            out[k] = 0.0
+            continue
+        out[k] = gjk(both, m + k, m + k + 1, identity, zero, 0, m, identity, zero, 1e300, v, near,
+                     far, work, weights, part, members)
+
+
+@njit(**OPTIONS)
+def _add_motion(world, origin, axes, prismatic, parents, link, point, normal, sign, gradient):
+    """Add how fast `point` of a link moves along `normal` by each joint's motion."""
+    axis = np.empty(3)
+    j = link
+    while j >= 0:
+        for r in range(3):
+            axis[r] = (world[j, r, 0] * axes[j, 0] + world[j, r, 1] * axes[j, 1]
+                       + world[j, r, 2] * axes[j, 2])
+        if prismatic[j]:
+            gradient[j] += sign * _dot(axis, normal)
+        else:
+            x = point[0] - origin[j, 0]
+            y = point[1] - origin[j, 1]
+            z = point[2] - origin[j, 2]
+            gradient[j] += sign * (normal[0] * (axis[1] * z - axis[2] * y)
+                                   + normal[1] * (axis[2] * x - axis[0] * z)
+                                   + normal[2] * (axis[0] * y - axis[1] * x))
+        j = parents[j]
+
+
+@njit(**OPTIONS)
+def pair_distances(q, parents, rotations, translations, axes, prismatic, vertices, starts, links,
+                   radii, centres, bounding, pairs, cutoff, distances, gradients):
+    """
+    Fill `distances` (N, P) and their derivatives by q, `gradients` (N, P, n).
+
+    Distances beyond `cutoff` are `cutoff`, with zero derivatives; those of shapes that meet are
+    minus their radii. Link -1 is the base.
+    """
+    n = parents.size
+    count = q.shape[0]
+    world = np.empty((count, n, 3, 3))
+    origin = np.empty((count, n, 3))
+    placements(q, parents, rotations, translations, axes, prismatic, world, origin)
+    identity = np.eye(3)
+    zero = np.zeros(3)
+    v = np.empty(3)
+    near = np.empty(3)
+    far = np.empty(3)
+    normal = np.empty(3)
+    work = np.empty((24, 3))
+    weights = np.zeros(4)
+    part = np.zeros(4)
+    members = np.empty(4, np.int64)
+    gradients[:] = 0.0
+    for p in range(pairs.shape[0]):
+        a = pairs[p, 0]
+        b = pairs[p, 1]
+        la = links[a]
+        lb = links[b]
+        grown = radii[a] + radii[b]
+        warm = False
+        for k in range(count):
+            Ra = world[k, la] if la >= 0 else identity
+            pa = origin[k, la] if la >= 0 else zero
+            Rb = world[k, lb] if lb >= 0 else identity
+            pb = origin[k, lb] if lb >= 0 else zero
+            for r in range(3):
+                normal[r] = (pa[r] + Ra[r, 0] * centres[a, 0] + Ra[r, 1] * centres[a, 1]
+                             + Ra[r, 2] * centres[a, 2]
+                             - pb[r] - Rb[r, 0] * centres[b, 0] - Rb[r, 1] * centres[b, 1]
+                             - Rb[r, 2] * centres[b, 2])
+            if np.sqrt(_dot(normal, normal)) - bounding[a] - bounding[b] >= cutoff:
+                distances[k, p] = cutoff
+                warm = False
+                continue
+            if not warm:
+                v[:] = normal
+                if _dot(v, v) < 1e-12:
+                    v[0] = 1.0
+            d = gjk(vertices, starts[a], starts[a + 1], Ra, pa, starts[b], starts[b + 1], Rb, pb,
+                    cutoff + grown, v, near, far, work, weights, part, members)
+            warm = 0.0 < d < cutoff + grown
+            distances[k, p] = d - grown
+            if not warm:
+                continue
+            for r in range(3):
+                normal[r] = v[r] / d
+            _add_motion(world[k], origin[k], axes, prismatic, parents, la, near, normal, 1.0,
+                        gradients[k, p])
+            _add_motion(world[k], origin[k], axes, prismatic, parents, lb, far, normal, -1.0,
+                        gradients[k, p])
