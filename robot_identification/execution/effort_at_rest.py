@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Whether the effort can be what it is declared to be, by the gravity that an arm at rest holds."""
+"""Whether the effort can be what it is declared to be, by the gravity of an arm at rest."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def check_effort_at_rest(arm: Arm, torque: Array, q: Array) -> None:
     """
     Compare the torques of an arm at rest with the URDF's gravity.
 
-    A current that is read as a torque is smaller by a factor of ten, a motor torque by the
-    gear ratio: a limit in newton metres would never trip. What a tool, a payload and friction at rest
-    explain is let pass; where gravity loads no joint visibly nothing can be said.
+    A current that is read as a torque is smaller by a factor of ten, a motor torque by the gear
+    ratio: a limit in newton metres would never trip. What a tool, a payload and friction explain
+    is let pass; where gravity loads no joint visibly nothing can be said.
 
     Parameters
     ----------

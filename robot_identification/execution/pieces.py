@@ -104,9 +104,9 @@ def brake(plan: MotionPlan, position: Position, first: float, leave: float) -> P
     Return the way of the reference from `first` to `leave`, and behind it a braking tail.
 
     Between `first` and `leave` it is what the controller does anyway, so it does not matter at
-    which instant it is entered: the reference makes no step. Where the speed scaling s is not 1 the
-    controller plays the piece at s as well, from s v to s^2 v: slower, never further. The
-    tail slows down along the path of the plan, in the shortest time in which accelerations stay
+    which instant it is entered: the reference makes no step. Where the speed scaling s is not 1
+    the controller plays the piece at s as well, from s v to s^2 v: slower, never further. The tail
+    slows down along the path of the plan, in the shortest time in which accelerations stay
     within the limits; where none does (on a motion that uses all of its limit), in the one that
     exceeds them least, which `Piece.deceleration` tells.
 

@@ -21,7 +21,7 @@ import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.execution.motion_plan import MotionPlan
 
-EXACT = 1e-5    # [rad or m] from the plan's own position at that time: there is no other progress
+EXACT = 1e-5    # [rad or m] from where the plan is then: there is no other progress
 MOVING = 0.02   # part of the largest velocity limit of the plan below which progress cannot be seen
 NOISELESS = 1e-3    # the same of a reference
 NEWTON = 6      # steps of the search for the nearest position on the plan, at most
@@ -106,7 +106,7 @@ class Progress:
                      key=lambda found: float(np.max(np.abs(q - self._at(found)[0]))))
         nearest, v = self._at(at)
         self.off, self.q = float(np.max(np.abs(q - nearest))), q
-        self.alike = self.off < ALIKE * away
+        self.alike = self.off <= max(ALIKE * away, EXACT)
         if np.max(np.abs(v)) < self._slow and away < self._slow * max(self._window, 0.02) + EXACT:
             at = t      # at rest where it should be: its progress cannot be seen
         first = self._past[0] if self._past else (t, at)

@@ -287,7 +287,7 @@ class Run:
             return Fault('controller_does_not_follow', 'the controller has not begun the motion: '
                          'it is not active or rejects trajectories; its log tells')
         if position.rate < STANDS:
-            return Fault('controller_holds', f"the reference stands still: {HOLDS}")
+            return Fault('controller_holds', f'the reference stands still: {HOLDS}')
         if abs(position.rate - 1) < STANDS:
             return Fault('clock', f'the controller is {position.behind:.3f} s behind the motion: '
                          f'its clock is not that of the joint states, or has jumped')

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 import time
 from typing import Any
 
+from rcl_interfaces.msg import ParameterValue
 from rcl_interfaces.srv import GetParameters
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
@@ -173,30 +174,32 @@ class ControllerClient:
                 time.sleep(0.02)
 
     def _check_parameters(self, latest: float) -> None:
-        future = None
-        while time.monotonic() < latest and future is None:
-            if self._parameters.service_is_ready():
-                future = self._parameters.call_async(GetParameters.Request(names=list(ASKED)))
+        answers = []
+        while not self._parameters.service_is_ready() and time.monotonic() < latest:
             time.sleep(0.02)
-        while future is not None and not future.done() and time.monotonic() < latest:
+        if self._parameters.service_is_ready():     # one each: an unknown one empties an answer
+            answers = [self._parameters.call_async(GetParameters.Request(names=[name]))
+                       for name in ASKED]
+        while not all(answer.done() for answer in answers) and time.monotonic() < latest:
             time.sleep(0.01)
-        if future is None or not future.done():
+        if not answers or not all(answer.done() for answer in answers):
             raise ExecutionError('controller_missing',
                                  f"the controller '{self.name}' does not answer when asked for "
                                  f'its parameter `joints`')
-        values = future.result().values     # empty where one of them is not declared, in old ROS
-        joints = list(values[0].string_array_value) if values else []
-        if sorted(joints) != sorted(self.joint_names):
+        joints, blends, method = (next(iter(answer.result().values), ParameterValue())
+                                  for answer in answers)
+        names = list(joints.string_array_value)
+        if sorted(names) != sorted(self.joint_names):
             raise ExecutionError(
                 'controller_joints',
-                f"the controller '{self.name}' has the joints {', '.join(joints) or 'none'}, the "
+                f"the controller '{self.name}' has the joints {', '.join(names) or 'none'}, the "
                 f"arm {', '.join(self.joint_names)}")
-        if len(values) == len(ASKED) and values[1].bool_value:
+        if blends.bool_value:
             raise ExecutionError(
                 'controller_rule', f"the controller '{self.name}' blends new trajectories with "
                 f'the old one (ros2_controllers 6), and would not brake where it is told to; '
                 f'set its parameter allow_trajectory_replacement to false')
-        if len(values) == len(ASKED) and values[2].string_value == 'none':
+        if method.string_value == 'none':
             raise ExecutionError(
                 'controller_rule', f"the controller '{self.name}' does not interpolate "
                 f'(interpolation_method: none), it would go from point to point in steps')

@@ -15,7 +15,7 @@
 The dead man's brake: another process, which brakes the arm when the excitation node is gone.
 
 The node leaves it a braking trajectory that is valid for a moment, and replaces it ten times a
-second. It is published when the node has died (its pipe is closed), or has not replaced it in time.
+second. It is published when the node has died (its pipe is closed) or has not replaced it in time.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ class _Waiting:
         gone = self.gone.is_set()
         with self._lock:
             until, content = self._left
-            if not content or not gone and now < until:
+            if not content or (not gone and now < until):
                 return b''
             self._left = (0, b'')
         return content

@@ -90,8 +90,8 @@ class SimulatedController:
         self.node = node = Node(name)
         self._faults, self._names = faults, arm.joint_names
         declare(node, 'joints', list(arm.joint_names), 'of the controller')
-        self.controller = TrajectoryController(
-            arm.joint_names, q, period, continuous=~np.isfinite(arm.limits.upper - arm.limits.lower))
+        wraps = ~np.isfinite(arm.limits.upper - arm.limits.lower)
+        self.controller = TrajectoryController(arm.joint_names, q, period, wraps)
         self.controller.tolerances = Tolerances(**{
             field: declare(node, name, 0.0, text, read_only=False, lower=0.0, upper=10.0)
             for name, (field, text) in TOLERANCES.items()})

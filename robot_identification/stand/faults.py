@@ -249,7 +249,8 @@ def _deactivated(stand: Stand) -> None:
 FAULTS = (
     Scenario('nothing, by the action', 'finished', _nothing),
     Scenario('nothing, by the topic', 'finished', _nothing, refers=False, action=False),
-    *(Scenario(f'speed scaling {s:g}', 'speed_scaling', _scaled(s)) for s in (0.0, 0.5, 0.95, 1.2)),
+    *(Scenario(f'speed scaling {value:g}', 'speed_scaling', _scaled(value))
+      for value in (0.0, 0.5, 0.95, 1.2)),
     Scenario('speed scaling 0.5, not told', 'speed_scaling', _scaled(0.5), reports=False),
     Scenario('speed scaling 0, not told', 'controller_holds', _scaled(0.0), reports=False),
     Scenario('speed scaling 0.5, topic alone', 'speed_scaling', _scaled(0.5), refers=False,
