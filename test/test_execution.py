@@ -227,6 +227,14 @@ def test_clocks_are_measured_and_watched():
     fault = clock.watch(ahead, (ahead + 400_000_000,) * 2, 0.005)
     assert fault.reason == 'clock' and "robot's clock has jumped by 0.4" in fault.text
     assert clock.robot(ahead) == ahead + 400_000_000
+    late = RobotClock(simulated=True)      # a clock that is a topic may come late, and catch up
+    late.measure(10**9, 10**9 + 300_000_000)
+    late.measure(10**9, 10**9 - 5_000_000)
+    late.check()
+    assert late.watch(10**10, (10**10 + 600_000_000,) * 2, 0.6) is None
+    assert late.watch(10**10 + 600_000_000, None, 0.005) is None
+    assert late.watch(10**10 + 5_000_000_000, None, 0.005).reason == 'clock'
+    clock.watch(ahead, None, 0.5)
     fault = clock.watch(ahead - 10**9, None, 0.005)
     assert fault.reason == 'clock' and 'clock of this node has jumped by -1.000' in fault.text
     for offset, text in ((400_000_000, r'0\.40 s behind'), (-400_000_000, r'0\.40 s ahead of')):

@@ -22,7 +22,7 @@ from robot_identification.arrays import Array
 from robot_identification.execution.motion_plan import MotionPlan
 
 EXACT = 1e-5    # [rad or m] from where the plan is then: there is no other progress
-MOVING = 0.02   # part of the largest velocity limit of the plan below which progress cannot be seen
+MOVING = 0.02   # part of the largest velocity limit below which progress cannot be seen
 NOISELESS = 1e-3    # the same of a reference
 NEWTON = 6      # steps of the search for the nearest position on the plan, at most
 FOUND = 1e-5    # [s] of a step that ends it

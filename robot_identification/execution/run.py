@@ -24,7 +24,7 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.errors import ExecutionError
 from robot_identification.execution.motion_plan import MotionPlan
-from robot_identification.execution.pieces import brake, hold, PAST, Piece, whole
+from robot_identification.execution.pieces import brake, hold, PAST, Piece, REST, whole
 from robot_identification.execution.progress import Position, Progress
 from robot_identification.execution.silence import Silence
 from robot_identification.execution.watch import Fault, Tolerances, Watch
@@ -35,8 +35,9 @@ PATIENCE = 1.0   # [s] more until the arm must rest
 RESTING = 0.02   # [rad/s or m/s] velocity that counts as rest, of differences over the last states
 HISTORY = 0.1    # [s] of positions that rest is judged by
 REFRESH = 0.1    # [s] after which the dead man's brake is made anew
-MEASURED = 0.02     # [s] over which the rate of the arm is taken
+MEASURED = 0.02     # [s] between positions of the arm of which its progress is taken
 AHEAD = 0.02        # [s] that a command may be ahead of its reference: a cycle of 50 Hz
+RECENT = 0.1        # [s] for which a reference is taken to go on as it did
 OFF = 0.005         # [rad or m] from our path: the reference is somebody else's
 BEHIND = 0.03       # [s] that a reference may be behind or ahead; one cycle, and the clocks
 SCALED = 1e-3       # [-] from 1 of a reported speed scaling that counts
@@ -234,6 +235,10 @@ class Run:
         if fault is not None:
             self._brake(now, fault)
             return
+        if not self._begun and now > -REST / 4:     # it would be entered in motion
+            self._brake(now, Fault('late', 'this node was held up before the motion; nothing '
+                                   'moved, the computer is too busy'))
+            return
         if not self._begun and self.silence.fresh:     # nothing is sent on what is not known
             self._begun, self._end = True, self.plan.duration
             self._link.send(whole(self.plan))
@@ -295,10 +300,10 @@ class Run:
                      f'times its speed; it must be 1 (speed slider at 100 %, no pause)')
 
     def _judged(self, states: States) -> Fault | None:
-        known = self._refers and self._begun
+        known, position = self._refers and self._begun, self._reference.position
         fault = self.watch.states(
-            self._reference.position.on_plan(states.t) if known else states.t,
-            states.q, states.v, states.effort)
+            position.on_plan(states.t) if known else states.t, states.q, states.v, states.effort,
+            not known or states.t[-1] < position.t + RECENT)
         if fault is None or fault.reason != 'tracking_error' or self._refers:
             return fault
         found = self._measured
@@ -365,7 +370,9 @@ class Run:
 
     def _remember(self, states: States) -> None:
         q = joint_position(self._arm, states.q[-1:])[0]
-        if self._begun and not self.braking:
+        told = self._refers and self._quiet.fresh
+        due = states.t[-1] >= self._measured.position.t + MEASURED
+        if self._begun and not self.braking and not told and due:
             self._measured.update(float(states.t[-1]), q)
             found = self._measured.position
             if abs(found.rate - 1) < 0.1 and 0 < found.behind < 2 * BEHIND:

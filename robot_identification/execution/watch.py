@@ -134,7 +134,8 @@ class Watch:
                      f'{self.tolerances.stale:g} s; look at the network and at the '
                      f'joint_state_broadcaster')
 
-    def states(self, t: Array, q: Array, v: Array | None, effort: Array | None) -> Fault | None:
+    def states(self, t: Array, q: Array, v: Array | None, effort: Array | None,
+               due: bool = True) -> Fault | None:
         """
         Judge N joint states in a row.
 
@@ -144,13 +145,17 @@ class Watch:
             Their stamps since the begin of the plan, (N,) [s].
         q, v, effort
             As published, (N, n), in the arm's order.
+        due
+            Whether it is known where the arm should be; else that is not looked at.
 
         """
         position = joint_position(self.arm, q)
         expected = self.plan.evaluate(t)[0]
         error = np.abs(position - expected)
-        self.largest_error = np.maximum(self.largest_error, error.max(axis=0))
-        return (self._limits(position, v) or self._tracking(position, expected, error, t)
+        if due:
+            self.largest_error = np.maximum(self.largest_error, error.max(axis=0))
+        return (self._limits(position, v)
+                or (self._tracking(position, expected, error, t) if due else None)
                 or self._effort(position, effort))
 
     def _limits(self, q: Array, v: Array | None) -> Fault | None:

@@ -34,6 +34,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 PATIENCE = 5.0  # [s]
 PREFERENCE = 1.0  # [s] for which `auto` waits for the action where the topic is there already
+COMING = 15.0  # [s] more for the dead man's process, on a busy computer
 ASKED = ('joints', 'allow_trajectory_replacement', 'interpolation_method')
 TRANSPORTS = ('auto', 'action', 'topic')
 
@@ -169,7 +170,7 @@ class ControllerClient:
                 self.dead_man.check()
                 return link
             except ExecutionError:
-                if time.monotonic() > latest:
+                if time.monotonic() > latest + COMING:
                     raise
                 time.sleep(0.02)
 

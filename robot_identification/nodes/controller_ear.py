@@ -24,9 +24,11 @@ from action_msgs.msg import GoalStatus, GoalStatusArray
 import numpy as np
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.serialization import deserialize_message
 from robot_identification.arrays import Array
 from robot_identification.errors import ExecutionError
 from robot_identification.execution import Fault
+from robot_identification.nodes.batch import BatchSubscription
 from robot_identification.nodes.control_messages import message_type
 from robot_identification.nodes.trajectories import stamp_of
 from std_msgs.msg import Float64
@@ -41,7 +43,7 @@ SCALED = 1e-3       # [-] from 1
 
 class ControllerEar:
     """
-    Listens to a controller; callbacks run in the executor, the rest in the thread of the motion.
+    Listens to a controller; callbacks run in the executor, the rest in a motion's thread.
 
     Without control_msgs the reference is not heard; the trajectories and goals of others and
     UR's speed scaling are.
@@ -77,9 +79,9 @@ class ControllerEar:
         Node.create_subscription(node, GoalStatusArray, self._status, self._on_status, LATCHED)
         Node.create_subscription(node, Float64, self._scaling, self._on_scaling, 1)
         kind = message_type('control_msgs', 'msg', 'JointTrajectoryControllerState')
-        if kind is not None:
-            Node.create_subscription(node, kind, self._state, self._on_state, 10)
-        self._knows = kind is not None
+        self._kind, self._states = kind, None
+        if kind is not None:    # taken by the thread of the motion: the executor has enough to do
+            self._states = BatchSubscription(node, kind, self._state)
 
     def begin(self) -> None:
         """
@@ -92,14 +94,17 @@ class ControllerEar:
 
         """
         self._own_stamps, self._own_goals, self._foreign = set(), set(), ''
+        self._take()
         self._newest = None
         if self._goals:
             raise ExecutionError('another_client', f"'{self._topic.rsplit('/', 1)[0]}' follows a "
                                  f'goal of another client; wait for its end, or cancel it')
-        if self.refers:
-            latest = time.monotonic() + PATIENCE
-            while self._newest is None and time.monotonic() < latest:
-                time.sleep(0.01)
+        begin = time.monotonic()
+        while self._states is not None and self.newest() is None:
+            published = self._node.get_publishers_info_by_topic(self._state)
+            if time.monotonic() > begin + PATIENCE * (4 if published else 1):
+                break
+            time.sleep(0.01)
         scaling = self.scaling
         if not math.isnan(scaling) and abs(scaling - 1) > SCALED:
             raise ExecutionError('speed_scaling', f'the speed scaling is {scaling:.3g}, a motion '
@@ -107,8 +112,8 @@ class ControllerEar:
 
     @property
     def refers(self) -> bool:
-        """Whether the controller's reference can be heard."""
-        return self._knows and bool(self._node.get_publishers_info_by_topic(self._state))
+        """Whether the controller's reference is heard."""
+        return self._newest is not None
 
     @property
     def scaling(self) -> float:
@@ -143,6 +148,7 @@ class ControllerEar:
 
     def newest(self) -> tuple[int, Array, float, Array | None] | None:
         """Return stamp [ns], reference, speed scaling and command of the newest state."""
+        self._take()
         return self._newest
 
     def _on_trajectory(self, message: Any) -> None:
@@ -156,7 +162,11 @@ class ControllerEar:
     def _on_scaling(self, message: Any) -> None:
         self._percent = float(message.data)
 
-    def _on_state(self, message: Any) -> None:
+    def _take(self) -> None:
+        messages = [] if self._states is None else self._states.take()[0]
+        if not messages:
+            return
+        message = deserialize_message(messages[-1], self._kind)
         names = list(message.joint_names)
         if not set(self._names) <= set(names):
             return

@@ -36,6 +36,7 @@ from robot_identification.execution import (
     Sending,
     States,
     Tolerances,
+    Watch,
 )
 from robot_identification.execution.pieces import REST
 from robot_identification.execution.robot_clock import RobotClock
@@ -112,7 +113,7 @@ class Motion:
         self._tolerances, self._sending, self._speed = tolerances, sending, speed
         self._warn = warn
         self._efforts: Array | None = None   # as published before the motion
-        self._clock = RobotClock()
+        self._clock = RobotClock(bool(node.get_parameter('use_sim_time').value))
         self._stop: Fault | None = None
 
     @property
@@ -177,7 +178,8 @@ class Motion:
             taken = listener.take()
         first, newest = taken[1][0], taken
         latest = time.monotonic() + LOOK
-        while time.monotonic() < latest:
+        while time.monotonic() < latest or (
+                not self._clock.agrees and time.monotonic() < latest + PATIENCE):
             time.sleep(STEP)
             taken = listener.take()
             if taken is not None:
@@ -212,15 +214,17 @@ class Motion:
     def _perform(self, plan: MotionPlan, q: Array, link: Transport, listener: JointStateListener,
                  recording: str, excitation: str, feedback: Feedback) -> Outcome:
         ear, clock = self._controller.ear, self._clock
-        begin = clock.robot(self._now()) + round(0.5 * REST * 1e9)
-        run = Run(self._arm, plan, _Link(self._controller, link, clock, begin),
-                  self._tolerances, self._sending, refers=ear.refers)
-        unwatched = run.watch.look(self._efforts, q)
+        unwatched = Watch(self._arm, plan, self._tolerances).look(self._efforts, q)
         if unwatched and self._tolerances.efforts:
             raise ExecutionError('effort_unwatched', f'efforts cannot be watched: {unwatched}; or '
                                  f'set watch.efforts to false, and keep a hand on the stop')
         if unwatched:
             self._warn(f'efforts are not watched: {unwatched}')
+        # what takes its time the first time is behind us: the motion begins soon
+        way = _Link(self._controller, link, clock,
+                    clock.robot(self._now()) + round(0.5 * REST * 1e9))
+        run = Run(self._arm, plan, way, self._tolerances, self._sending, refers=ear.refers)
+        run.watch.look(self._efforts, q)
         bag = _Bag(self._recorder if recording else None, recording, excitation,
                    plan.start_of('settle'), plan.start_of('run_in'))
         last, told = time.monotonic(), 0
@@ -229,6 +233,8 @@ class Motion:
             real, taken = time.monotonic(), listener.take()
             stamps = None if taken is None else (int(taken[0][0]), int(taken[0][-1]))
             jumped = clock.watch(self._now(), stamps, real - last)
+            way.begin += clock.jump
+            begin = way.begin
             now = (clock.robot(self._now()) - begin) / 1e9
             fault = (jumped or self._stop or link.news() or ear.news(goals=link.name == 'topic')
                      or bag.step(now, run.braking))
@@ -263,10 +269,10 @@ class _Link:
     def __init__(self, controller: ControllerClient, link: Transport, clock: RobotClock,
                  begin: int) -> None:
         self._controller, self._link, self._clock = controller, link, clock
-        self._begin = begin
+        self.begin = begin
 
     def _message(self, piece: Piece) -> Any:
-        message = trajectory_message(self._controller.joint_names, piece, self._begin)
+        message = trajectory_message(self._controller.joint_names, piece, self.begin)
         self._controller.ear.own(stamp_of(message.header.stamp))
         return message
 
@@ -279,7 +285,7 @@ class _Link:
         if piece is None:
             self._controller.dead_man.leave(None, 0)
         else:
-            latest = self._begin + round(until * 1e9) + (self._clock.offset or 0)
+            latest = self.begin + round(until * 1e9) + (self._clock.offset or 0)
             self._controller.dead_man.leave(self._message(piece), latest)
 
     def cancel(self) -> bool:

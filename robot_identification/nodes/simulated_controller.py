@@ -42,7 +42,9 @@ from robot_identification.simulation.trajectory_controller import (
 from std_msgs.msg import Float64
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-RATE = 50.0     # [Hz] of the controller's state and of the action's feedback
+PERIOD = 0.002  # [s] of the controller; the drives go on at its velocity between its cycles
+RATE = 50.0     # [Hz] of the controller's state
+FEEDBACK = 10   # of its messages for one of the action's feedback and of the robot's scaling
 TOLERANCES = {
     'path_tolerance': ('path', 'from which a motion is ended [rad or m]; 0: never'),
     'goal_tolerance': ('goal', 'within which a goal is reached [rad or m]; 0: at once'),
@@ -80,18 +82,15 @@ class SimulatedController:
         Where to begin, (n,) [rad or m].
     faults
         What goes wrong.
-    period
-        Of its cycle [s].
 
     """
 
-    def __init__(self, name: str, arm: Arm, q: Array, faults: Faults,
-                 period: float) -> None:
+    def __init__(self, name: str, arm: Arm, q: Array, faults: Faults) -> None:
         self.node = node = Node(name)
         self._faults, self._names = faults, arm.joint_names
         declare(node, 'joints', list(arm.joint_names), 'of the controller')
         wraps = ~np.isfinite(arm.limits.upper - arm.limits.lower)
-        self.controller = TrajectoryController(arm.joint_names, q, period, wraps)
+        self.controller = TrajectoryController(arm.joint_names, q, PERIOD, wraps)
         self.controller.tolerances = Tolerances(**{
             field: declare(node, name, 0.0, text, read_only=False, lower=0.0, upper=10.0)
             for name, (field, text) in TOLERANCES.items()})
@@ -101,9 +100,10 @@ class SimulatedController:
         self._incoming: deque[_Goal] = deque()
         self._cancelled: deque[Any] = deque()
         self._goals: list[_Goal] = []
-        self._told, self._published = 1.0, -1.0
+        self._told, self._published, self._cycle = 1.0, -1.0, -9.0
         self._percent = node.create_publisher(
             Float64, 'speed_scaling_state_broadcaster/speed_scaling', 1)
+        self._count = 0
         self._offer()
 
     def _offer(self) -> None:
@@ -146,6 +146,10 @@ class SimulatedController:
 
         """
         controller = self.controller
+        passed = t - self._cycle
+        if 0 <= passed < 0.9 * PERIOD:
+            return controller.command[0] + passed * controller.command[1], controller.command[1]
+        self._cycle = t
         self._now, self._q = stamp / SECOND, q.copy()
         controller.scaling = self._told * self._faults.scaling
         for message in self._topic.take()[0]:
@@ -154,6 +158,7 @@ class SimulatedController:
             goal = self._incoming.popleft()
             if self._accept(goal.handle.request.trajectory, goal.state):
                 self._goals.append(goal)
+                self.node.get_logger().info('goal accepted')
             else:
                 goal.state.end('aborted', -1, 'rejected after it was accepted')
                 goal.done.set_result(goal.state)
@@ -162,7 +167,7 @@ class SimulatedController:
             for goal in self._goals:
                 if goal.handle.goal_id == wanted:
                     controller.cancel(goal.state)
-        command = controller.update(self._now, q, v)
+        command = controller.update(self._now, q, v, passed if passed < 1 else PERIOD)
         for goal in [goal for goal in self._goals if goal.state.state]:
             self._goals.remove(goal)
             goal.done.set_result(goal.state)
@@ -184,7 +189,9 @@ class SimulatedController:
 
     def _publish(self, stamp: int) -> None:
         controller = self.controller
-        self._percent.publish(Float64(data=100.0 * controller.scaling))
+        self._count += 1
+        if self._count % FEEDBACK == 0:
+            self._percent.publish(Float64(data=100.0 * controller.scaling))
         if self._state is None or not controller.active:
             return
         values = (controller.reference[0], self._q, controller.error(self._q),
@@ -195,7 +202,7 @@ class SimulatedController:
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, SECOND)
         message.speed_scaling_factor = float(controller.scaling)
         self._state.publish(message)
-        for goal in self._goals:
+        for goal in self._goals if self._count % FEEDBACK == 0 else ():
             feedback = self._kind.Feedback(joint_names=list(self._names), desired=points[0],
                                            actual=points[1], error=points[2])
             feedback.header = message.header

@@ -36,6 +36,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
 CLOCK_STEP = 0.005  # [s] between messages on /clock
+YIELD = 2e-4        # [s] for the executor, where the physics are slower than real time
 LATE = 0.5          # [s] behind real time that is worth a warning
 
 
@@ -67,8 +68,7 @@ class SimulatedRobotProcess:
         if home is not None:
             self.robot.reset(home)
         self.controller = SimulatedController(
-            name, self.arm, np.array(self.robot.plant.q), self.faults,
-            1 / self.robot.plant.options.control_rate)
+            name, self.arm, np.array(self.robot.plant.q), self.faults)
         qos = QoSProfile(depth=100, reliability=ReliabilityPolicy.RELIABLE)
         self._states = node.create_publisher(JointState, 'joint_states', qos)
         self._clock = node.create_publisher(Clock, '/clock', 10) if self.publishes_clock else None
@@ -124,6 +124,7 @@ class SimulatedRobotProcess:
                 time.sleep(-behind)
             elif self.publishes_clock:
                 begin += behind  # everybody follows this clock: nobody is late
+                time.sleep(YIELD)
             elif behind > LATE and not warned:
                 warned = True
                 self.node.get_logger().warning(

@@ -200,7 +200,7 @@ class TrajectoryController:
         """Begin again, holding at the measured position."""
         self.active, self._holding, self._to_hold, self._last = True, True, True, None
 
-    def update(self, now: float, q: Array, v: Array) -> Point:
+    def update(self, now: float, q: Array, v: Array, passed: float | None = None) -> Point:
         """
         Go through one cycle and return the command, q, v and a, (n,) each.
 
@@ -210,11 +210,14 @@ class TrajectoryController:
             The controller's time [s].
         q, v
             Measured, (n,).
+        passed
+            Since the last cycle, on a clock that never jumps [s]; by `now` when None.
 
         """
         if not self.active:
             return self.command
-        passed = self.period if self._last is None else now - self._last
+        if passed is None:
+            passed = self.period if self._last is None else now - self._last
         self._last = now
         if self._to_hold:
             self._hold_at(now, q)

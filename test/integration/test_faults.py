@@ -126,7 +126,7 @@ def test_clocks(system, speeds):
     assert refused.reason == 'clock' and '0.4' in refused.message, refused.message
     execution = Execution(system, excitation='a.yaml')
     execution.reach(APPROACH)
-    system.fault(clock=0.4)
+    system.fault(clock=3.0)
     result = execution.result()
     system.fault(**CALM)
     assert result.reason == 'clock' and 'jumped' in result.message, result.message
