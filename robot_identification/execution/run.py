@@ -37,6 +37,7 @@ HISTORY = 0.1    # [s] of positions that rest is judged by
 REFRESH = 0.1    # [s] after which the dead man's brake is made anew
 MEASURED = 0.02     # [s] between positions of the arm of which its progress is taken
 AHEAD = 0.02        # [s] that a command may be ahead of its reference: a cycle of 50 Hz
+GRACE = 0.5         # [s] for the controller's own word of why its reference is not on our way
 RECENT = 0.1        # [s] for which a reference is taken to go on as it did
 OFF = 0.005         # [rad or m] from our path: the reference is somebody else's
 BEHIND = 0.03       # [s] that a reference may be behind or ahead; one cycle, and the clocks
@@ -177,6 +178,7 @@ class Run:
         self._ahead = 0.0       # [s] of the command before its reference
         self._begun, self._end = False, math.inf
         self._guarded, self._due = math.inf, -math.inf
+        self._doubt: float | None = None    # since when the reference is not on our way [s]
         self._recent: list[tuple[float, Array]] = []
         self._stop: Fault | None = None
 
@@ -228,7 +230,7 @@ class Run:
         if self.braking:
             self._finish(now)
             return
-        fault = self._stop or self._late(now) or self._controller() or self.watch.stale(
+        fault = self._stop or self._late(now) or self._controller(now) or self.watch.stale(
             self.silence)
         if fault is None and states is not None and heard:
             fault = self._judged(states)
@@ -271,7 +273,7 @@ class Run:
         return Fault('late', f'this node was held up at {now:.2f} s for too long, and the arm was '
                      f'braked without it; the computer is too busy', touch=False)
 
-    def _controller(self) -> Fault | None:
+    def _controller(self, now: float) -> Fault | None:
         """Compare the controller's reference with the plan."""
         if not self._refers or not self._begun:
             return None
@@ -279,6 +281,14 @@ class Run:
             return Fault('controller_silent', f'the controller has not told its reference for '
                          f'{self._quiet.age:.3f} s: it is not active any more, or out of reach')
         position, scaling = self._reference.position, self.scaling
+        stands = (position.behind > BEHIND and abs(scaling - 1) <= SCALED
+                  and abs(position.rate - 1) > STANDS)      # it is told that it is not scaled
+        if self._reference.off > OFF or stands:
+            self._doubt = now if self._doubt is None else self._doubt
+            if now < self._doubt + GRACE:
+                return None
+        else:
+            self._doubt = None
         if self._reference.off > OFF:
             return Fault('another_client', f"the controller's reference is "
                          f'{self._reference.off:.3g} away from our path: another client is in '
@@ -303,7 +313,7 @@ class Run:
         known, position = self._refers and self._begun, self._reference.position
         fault = self.watch.states(
             position.on_plan(states.t) if known else states.t, states.q, states.v, states.effort,
-            not known or states.t[-1] < position.t + RECENT)
+            not known or (states.t[-1] < position.t + RECENT and self._doubt is None))
         if fault is None or fault.reason != 'tracking_error' or self._refers:
             return fault
         found = self._measured

@@ -144,8 +144,8 @@ def judge(scenario: Scenario, arm: Arm, plan: MotionPlan, started: dict[Scenario
     kind = Scenario('', '', _nothing, scenario.refers, scenario.action, scenario.reports)
     reasons, rows = [], []
     for instant in INSTANTS[-1:] if scenario.reason == 'finished' else INSTANTS:
-        stand = _moving(kind, arm, plan, instant, started)
-        alone = _moving(kind, arm, plan, instant, started)
+        stand = in_motion(kind, arm, plan, instant, started)
+        alone = in_motion(kind, arm, plan, instant, started)
         alone.frozen, alone._guard = True, (None, np.inf)
         values = []
         for one in (stand, alone):
@@ -161,8 +161,9 @@ def judge(scenario: Scenario, arm: Arm, plan: MotionPlan, started: dict[Scenario
     return Row(scenario.name, tuple(dict.fromkeys(reasons)), step, excess, by_itself, rest, sent)
 
 
-def _moving(kind: Scenario, arm: Arm, plan: MotionPlan, instant: float,
-            started: dict[Scenario, Stand]) -> Stand:
+def in_motion(kind: Scenario, arm: Arm, plan: MotionPlan, instant: float,
+              started: dict[Scenario, Stand]) -> Stand:
+    """Return a stand that has come to an instant of the excitation [s], as `judge` begins with."""
     key = Scenario(str(instant), '', _nothing, kind.refers, kind.action, kind.reports)
     if key not in started:
         earlier = [other for k, other in started.items() if k.name and float(k.name) < instant

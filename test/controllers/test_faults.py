@@ -16,8 +16,8 @@
 import numpy as np
 import pytest
 from robot_identification.arm import load_arm
-from robot_identification.stand import FAULTS, judge, Stand, stand_motion
-from robot_identification.stand.faults import INSTANTS
+from robot_identification.stand import FAULTS, judge, Scenario, Stand, stand_motion
+from robot_identification.stand.faults import in_motion, INSTANTS
 
 BOUND = 1.05    # of what the acceleration limit allows in a cycle; interpolation takes the rest
 BEST = 60.0     # the same where the reference is not heard, or is too fast: bounded, not none
@@ -59,9 +59,8 @@ def test_the_command_is_the_plan(stands):
 @pytest.mark.parametrize('part', [0.99, 0.8, 0.3, 0.05])
 @pytest.mark.parametrize('instant', INSTANTS)
 def test_any_scaling_below_one(stands, part, instant):
-    arm, plan, _ = stands
-    stand = Stand(arm, plan)
-    stand.until(plan.start_of('excitation') + instant)
+    arm, plan, started = stands
+    stand = in_motion(Scenario('', '', None), arm, plan, instant, started)
     begin = len(stand.commands)
     stand.controller.scaling = part
     stand.until(stand.t + 6.0)
@@ -73,9 +72,8 @@ def test_any_scaling_below_one(stands, part, instant):
 
 
 def test_a_pause_that_ends_does_not_move_the_arm_again(stands):
-    arm, plan, _ = stands
-    stand = Stand(arm, plan)
-    stand.until(plan.start_of('excitation') + 1.3)
+    arm, plan, started = stands
+    stand = in_motion(Scenario('', '', None), arm, plan, INSTANTS[0], started)
     stand.controller.scaling = 0.0
     stand.until(stand.t + 1.0)
     rest = stand.commands[-1]
