@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 import hashlib
 from pathlib import Path
 import re
@@ -76,6 +76,8 @@ class Arm:
         Springs and counterbalances, each between the two links of a joint.
     unmeasured
         Joints whose effort is not measured: they move, and are left out of fit and verdict.
+    estimate_gravity
+        Whether the direction of gravity is to be estimated, beginning at `gravity`.
 
     """
 
@@ -95,6 +97,7 @@ class Arm:
     urdf_file: Path | None = None
     balancers: tuple[Balancer, ...] = ()
     unmeasured: tuple[str, ...] = ()
+    estimate_gravity: bool = False
 
     @classmethod
     def from_urdf(
@@ -155,6 +158,13 @@ class Arm:
     def files(self) -> tuple[Path, ...]:
         """The files that the arm was read from; no output may replace them."""
         return tuple(path for path in (self.source, self.urdf_file) if path is not None)
+
+    def with_gravity(self, gravity: ArrayLike) -> Arm:
+        """Return the same arm under another gravity, (3,) [m/s^2] in the base frame."""
+        model = pin.Model(self.model)
+        model.gravity.linear = _gravity(gravity)
+        return replace(self, model=model, gravity=read_only(model.gravity.linear),
+                       estimate_gravity=False)
 
     @property
     def n(self) -> int:

@@ -115,6 +115,7 @@ def arm_from_mapping(content: Mapping[str, Any], *, folder: Path, origin: str,
         base, limits=limits, drives=drives, effort=effort, source=source,
         position=_position(base, content.get('position', {}), origin), recording_keys=dict(keys),
         balancers=_balancers(base, content.get('balancers', {}), f'{origin}, balancers'),
+        estimate_gravity=content.get('gravity') == ESTIMATE,
         unmeasured=_unmeasured(base, content.get('unmeasured', []), f'{origin}, unmeasured'))
     try:
         limits.check(arm.joint_names)
@@ -208,11 +209,13 @@ def _section(kind: Any, content: Any, origin: str) -> Any:
 
 
 def _gravity(content: Mapping[str, Any], origin: str) -> np.ndarray:
-    if 'mount' in content and 'gravity' in content:
+    gravity = content.get('gravity', STANDARD_GRAVITY)
+    if gravity == ESTIMATE:
+        gravity = STANDARD_GRAVITY
+    elif 'mount' in content and 'gravity' in content:
         raise ConfigurationError(f'{origin} gives both `gravity` and `mount`; give one of them')
-    gravity = np.array(content.get('gravity', STANDARD_GRAVITY), dtype=float)
     if 'mount' not in content:
-        return gravity
+        return _numbers(gravity, 3, f'{origin}, gravity')
     _known_keys(content['mount'], ('rpy',), f'{origin}, mount')
     rpy = _numbers(content['mount'].get('rpy', []), 3, f'{origin}, mount.rpy')
     return rotation_from_rpy(rpy).T @ np.array(STANDARD_GRAVITY)
