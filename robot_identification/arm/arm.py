@@ -72,6 +72,8 @@ class Arm:
         The file that the arm came from.
     urdf_file
         The URDF or xacro file, None when the URDF was given as text.
+    wider_limits
+        Joints whose limits the robot YAML makes wider than the URDF's, which it calls wrong.
     balancers
         Springs and counterbalances, each between the two links of a joint.
     unmeasured
@@ -95,6 +97,7 @@ class Arm:
     recording_keys: Mapping[str, str] = field(default_factory=dict)
     source: Path | None = None
     urdf_file: Path | None = None
+    wider_limits: tuple[str, ...] = ()
     balancers: tuple[Balancer, ...] = ()
     unmeasured: tuple[str, ...] = ()
     estimate_gravity: bool = False
@@ -254,6 +257,11 @@ def _gravity(gravity: ArrayLike) -> np.ndarray:
 
 def _build_model(folded: str, origin: str) -> pin.Model:
     root = ElementTree.fromstring(folded)
+    for element in list(root):    # shapes are not part of the model, and must not be read for it
+        if element.tag not in ('link', 'joint'):
+            root.remove(element)
+        for part in [part for part in element if part.tag in ('visual', 'collision')]:
+            element.remove(part)
     for joint in root.findall('joint'):
         if joint.get('type') == 'continuous':
             joint.set('type', 'revolute')

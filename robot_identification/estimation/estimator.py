@@ -91,6 +91,12 @@ class Estimator(ABC):
     own_covariance
         Whether the covariance is not that of weighted least squares; it is then conditional on the
         shape of the friction.
+    equal_weights
+        Whether all joints weigh the same, also in the consistent model.
+    candidate
+        Whether the estimator 'auto' tries it.
+    needs_repeats
+        Whether it needs the noise that the periods of a repeated motion show.
 
     """
 
@@ -98,6 +104,9 @@ class Estimator(ABC):
     summary: ClassVar[str]
     features: ClassVar[Features]
     own_covariance: ClassVar[bool] = False
+    equal_weights: ClassVar[bool] = False
+    candidate: ClassVar[bool] = False
+    needs_repeats: ClassVar[bool] = False
 
     @abstractmethod
     def weights(self, regression: Regression, reweighted: Reweighted) -> Array:
@@ -143,9 +152,8 @@ class Estimator(ABC):
             The estimator needs what the recordings do not have.
 
         """
-        if not regression.fixed:
-            return self._fit_shape(regression)
-        return self._fit(regression)
+        estimate = self._fit(regression) if regression.fixed else self._fit_shape(regression)
+        return replace(estimate, equal_weights=self.equal_weights)
 
     def _fit(self, regression: Regression) -> Estimate:
         normal = regression.normal

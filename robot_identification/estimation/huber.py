@@ -62,6 +62,7 @@ class Huber(Estimator):
     """
 
     name = 'huber'
+    candidate = True
     summary = 'robust: Huber loss by re-weighting rows; for outliers, collisions, sticking'
     features = Features(cost='one pass, then some ten rounds over kept rows', consistent=NEAREST,
                         purpose='there are outliers: collisions, slips, sticking')

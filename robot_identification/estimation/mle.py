@@ -40,6 +40,8 @@ class MaximumLikelihood(Estimator):
     """
 
     name = 'mle'
+    candidate = True
+    needs_repeats = True
     summary = 'maximum likelihood; noise measured over the periods of a repeated motion'
     features = Features(needs='two periods of a repeated motion',
                         purpose='the motion repeats often')
