@@ -50,7 +50,7 @@ def test_tilt_is_found_within_its_interval_and_not_where_there_is_none():
     distances, alarms = [], 0
     for seed in range(6):
         _, tilt = stand(PANDA, [samples_of(tilted(PANDA, ANGLES), seed)],
-                          get_estimator('wls'), 'coulomb_viscous')
+                        get_estimator('wls'), 'coulomb_viscous')
         miss = tilt.angles - ANGLES
         distances.append(miss @ np.linalg.solve(tilt.covariance, miss))
         assert np.allclose(tilt.angles, ANGLES, atol=np.radians(0.1))
