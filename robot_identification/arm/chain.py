@@ -165,8 +165,9 @@ def _only_arm(tree: _Tree, base: str | None, origin: str) -> list[_Joint]:
     if len(branches) > 1:
         arms = _long_enough([b for b in branches if len(b) >= SHORTEST_ARM])
         if len(arms) != 1:
-            listed = '; '.join(f'--tip {b[-1].child} ({len(b)} joints, {b[0].name} to {b[-1].name})'
-                               for b in arms or branches)
+            listed = '; '.join(
+                f'--tip {b[-1].child} ({len(b)} joints, {b[0].name} to {b[-1].name})'
+                for b in arms or branches)
             raise ArmError(f'{origin} has {len(arms) or len(branches)} branches that move, so '
                            f'say which one is the arm: {listed}')
         branches = arms

@@ -36,8 +36,8 @@ def find_package(name: str, near: Path | None = None,
     Return the folder of a ROS package, None when it is nowhere.
 
     It is looked for in the given folders and up to two levels below, in and beside the folders
-    above the file, and where ROS is sourced. A package is recognised by the name in its
-    package.xml; without one by the folder's name.
+    above the file, and where ROS is sourced. A package is recognised by the
+    folder's name or by that in its package.xml.
 
     Parameters
     ----------
@@ -76,9 +76,11 @@ def _below(folder: Path, name: str, patterns: Iterable[str]) -> Iterator[Path]:
 
 
 def _is(folder: Path, name: str) -> bool:
+    if folder.name == name and folder.is_dir():
+        return True
     try:
         text = (folder / 'package.xml').read_text(encoding='utf-8', errors='replace')
     except OSError:
-        return folder.name == name and folder.is_dir()
+        return False
     found = re.search(r'<name>\s*([^<]*?)\s*</name>', text)
     return found is not None and found.group(1) == name

@@ -44,8 +44,8 @@ find_package = runpy.run_path(order['finder'])['find_package']
 def find(name):
     folder = find_package(name, pathlib.Path(order['path']), order['folders'])
     if folder is None:
-        sys.exit(f"the package '{name}' is not in --package-dir, not around the file and "
-                          f"not in a sourced ROS; name the folder that holds it with --package-dir")
+        sys.exit(f"the package '{name}' is not in --package-dir, not around the file and not in "
+                 f"a sourced ROS; name the folder that holds it with --package-dir")
     return str(folder)
 substitution_args._eval_find = find
 text = xacro.process_file(order['path'], mappings=order['arguments']).toxml()
@@ -98,7 +98,8 @@ def _expand_xacro(path: Path, arguments: dict[str, str],
              'finder': packages.__file__}
     try:
         done = subprocess.run(
-            [sys.executable, '-c', XACRO, json.dumps(order)], capture_output=True, timeout=XACRO_SECONDS,
+            [sys.executable, '-c', XACRO, json.dumps(order)], capture_output=True,
+            timeout=XACRO_SECONDS,
             env={**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))})
     except subprocess.TimeoutExpired as error:
         raise ArmError(f"xacro did not expand '{path}' within {XACRO_SECONDS} s; does it "
@@ -192,7 +193,7 @@ def fold_urdf(text: str, origin: str,
         kind = joint.get('type')
         if name in locked:
             positions[name] = _fix(joint, locked[name])
-        elif joint.find('mimic') is not None:
+        elif kind != 'fixed' and joint.find('mimic') is not None:
             master = joint.find('mimic').get('joint')  # type: ignore[union-attr]
             raise ArmError(f"{origin}: joint '{name}' mimics '{master}', which has no torque of "
                            f'its own to identify; lock it: locked: {{{name}: 0.0}}')
