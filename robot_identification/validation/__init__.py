@@ -13,6 +13,7 @@
 # limitations under the License.
 """Validation: errors on held-out motion, repeats of the training motion, the verdict."""
 
+from robot_identification.validation.finding import Finding
 from robot_identification.validation.held_out import evaluate, HeldOut
 from robot_identification.validation.live import LiveResidual, LiveValidation
 from robot_identification.validation.metrics import Errors, errors, JointErrors

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError
+from robot_identification.validation.finding import Finding
 from robot_identification.validation.held_out import HeldOut
 from robot_identification.validation.metrics import JointErrors
 
@@ -89,6 +90,8 @@ class Verdict:
         The predictions it rests on.
     thresholds
         What was asked for.
+    findings
+        What the checks found, whether they gave an alarm or not.
 
     """
 
@@ -97,6 +100,12 @@ class Verdict:
     notes: tuple[str, ...]
     held_out: tuple[HeldOut, ...]
     thresholds: Thresholds
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def alarms(self) -> tuple[Finding, ...]:
+        """The findings that something is wrong."""
+        return tuple(finding for finding in self.findings if finding.alarm)
 
 
 def judge(
@@ -107,6 +116,7 @@ def judge(
     unexcited: Sequence[str] = (),
     infeasible: Sequence[str] = (),
     notes: Sequence[str] = (),
+    findings: Sequence[Finding] = (),
 ) -> Verdict:
     """
     Pass the verdict.
@@ -125,9 +135,11 @@ def judge(
         Links whose inertia is not physical.
     notes
         What else a user should know.
+    findings
+        What the checks found; alarms become notes.
 
     """
-    reasons, remarks = [], list(notes)
+    reasons, remarks = [], [f.sentence for f in findings if f.alarm] + list(notes)
     fresh = [h for h in held_out if not h.repeat]
     for h in held_out:
         if h.repeat:
@@ -152,4 +164,5 @@ def judge(
         reasons.append(f'the motion does not determine {", ".join(unexcited)}')
     for link in infeasible:
         reasons.append(f"the inertia of '{link}' is not physical")
-    return Verdict(not reasons, tuple(reasons), tuple(remarks), tuple(held_out), thresholds)
+    return Verdict(not reasons, tuple(reasons), tuple(remarks), tuple(held_out), thresholds,
+                   tuple(findings))
