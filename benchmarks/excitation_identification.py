@@ -39,6 +39,8 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arm import Arm, load_arm
+from robot_identification.design.columns import Columns, prior_deviations
+from robot_identification.design.optimisers.genetic import minimise_by_real_genetic
 from robot_identification.excitation import (
     build_problem,
     condition_number,
@@ -49,8 +51,6 @@ from robot_identification.excitation import (
     Requirements,
     Trajectory,
 )
-from robot_identification.excitation.columns import Columns, prior_deviations
-from robot_identification.excitation.optimisers.genetic import minimise_by_real_genetic
 from robot_identification.identification import IdentificationResult, identify
 from robot_identification.simulation import Plant, PlantOptions, simulate, SimulatedRun
 

@@ -41,6 +41,7 @@ import numpy as np
 import pinocchio as pin
 from robot_identification.arm import Arm, load_arm
 from robot_identification.arrays import Array
+from robot_identification.certificate.geometry.meshes import with_mesh_paths
 from robot_identification.excitation import (
     check_certificate,
     design,
@@ -49,7 +50,6 @@ from robot_identification.excitation import (
     Requirements,
     scene_for,
 )
-from robot_identification.excitation.geometry.meshes import with_mesh_paths
 from robot_identification.simulation import ContactGeometry, Plant, PlantOptions, simulate
 
 RANDOM_TIMES = 10_000

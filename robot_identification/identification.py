@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
-from robot_identification.dynamics import get_friction, IdentifiedModel
+from robot_identification.dynamics import get_friction, IdentifiedModel, ModelStructure
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation import (
     AUTO,
@@ -281,7 +281,14 @@ def _free_model(model: IdentifiedModel, estimate: Estimate) -> IdentifiedModel:
     return IdentifiedModel(
         model.arm, standard[structure.inertial].reshape(-1, 10), standard[structure.rotor],
         model.friction, standard[structure.friction_part].reshape(model.friction_parameters.shape),
-        friction_shape=model.friction_shape, delay=model.delay)
+        friction_shape=model.friction_shape, delay=model.delay,
+        balancers=_strengths(structure, standard))
+
+
+def _strengths(structure: ModelStructure, standard: Array) -> Array:
+    strengths = np.array([b.strength or 0.0 for b in structure.arm.balancers])
+    strengths[structure.unknown_balancers] = standard[structure.balancers]
+    return strengths
 
 
 def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds) -> Verdict:

@@ -20,6 +20,7 @@ import dataclasses
 from excitation_arms import chain, tree
 import numpy as np
 import pytest
+from robot_identification.design.columns import information_of
 from robot_identification.dynamics import ModelStructure
 from robot_identification.dynamics.friction import SmoothCoulomb
 from robot_identification.dynamics.regressor import joint_torque_regressor
@@ -37,7 +38,6 @@ from robot_identification.excitation import (
     SCALINGS,
     Trajectory,
 )
-from robot_identification.excitation.columns import information_of
 
 ARMS = {'chain': chain, 'tree': tree}
 SAMPLES = 60

@@ -25,7 +25,11 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.arm import load_arm
+from robot_identification.certificate import prove_clearance, prove_torque, prove_workspace
+from robot_identification.certificate.geometry.meshes import with_mesh_paths
 from robot_identification.cli import app
+from robot_identification.design.optimisers import Minimum
+from robot_identification.design.proven_motion import best_proven, repaired
 from robot_identification.errors import ExcitationError
 from robot_identification.excitation import (
     build_problem,
@@ -42,10 +46,6 @@ from robot_identification.excitation import (
     Trajectory,
     Workspace,
 )
-from robot_identification.excitation.geometry.meshes import with_mesh_paths
-from robot_identification.excitation.optimisers import Minimum
-from robot_identification.excitation.proof import prove_clearance, prove_torque, prove_workspace
-from robot_identification.excitation.proven_motion import best_proven, repaired
 from robot_identification.simulation import ContactGeometry, Plant, PlantOptions, simulate
 from typer.testing import CliRunner
 

@@ -21,6 +21,9 @@ from excitation_arms import chain, tree
 import numpy as np
 import pytest
 from robot_identification.arm import load_arm
+from robot_identification.certificate import prove_clearance, prove_torque, prove_workspace
+from robot_identification.certificate.geometry.shapes import coarse, Shape
+from robot_identification.certificate.requirements import nominal_inertial
 from robot_identification.dynamics.regressor import inverse_dynamics
 from robot_identification.errors import ExcitationError, UnknownNameError
 from robot_identification.excitation import (
@@ -37,9 +40,6 @@ from robot_identification.excitation import (
     Trajectory,
     Workspace,
 )
-from robot_identification.excitation.geometry.shapes import coarse, Shape
-from robot_identification.excitation.proof import prove_clearance, prove_torque, prove_workspace
-from robot_identification.excitation.requirements import nominal_inertial
 
 SAFE = Requirements(torque_margin=0.1, clearance=0.01)
 
@@ -93,7 +93,7 @@ def test_distances_are_those_of_coal_with_exact_derivatives(panda):
     rng = np.random.default_rng(2)
     q = rng.uniform(panda.limits.lower, panda.limits.upper, size=(20, 7))
     distances, gradients = scene.distances(q, 10.0)
-    from robot_identification.excitation.proof.clearance import _Prover
+    from robot_identification.certificate.clearance_proof import _Prover
     prover = _Prover(Trajectory(get_series('ffs', 8.0, 2), np.zeros((5, 7))), scene)
     world, origin = prover._frames(q)
     measured = np.array([[prover._measure(p, world[k], origin[k])
@@ -112,8 +112,8 @@ def test_distances_are_those_of_coal_with_exact_derivatives(panda):
 
 
 def test_round_shapes_and_convex_ones_agree_in_both_distances():
-    from robot_identification.excitation.geometry.scene import Scene
-    from robot_identification.excitation.proof.clearance import _Prover
+    from robot_identification.certificate.clearance_proof import _Prover
+    from robot_identification.certificate.geometry.scene import Scene
     arm = chain()
     ends = np.array([[0.0, 0.1, -0.2], [0.3, 0.0, 0.2]])
     shapes = (Shape('ball', 0, ends[:1], 0.1), Shape('rod', 2, ends, 0.05),
@@ -153,7 +153,7 @@ def test_workspace_bound_is_true(arm):
     frame = 'three' if arm.n == 3 else 'c'
     box = Workspace(frame, (-5.0, -5.0, -np.inf), (5.0, 5.0, 5.0))
     room = prove_workspace(arm, trajectory, box)
-    from robot_identification.excitation.constraints import WorkspaceLimits
+    from robot_identification.certificate import WorkspaceLimits
     point, _, _ = WorkspaceLimits(arm, trajectory.series, box).position(
         trajectory.derivative(np.linspace(0, 8, 20_001), 0))
     true = np.minimum(5.0 - point, np.where([True, True, False], point + 5.0, np.inf)).min()

@@ -29,9 +29,10 @@ import robot_identification
 ROOT = Path(robot_identification.__file__).resolve().parent
 MODULES = sorted(name for _, name, _
                  in pkgutil.walk_packages([str(ROOT)], 'robot_identification.'))
-ROOMS = ('errors', 'arrays', 'files', 'arm', 'dynamics', 'excitation', 'recording', 'simulation',
-         'execution', 'signals', 'regression', 'estimation', 'validation', 'identification',
-         'studies', 'reporting', 'bringup', 'nodes', 'cli')
+ROOMS = ('errors', 'arrays', 'files', 'arm', 'dynamics', 'motion', 'certificate', 'design',
+         'excitation', 'recording', 'simulation', 'execution', 'signals', 'regression',
+         'estimation', 'validation', 'identification', 'studies', 'reporting', 'bringup', 'nodes',
+         'cli')
 HEADER = Path(__file__).read_text(encoding='utf-8').splitlines()[:13]    # as ament_copyright's
 
 

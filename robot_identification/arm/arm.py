@@ -25,6 +25,7 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import ArrayLike
 import pinocchio as pin
+from robot_identification.arm.balancers import Balancer
 from robot_identification.arm.drives import Drives
 from robot_identification.arm.effort import Effort, PositionSignal
 from robot_identification.arm.limits import Limits
@@ -69,6 +70,8 @@ class Arm:
         Names of the arrays in recordings, where they are not `t`, `q`, `v`, `tau`, `current`.
     source
         The file that the arm came from.
+    balancers
+        Springs and counterbalances, each between the two links of a joint.
 
     """
 
@@ -85,6 +88,7 @@ class Arm:
     locked: Mapping[str, float] = field(default_factory=dict)
     recording_keys: Mapping[str, str] = field(default_factory=dict)
     source: Path | None = None
+    balancers: tuple[Balancer, ...] = ()
 
     @classmethod
     def from_urdf(
@@ -181,6 +185,33 @@ class Arm:
     def urdf_sha256(self) -> str:
         """Fingerprint of the URDF text."""
         return hashlib.sha256(self.urdf.encode('utf-8')).hexdigest()
+
+    def balancer_columns(self, q: Array) -> Array:
+        """
+        Return the drives' torques for balancers of strength one, (N, b) of the b balancers.
+
+        Parameters
+        ----------
+        q
+            Joint positions, (N, n) [rad or m].
+
+        """
+        out = np.empty((len(q), len(self.balancers)))
+        for k, balancer in enumerate(self.balancers):
+            out[:, k] = balancer.column(q[:, self.joint_names.index(balancer.joint)])
+        return out
+
+    def nominal_balance(self, q: Array) -> Array:
+        """Return the torque of balancers as far as it is known before a fit, (N, n)."""
+        strengths = np.array([b.expected for b in self.balancers])
+        torque: Array = (self.balancer_columns(q) * strengths) @ self.balanced_joints
+        return torque
+
+    @property
+    def balanced_joints(self) -> Array:
+        """Which joint each balancer acts on, (b, n) of zeros and ones."""
+        return read_only([[float(name == balancer.joint) for name in self.joint_names]
+                          for balancer in self.balancers]).reshape(-1, self.n)
 
     def units(self, rotational: str, linear: str) -> tuple[str, ...]:
         """Return for each joint the unit of a quantity: `rotational` or `linear`."""

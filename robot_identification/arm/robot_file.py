@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arm.arm import Arm, STANDARD_GRAVITY
+from robot_identification.arm.balancers import Balancer, BALANCERS, ESTIMATE
 from robot_identification.arm.drives import Drives
 from robot_identification.arm.effort import Effort, PositionSignal
 from robot_identification.arm.library import find_urdf
@@ -32,7 +33,7 @@ from robot_identification.errors import ArmError, ConfigurationError
 import yaml
 
 KEYS = ('name', 'urdf', 'locked', 'gravity', 'mount', 'joints', 'drives', 'coupling', 'effort',
-        'position', 'recording')
+        'position', 'recording', 'balancers')
 JOINT_KEYS = ('position', 'velocity', 'acceleration', 'jerk', 'torque')
 DRIVE_KEYS = ('gain', 'reduction', 'rotor_inertia')
 RECORDING_KEYS = ('t', 'q', 'v', 'tau', 'current', 'joint_names')
@@ -112,7 +113,8 @@ def arm_from_mapping(content: Mapping[str, Any], *, folder: Path, origin: str,
     _known_keys(keys, RECORDING_KEYS, f'{origin}, recording')
     arm = dataclasses.replace(
         base, limits=limits, drives=drives, effort=effort, source=source,
-        position=_position(base, content.get('position', {}), origin), recording_keys=dict(keys))
+        position=_position(base, content.get('position', {}), origin), recording_keys=dict(keys),
+        balancers=_balancers(base, content.get('balancers', {}), f'{origin}, balancers'))
     try:
         limits.check(arm.joint_names)
         drives.check(arm.joint_names)
@@ -149,18 +151,24 @@ def arm_to_mapping(arm: Arm) -> dict[str, Any]:
         'coupling': coupling, 'recording': dict(arm.recording_keys),
         'position': {'side': arm.position.side,
                      'offset': dict(zip(arm.joint_names, map(float, arm.position.offset)))}}
+    if arm.balancers:
+        content['balancers'] = {b.name: _balancer_content(b) for b in arm.balancers}
     if arm.effort is not None:
         content['effort'] = dataclasses.asdict(arm.effort)
     return content
 
 
 def _known_keys(content: Any, known: tuple[str, ...], origin: str) -> None:
-    if not isinstance(content, Mapping):
-        raise ConfigurationError(f'{origin} must be a mapping with the keys {", ".join(known)}')
+    _mapping(content, origin, f' with the keys {", ".join(known)}')
     for key in content:
         if key not in known:
             raise ConfigurationError(
                 f"{origin} has the unknown key '{key}'; known are: {', '.join(known)}")
+
+
+def _mapping(content: Any, origin: str, keys: str = '') -> None:
+    if not isinstance(content, Mapping):
+        raise ConfigurationError(f'{origin} must be a mapping{keys}, not {content!r}')
 
 
 def _without_locked(content: Mapping[str, Any], origin: str) -> dict[str, Any]:
@@ -258,6 +266,53 @@ def _drives(arm: Arm, content: Any, coupling: Any, origin: str) -> Drives:
             matrix[arm.joint_names.index(joint), arm.joint_names.index(other)] = _number(
                 value, f'{origin}, coupling, {joint}, {other}')
     return Drives(gains, reduction, rotor_inertia, matrix)
+
+
+def _balancers(arm: Arm, content: Any, origin: str) -> tuple[Balancer, ...]:
+    _mapping(content, origin)
+    return tuple(_balancer(arm, str(name), given, f'{origin}, {name}')
+                 for name, given in content.items())
+
+
+def _balancer(arm: Arm, name: str, content: Any, origin: str) -> Balancer:
+    _mapping(content, origin)
+    kind = content.get('kind')
+    if kind not in BALANCERS:
+        raise ConfigurationError(f'{origin}: the kind is {kind!r}; it must be one of '
+                                 f'{", ".join(BALANCERS)}')
+    member = BALANCERS[kind]
+    numbers = [item for item in dataclasses.fields(member)
+               if item.name not in ('name', 'joint', 'strength')]
+    _known_keys(content, ('kind', 'joint', member.parameter, *(f.name for f in numbers)), origin)
+    missing = [key for key in ('joint', member.parameter,
+                               *(f.name for f in numbers if f.default is dataclasses.MISSING))
+               if key not in content]
+    if missing:
+        raise ConfigurationError(f'{origin} lacks: {", ".join(missing)}')
+    joint, strength = str(content['joint']), content[member.parameter]
+    if joint not in arm.joint_names:
+        raise ConfigurationError(f"{origin}: there is no joint '{joint}'; the arm has "
+                                 f'{", ".join(arm.joint_names)}')
+    if member.turns and arm.prismatic[arm.joint_names.index(joint)]:
+        raise ConfigurationError(f"{origin}: a {kind} needs a joint that turns, and '{joint}' "
+                                 f'slides; take a torsion_spring, whose stiffness is then in N/m')
+    values: dict[str, Any] = {
+        f.name: bool(content[f.name]) if isinstance(f.default, bool)
+        else _number(content[f.name], f'{origin}, {f.name}')
+        for f in numbers if f.name in content}
+    known = None if strength == ESTIMATE else _number(strength, f'{origin}, {member.parameter}')
+    try:
+        return member(name=name, joint=joint, strength=known, **values)
+    except ConfigurationError as error:
+        raise ConfigurationError(f'{origin}: {error}') from error
+
+
+def _balancer_content(balancer: Balancer) -> dict[str, Any]:
+    content = {'kind': balancer.kind, **dataclasses.asdict(balancer)}
+    strength = content.pop('strength')
+    content[balancer.parameter] = ESTIMATE if strength is None else strength
+    del content['name']
+    return content
 
 
 def _position(arm: Arm, content: Any, origin: str) -> PositionSignal:

@@ -158,7 +158,9 @@ def base_parameters(
     nominal = ModelStructure(arm, structure.friction, structure.backend)
     stacked = nominal.columns(q, v, a, load).reshape(count * arm.n, structure.count)
     norms = np.linalg.norm(stacked, axis=0)
-    scale = np.where(norms > tolerance * norms.max(), norms, np.inf)
+    visible = norms > tolerance * np.delete(norms, structure.balancers).max()
+    visible[structure.balancers] = norms[structure.balancers] > 0    # of any unit
+    scale = np.where(visible, norms, np.inf)
     scaled = stacked / scale
 
     basis = np.empty((len(scaled), 0))

@@ -45,6 +45,7 @@ HEADER = """\
 # rotor_inertia: seen at the joint [kg m^2, or kg where it slides]
 # friction: at the joint [N m, N m s/rad; N, N s/m]
 # delay: of the torque after the position [s]
+# balancers: stiffness of springs [N m/rad, N/m], scale of gas springs [-]
 """
 
 
@@ -73,6 +74,8 @@ class IdentifiedModel:
     delay
         By how much each joint's measured positions lag its torque, (n,) [s]; zeros when None.
         `torque` predicts without delay, `validate` compares at the delayed instants.
+    balancers
+        Strengths of the arm's balancers, (b,); those that the arm knows when None.
 
     """
 
@@ -84,16 +87,21 @@ class IdentifiedModel:
     information: Mapping[str, Any] = field(default_factory=dict)
     friction_shape: Array = None  # type: ignore[assignment]
     delay: Array = None  # type: ignore[assignment]
+    balancers: Array = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         elements, friction = len(self.arm.transmission), get_friction(self.friction)
         shapes = {'inertial': (self.arm.n, 10), 'rotor_inertia': (elements,),
                   'friction_parameters': (elements, len(friction.parameters)),
-                  'friction_shape': (elements, len(friction.shape)), 'delay': (self.arm.n,)}
+                  'friction_shape': (elements, len(friction.shape)), 'delay': (self.arm.n,),
+                  'balancers': (len(self.arm.balancers),)}
         if self.friction_shape is None:
             object.__setattr__(self, 'friction_shape', np.zeros((elements, 0)))
         if self.delay is None:
             object.__setattr__(self, 'delay', np.zeros(self.arm.n))
+        if self.balancers is None:
+            expected = [b.expected for b in self.arm.balancers]
+            object.__setattr__(self, 'balancers', np.array(expected))
         for name, shape in shapes.items():
             object.__setattr__(self, name, read_only(getattr(self, name)))
             if getattr(self, name).shape != shape:
@@ -118,8 +126,16 @@ class IdentifiedModel:
 
         """
         rigid = inverse_dynamics(self.arm, q, v, a, self.inertial)
+        if self.arm.balancers:
+            rigid = rigid + self.balancer_torque(np.asarray(q, dtype=float))
         return rigid + self.drive_torque(np.asarray(v, dtype=float), np.asarray(a, dtype=float),
                                          rigid)
+
+    def balancer_torque(self, q: Array) -> Array:
+        """Return what balancers add to the drives' torques, (N, n) [N m or N]."""
+        torque: Array = ((self.arm.balancer_columns(q) * self.balancers)
+                         @ self.arm.balanced_joints)
+        return torque
 
     def drive_torque(self, v: Array, a: Array, load: Array | None = None) -> Array:
         """
@@ -182,6 +198,7 @@ class IdentifiedModel:
             'rotor_inertia': dict(zip(self.arm.element_names, map(float, self.rotor_inertia))),
             'friction': self._friction(),
             'delay': dict(zip(self.arm.joint_names, map(float, self.delay))),
+            'balancers': {b.label: float(x) for b, x in zip(self.arm.balancers, self.balancers)},
             'information': dict(self.information),
             'arm': arm_to_mapping(self.arm)}
         text = yaml.dump(content, Dumper=_Dumper, sort_keys=False, width=100,
@@ -231,6 +248,9 @@ def load_model(path: str | Path) -> IdentifiedModel:
             later['friction_shape'] = _ordered(content['friction']['shape'], arm.element_names)
         if 'delay' in content:
             later['delay'] = _ordered(content['delay'], arm.joint_names)
+        if arm.balancers:
+            later['balancers'] = _ordered(content['balancers'],
+                                          tuple(b.label for b in arm.balancers))
         return IdentifiedModel(
             arm=arm,
             inertial=_ordered(content['inertial'], arm.joint_names),

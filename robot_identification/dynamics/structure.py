@@ -32,9 +32,11 @@ class ModelStructure:
     """
     The standard parameters of an arm and the columns that belong to them.
 
-    tau = [W_inertial, W_rotor, W_friction] [pi; rotor inertias; friction], with 10 parameters for
-    each of the n links, then one rotor inertia and k friction parameters for each of the m rows of
-    `arm.transmission` (joints, then coupled drives).
+    tau - known = [W_inertial, W_balancer, W_rotor, W_friction] [pi; strengths; rotor inertias;
+    friction], with 10 parameters for each of the n links, the strength of each of the b balancers
+    to be estimated, then one rotor inertia and k friction parameters for each of the m rows of
+    `arm.transmission` (joints, then coupled drives). `known_torque` is that of balancers whose
+    strength is known.
 
     Parameters
     ----------
@@ -109,9 +111,20 @@ class ModelStructure:
         return slice(0, 10 * self.arm.n)
 
     @property
+    def balancers(self) -> slice:
+        """Place of the strengths of the balancers that are to be estimated."""
+        return slice(10 * self.arm.n, 10 * self.arm.n + len(self.unknown_balancers))
+
+    @property
+    def unknown_balancers(self) -> list[int]:
+        """Which of the arm's balancers are to be estimated."""
+        return [k for k, b in enumerate(self.arm.balancers) if b.strength is None]
+
+    @property
     def rotor(self) -> slice:
         """Place of the rotor inertias."""
-        return slice(10 * self.arm.n, 10 * self.arm.n + len(self.arm.transmission))
+        first = self.balancers.stop
+        return slice(first, first + len(self.arm.transmission))
 
     @property
     def friction_part(self) -> slice:
@@ -128,6 +141,7 @@ class ModelStructure:
         """Names of the standard parameters, 'joint.parameter'."""
         elements = self.arm.element_names
         return (*(f'{joint}.{name}' for joint in self.arm.joint_names for name in INERTIAL_NAMES),
+                *(self.arm.balancers[k].label for k in self.unknown_balancers),
                 *(f'{element}.rotor_inertia' for element in elements),
                 *(f'{element}.{name}' for element in elements
                   for name in self.friction.parameters))
@@ -136,7 +150,10 @@ class ModelStructure:
     def units(self) -> tuple[str, ...]:
         """Units of the standard parameters."""
         slides = self.slides
+        balancers = [self.arm.balancers[k] for k in self.unknown_balancers]
+        prismatic = dict(zip(self.arm.joint_names, self.arm.prismatic))
         return (*(INERTIAL_UNITS * self.arm.n),
+                *(b.sliding_unit if prismatic[b.joint] else b.unit for b in balancers),
                 *('kg' if linear else 'kg m^2' for linear in slides),
                 *(_linear(unit) if linear else unit
                   for linear in slides for unit in self.friction.units))
@@ -147,7 +164,9 @@ class ModelStructure:
         carries = np.repeat(Kinematics.of(self.arm).beyond(), 10, axis=1)
         acts = (self.arm.transmission != 0).T
         k = len(self.friction.parameters)
-        return read_only(np.hstack([carries, acts, np.repeat(acts, k, axis=1)]), dtype=bool)
+        balanced = self.arm.balanced_joints[self.unknown_balancers].T != 0
+        return read_only(np.hstack([carries, balanced, acts, np.repeat(acts, k, axis=1)]),
+                         dtype=bool)
 
     def columns(self, q: Array, v: Array, a: Array, load: Array | None = None) -> Array:
         """
@@ -163,8 +182,22 @@ class ModelStructure:
         """
         out = np.empty((len(q), self.arm.n, self.count))
         out[:, :, self.inertial] = joint_torque_regressor(self.arm, q, v, a, backend=self.backend)
+        out[:, :, self.balancers] = self.balancer_columns(q)
         out[:, :, self.rotor.start:] = self.drive_columns(v, a, load)
         return out
+
+    def balancer_columns(self, q: Array) -> Array:
+        """Return the columns of the balancers that are to be estimated, (N, n, b)."""
+        unknown = self.unknown_balancers
+        columns: Array = (self.arm.balancer_columns(q)[:, None, unknown]
+                          * self.arm.balanced_joints[unknown].T)
+        return columns
+
+    def known_torque(self, q: Array) -> Array:
+        """Return the torque of balancers whose strength is known, (N, n) [N m or N]."""
+        strengths = np.array([b.strength or 0.0 for b in self.arm.balancers])
+        torque: Array = (self.arm.balancer_columns(q) * strengths) @ self.arm.balanced_joints
+        return torque
 
     def drive_columns(self, v: Array, a: Array, load: Array | None = None) -> Array:
         """Return the columns of rotor inertias and friction, (N, n, m + m k)."""
@@ -196,6 +229,9 @@ class ModelStructure:
 
         """
         rigid = inverse_dynamics(self.arm, q, v, a, standard[self.inertial].reshape(-1, 10))
+        if self.arm.balancers:
+            rigid = (rigid + self.known_torque(q)
+                     + self.balancer_columns(q) @ standard[self.balancers])
         drive = standard[self.rotor.start:]
         torque: Array = rigid + self.element_columns(v, a, load) @ (drive[:, None] * self.spread.T)
         return torque

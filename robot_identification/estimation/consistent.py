@@ -106,6 +106,13 @@ class ConsistentEstimate:
         return read_only(self.values[self.structure.rotor])
 
     @property
+    def balancers(self) -> Array:
+        """Strengths of all balancers of the arm, known ones too, (b,)."""
+        strengths = np.array([b.strength or 0.0 for b in self.structure.arm.balancers])
+        strengths[self.structure.unknown_balancers] = self.values[self.structure.balancers]
+        return read_only(strengths)
+
+    @property
     def friction_parameters(self) -> Array:
         """Friction parameters of joints and coupled drives, (m, k)."""
         return read_only(self.values[self.structure.friction_part].reshape(
@@ -264,8 +271,8 @@ def _centre(mean: Array, scale: Array) -> Array:
 
 
 def _nonnegative(structure: ModelStructure) -> Array:
-    """Rows (c, count): rotor inertias and dissipated torques, which must not be negative."""
-    places = np.arange(structure.rotor.start, structure.rotor.stop)
+    """Rows (c, count): what must not be negative: strengths, rotors, dissipated torques."""
+    places = np.arange(structure.balancers.start, structure.rotor.stop)
     rows = [np.eye(structure.count)[places]]
     k = len(structure.friction.parameters)
     for e, shape in enumerate(structure.shape):
@@ -323,7 +330,7 @@ def _active(structure: ModelStructure, prior: Prior, values: Array,
     for row in signs[signs @ values - lowest < 1e-6 * sizes]:
         place = int(np.argmax(np.abs(row)))
         single = np.count_nonzero(row) == 1
-        kind = 'limits' if place < structure.rotor.start else 'friction'
+        kind = 'limits' if place < structure.inertial.stop else 'friction'
         edge.append(structure.names[place] if single else
                     f'{structure.names[place].rsplit(".", 1)[0]}: {kind}')
     return tuple(dict.fromkeys(edge))

@@ -95,13 +95,14 @@ class Fit:
         return IdentifiedModel(
             structure.arm, self.consistent.inertial, self.consistent.rotor_inertia,
             structure.friction.key, self.consistent.friction_parameters, information,
-            friction_shape=structure.shape, delay=self.delay.values)
+            friction_shape=structure.shape, delay=self.delay.values,
+            balancers=self.consistent.balancers)
 
     def on(self, samples: Samples) -> Regression:
         """Return the problem of other samples, with this fit's shape, delays and loads."""
         shifted = delayed(samples, self.delay.values)
         structure = self.regression.base.structure
-        loads = (_loads([shifted], structure.arm, self.consistent.inertial)
+        loads = (_loads([shifted], self.consistent)
                  if structure.friction.needs_load else None)
         return replace(self.regression, samples=(shifted,), loads=loads, reduced=None)
 
@@ -155,7 +156,7 @@ def fit_samples(
     with single_threaded_blas():    # matrices are small: threads of BLAS only wait for another
         fit = _fit_once(arm, samples, options, loads, backend, base, progress, start)
         for _ in range(LOAD_ROUNDS if friction.needs_load else 0):
-            loads = list(_loads(samples, arm, fit.consistent.inertial))
+            loads = list(_loads(samples, fit.consistent))
             fit = _fit_once(arm, samples, options, loads, backend, fit.regression.base, None,
                             fit.estimate.shape)
     return fit
@@ -194,5 +195,10 @@ def _shifted(regression: Regression, delay: Array) -> Regression:
     return replace(regression, samples=parts, loads=loads, reduced=None)
 
 
-def _loads(samples: Sequence[Samples], arm: Arm, inertial: Array) -> tuple[Array, ...]:
-    return tuple(inverse_dynamics(arm, part.q, part.v, part.a, inertial) for part in samples)
+def _loads(samples: Sequence[Samples], consistent: ConsistentEstimate) -> tuple[Array, ...]:
+    """Return the torques that the gears transmit: of the links, less what balancers carry."""
+    arm = consistent.structure.arm
+    return tuple(
+        inverse_dynamics(arm, part.q, part.v, part.a, consistent.inertial)
+        + (arm.balancer_columns(part.q) * consistent.balancers) @ arm.balanced_joints
+        for part in samples)

@@ -87,6 +87,9 @@ class Prior:
         nominal = np.zeros(len(arm.transmission))
         nominal[:arm.n] = np.nan_to_num(arm.drives.rotor_inertia, nan=0.0)
         mean[structure.rotor] = nominal
+        mean[structure.balancers], width = _balancer_scales(structure)
+        places = range(structure.balancers.start, structure.balancers.stop)
+        transform[places, places] = width
         drive = np.concatenate([rotor, friction])
         places = range(structure.rotor.start, structure.count)
         transform[places, places] = drive
@@ -138,6 +141,23 @@ def _scales(inertial: Array) -> Array:
         central[3, 3] = mass
         scales.append(shift @ central @ shift.T)
     return np.array(scales)
+
+
+def _balancer_scales(structure: ModelStructure) -> tuple[Array, Array]:
+    """Return means and scales of the strengths of balancers, (b,) each."""
+    arm = structure.arm
+    lower = np.where(np.isfinite(arm.limits.lower), arm.limits.lower, -np.pi)
+    upper = np.where(np.isfinite(arm.limits.upper), arm.limits.upper, np.pi)
+    q = np.linspace(lower, upper, 64)
+    torque = np.abs(inverse_dynamics(arm, q, np.zeros_like(q), np.zeros_like(q))).max(axis=0)
+    columns = np.sqrt(np.mean(arm.balancer_columns(q) ** 2, axis=0))
+    mean, scale = [], []
+    for k in structure.unknown_balancers:
+        balancer = arm.balancers[k]
+        carried = torque[arm.joint_names.index(balancer.joint)]
+        mean.append(balancer.nominal or 0.0)
+        scale.append(balancer.nominal or carried / max(float(columns[k]), 1e-12))
+    return np.array(mean), np.array(scale)
 
 
 def _drive_scales(structure: ModelStructure) -> tuple[Array, Array]:

@@ -11,59 +11,65 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Excitation: motions that show the parameters, within what the arm may do."""
+"""The names of `motion`, `certificate` and `design` that designing an excitation takes."""
 
-from robot_identification.excitation.certificate import (
+from robot_identification.certificate import (
     Certificate,
     certify,
-    check_certificate,
     Claim,
+    Constraint,
+    has_collision_geometry,
+    JointLimits,
+    Payload,
+    Peaks,
+    prove_peaks,
+    Requirements,
+    SAFE,
     scene_for,
+    Workspace,
 )
-from robot_identification.excitation.columns import (
+from robot_identification.design import (
+    build_problem,
+    check_certificate,
+    check_ur_script,
+    ColumnChoice,
     Columns,
+    condition_number,
+    CRITERIA,
+    Criterion,
+    design,
     DRIVE_COLUMNS,
     EarlierMotion,
-    SCALINGS,
-)
-from robot_identification.excitation.constraints import Constraint, JointLimits
-from robot_identification.excitation.criteria import CRITERIA, Criterion, get_criterion
-from robot_identification.excitation.design import build_problem, condition_number, design
-from robot_identification.excitation.excitation import ColumnChoice, Excitation, Motion
-from robot_identification.excitation.excitation_file import load_excitation, save_excitation
-from robot_identification.excitation.exports import (
-    check_ur_script,
+    Excitation,
+    get_criterion,
     joint_trajectory,
+    load_excitation,
+    Motion,
+    Objective,
+    OPTIMISERS,
+    Problem,
+    Progress,
+    save_excitation,
     save_joint_trajectory,
     save_ur_script,
+    SCALINGS,
     ur_script,
+    validation_motion,
+    VALIDATION_MOTIONS,
 )
-from robot_identification.excitation.frequencies import (
+from robot_identification.motion import (
     check_harmonics,
     check_rate,
-    suggested_harmonics,
-)
-from robot_identification.excitation.geometry import has_collision_geometry
-from robot_identification.excitation.motion_limits import motion_limits
-from robot_identification.excitation.objective import Objective
-from robot_identification.excitation.optimisers import OPTIMISERS
-from robot_identification.excitation.peaks import Peaks, prove_peaks
-from robot_identification.excitation.problem import Problem
-from robot_identification.excitation.requirements import Payload, Requirements, SAFE, Workspace
-from robot_identification.excitation.search import Progress
-from robot_identification.excitation.trajectories import (
     FourierSeries,
     get_series,
     ModifiedFourierSeries,
+    motion_limits,
     QuinticSpline,
     RestingFourierSeries,
     Series,
+    suggested_harmonics,
     TRAJECTORIES,
     Trajectory,
-)
-from robot_identification.excitation.validation_motions import (
-    validation_motion,
-    VALIDATION_MOTIONS,
 )
 
 __all__ = [

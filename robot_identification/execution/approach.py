@@ -20,9 +20,9 @@ from collections.abc import Callable
 import numpy as np
 from robot_identification.arm import Arm, Limits
 from robot_identification.arrays import Array
+from robot_identification.certificate import prove_clearance
 from robot_identification.errors import ExecutionError
 from robot_identification.excitation import FourierSeries, Requirements, scene_for, Trajectory
-from robot_identification.excitation.proof import prove_clearance
 
 SHORTEST = 1.0      # [s]
 

@@ -23,9 +23,9 @@ from robot_identification.arm import Arm, Limits
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import ExecutionError
 from robot_identification.excitation import Excitation
-from robot_identification.excitation.motion_limits import motion_limits
 from robot_identification.execution.approach import approach, check_approach
 from robot_identification.execution.warp import ramp_down, ramp_up
+from robot_identification.motion.limits import motion_limits
 
 Motion = tuple[Array, Array, Array]
 RAMPS = tuple(0.5 * 1.25 ** k for k in range(16))  # [s] run-ins and run-outs that are tried

@@ -179,14 +179,20 @@ def _packed(base: BaseParameters, columns: tuple[IndexArray, ...], samples: Samp
     inertial = joint_torque_regressor(structure.arm, q, v, a, backend=structure.backend)
     drive = structure.element_columns(v, a, None if load is None else load[block.samples])
     spread = structure.spread
-    first = structure.rotor.start
+    links, first = structure.inertial.stop, structure.rotor.start
+    balancers = structure.balancer_columns(q) if first > links else None
+    tau = samples.tau[block.samples]
+    if structure.arm.balancers:
+        tau = tau - structure.known_torque(q)
     decimator = samples.decimator()
     for j, chosen in enumerate(columns):
         standard = base.columns[chosen]
-        split = int(np.searchsorted(standard, first))
+        rigid, split = (int(k) for k in np.searchsorted(standard, [links, first]))
         packed = np.empty((len(q), len(chosen) + 1), order='F')
-        packed[:, :split] = inertial[:, j, standard[:split]]
+        packed[:, :rigid] = inertial[:, j, standard[:rigid]]
+        if balancers is not None:
+            packed[:, rigid:split] = balancers[:, j, standard[rigid:split] - links]
         chosen_drive = standard[split:] - first
         packed[:, split:-1] = drive[:, chosen_drive] * spread[j, chosen_drive]
-        packed[:, -1] = samples.tau[block.samples, j]
+        packed[:, -1] = tau[:, j]
         yield decimator.apply(packed)

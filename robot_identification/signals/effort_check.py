@@ -67,8 +67,9 @@ def check_effort(arm: Arm, samples: Sequence[Samples]) -> EffortCheck:
     """
     Compare measured torques with the URDF's gravity torques.
 
-    The torque of each joint is split into shares of gravity, inertia (both of the URDF), Coulomb,
-    viscous and constant friction; a URDF may be off by a factor, but not by a sign.
+    The torque of each joint is split into shares of gravity with its springs, inertia (both of
+    the URDF), Coulomb, viscous and constant friction; a URDF may be off by a factor, but not by
+    a sign.
 
     Parameters
     ----------
@@ -91,11 +92,13 @@ def check_effort(arm: Arm, samples: Sequence[Samples]) -> EffortCheck:
     zero = np.zeros_like(q)
     gravity = inverse_dynamics(arm, q, zero, zero)
     inertia = inverse_dynamics(arm, q, v, a) - gravity
+    gravity = gravity + arm.nominal_balance(q)
     scale, weight = np.full(arm.n, np.nan), np.zeros(arm.n)
     level = np.sqrt(np.mean(gravity ** 2, axis=0))
-    for j in range(arm.n):
-        if (level[j] < 0.05 * level.max() or np.std(gravity[:, j]) < 0.2 * level[j]
-                or level[j] == 0):
+    unknown = {b.joint for b in arm.balancers if b.expected == 0}
+    for j, joint in enumerate(arm.joint_names):
+        if (joint in unknown or level[j] < 0.05 * level.max()
+                or np.std(gravity[:, j]) < 0.2 * level[j] or level[j] == 0):
             continue
         columns = np.column_stack([gravity[:, j], inertia[:, j], np.sign(v[:, j]), v[:, j],
                                    np.ones(len(q))])

@@ -155,6 +155,7 @@ class OnlineEstimator:
         columns = np.zeros((self.arm.n, structure.count))
         columns[:, structure.inertial] = joint_torque_regressor(
             self.arm, q, v, a, backend=structure.backend)[0]
+        columns[:, structure.balancers] = structure.balancer_columns(q)[0]
         if self._rows.elements:    # friction columns follow with the present shape
             columns[:, structure.rotor] = (self._transmission @ a[0]) * self._transmission.T
         else:
@@ -163,7 +164,7 @@ class OnlineEstimator:
         speeds = v @ self._transmission.T
         jacobian, predicted = self._rows.rows(columns, speeds, None, self._taps,
                                               self.filter.values)
-        innovation = np.asarray(tau, dtype=float) - predicted
+        innovation = np.asarray(tau, dtype=float) - structure.known_torque(q)[0] - predicted
         used = moving_rows(self._acts, speeds[0], self.rest_speed)
         if used.any():
             doubt = self._rows.doubt(self.filter, jacobian[used], self.noise[used])

@@ -1,0 +1,127 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Boxes that frames of the arm must stay in."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+from robot_identification.arm import Arm
+from robot_identification.arrays import Array
+from robot_identification.certificate.requirements import Workspace
+from robot_identification.certificate.state_constraint import StateConstraint
+from robot_identification.dynamics.kinematics import Kinematics
+from robot_identification.errors import UnknownNameError
+from robot_identification.motion import Series
+
+RESERVE = 0.002    # [m]
+
+
+def frame_of(arm: Arm, name: str) -> tuple[int, Array]:
+    """
+    Return the joint that carries a frame (-1: none) and the frame's origin in that joint's frame.
+
+    Raises
+    ------
+    UnknownNameError
+        The URDF has no such frame.
+
+    """
+    links = [frame.name for frame in arm.model.frames if frame.type == pin.FrameType.BODY]
+    if not arm.model.existFrame(name):
+        raise UnknownNameError('frame', name, links)
+    frame = arm.model.frames[arm.model.getFrameId(name)]
+    return frame.parentJoint - 1, np.array(frame.placement.translation)
+
+
+class WorkspaceLimits(StateConstraint):
+    """
+    The origin of a frame stays in a box.
+
+    Parameters
+    ----------
+    arm
+        The arm.
+    series
+        The parametrisation.
+    workspace
+        Frame and box.
+
+    """
+
+    def __init__(self, arm: Arm, series: Series, workspace: Workspace) -> None:
+        super().__init__(series, 1)
+        self.workspace = workspace
+        self._joint, self._point = frame_of(arm, workspace.frame)
+        self._tree = Kinematics.of(arm)
+        self._carries = self._tree.beyond()[:, self._joint]
+        lower, upper = (np.array(x) for x in (workspace.lower, workspace.upper))
+        self._size = np.where(np.isfinite(upper - lower), (upper - lower) / 2, 1.0)
+        self._upper, self._lower = upper - RESERVE, lower + RESERVE
+
+    def position(self, q: Array) -> tuple[Array, Array, Array]:
+        """Return the frame's origin (N, 3), and rotations and origins of the joints' frames."""
+        from robot_identification.certificate.geometry.kernels import placements
+
+        world, origin = np.empty((*q.shape, 3, 3)), np.empty((*q.shape, 3))
+        placements(np.ascontiguousarray(q), *self._tree[:5], world, origin)
+        point = origin[:, self._joint] + world[:, self._joint] @ self._point
+        return point, world, origin
+
+    def reach(self, furthest: Array) -> Array:
+        """
+        Bound how far a unit of each joint moves the frame, (n,).
+
+        Parameters
+        ----------
+        furthest
+            Largest magnitudes of the joints' positions, (n,).
+
+        """
+        reach, distance = np.zeros(len(furthest)), float(np.linalg.norm(self._point))
+        joint = self._joint
+        while joint >= 0:
+            slides = bool(self._tree.prismatic[joint])
+            reach[joint] = 1.0 if slides else distance
+            distance += float(np.linalg.norm(self._tree.translations[joint]))
+            distance += furthest[joint] if slides else 0.0
+            joint = int(self._tree.parents[joint])
+        return reach
+
+    def at(self, states: tuple[Array, ...]) -> Array:
+        """Return the slacks to the upper, then to the lower corner, (N, 6)."""
+        point, _, _ = self.position(states[0])
+        return np.concatenate([(self._upper - point) / self._size,
+                               (point - self._lower) / self._size], axis=1).clip(max=2.0)
+
+    def derivatives(self, states: tuple[Array, ...]) -> Array:
+        """Return the slacks' derivatives, (1, N, 6, n)."""
+        point, world, origin = self.position(states[0])
+        axes = np.einsum('knrc,nc->knr', world, self._tree.axes)
+        turning = np.cross(axes, point[:, None] - origin)
+        moves = np.where(self._tree.prismatic[:, None], axes, turning) * self._carries[:, None]
+        by_joint = moves.transpose(0, 2, 1) / self._size[:, None]      # (N, 3, n)
+        result = np.concatenate([-by_joint, by_joint], axis=1)
+        return (result * (self.at(states) < 2.0)[:, :, None])[None]
+
+    def describe(self, index: int) -> str:
+        """Return in words what slack number `index` limits."""
+        _, number = self.place(index, 6)
+        side = ('upper', 'lower')[number // 3]
+        return f"the {side} {'xyz'[number % 3]} bound of frame '{self.workspace.frame}'"
+
+    def excess(self, index: int, slack: float) -> str:
+        """Return in words by how much a negative slack breaks the limit."""
+        _, number = self.place(index, 6)
+        return f'{-slack * self._size[number % 3] * 1000:.3g} mm'

@@ -1,0 +1,45 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Which motion shows most: objective, criteria, search, and the excitation that they yield."""
+
+from robot_identification.design.check import check_certificate
+from robot_identification.design.columns import (
+    Columns,
+    DRIVE_COLUMNS,
+    EarlierMotion,
+    SCALINGS,
+)
+from robot_identification.design.criteria import CRITERIA, Criterion, get_criterion
+from robot_identification.design.design import build_problem, condition_number, design
+from robot_identification.design.excitation import ColumnChoice, Excitation, Motion
+from robot_identification.design.excitation_file import load_excitation, save_excitation
+from robot_identification.design.exports import (
+    check_ur_script,
+    joint_trajectory,
+    save_joint_trajectory,
+    save_ur_script,
+    ur_script,
+)
+from robot_identification.design.objective import Objective
+from robot_identification.design.optimisers import OPTIMISERS
+from robot_identification.design.problem import Problem
+from robot_identification.design.search import Progress
+from robot_identification.design.validation_motions import validation_motion, VALIDATION_MOTIONS
+
+__all__ = [
+    'CRITERIA', 'DRIVE_COLUMNS', 'OPTIMISERS', 'SCALINGS', 'VALIDATION_MOTIONS', 'ColumnChoice',
+    'Columns', 'Criterion', 'EarlierMotion', 'Excitation', 'Motion', 'Objective', 'Problem',
+    'Progress', 'build_problem', 'check_certificate', 'check_ur_script', 'condition_number',
+    'design', 'get_criterion', 'joint_trajectory', 'load_excitation', 'save_excitation',
+    'save_joint_trajectory', 'save_ur_script', 'ur_script', 'validation_motion']

@@ -1,0 +1,200 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Genetic algorithms as papers use them, to compare with."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+import numpy as np
+from robot_identification.arrays import Array
+from robot_identification.design.optimisers.minimum import Minimum
+from robot_identification.design.problem import Problem
+
+POPULATION = 60
+GENERATIONS = 100
+ELITE = 2
+TOURNAMENT = 3
+CROSSOVER = 0.9
+PENALTY = 10.0       # for a slack of -1, beside the logarithm of a condition number
+BITS = 16            # of a coefficient
+BLEND = 0.5          # of the blend crossover
+SPREAD = 0.1         # of a mutation, part of the range
+
+
+class _Genetic(ABC):
+    """
+    Selection by tournaments, elitism, penalties; members supply coding, crossover and mutation.
+
+    Every coefficient is searched within its scale to either side of zero, the middle of the motion
+    within the position range. The start joins the first population, so that there is always a
+    motion within the constraints.
+    """
+
+    def __init__(self, problem: Problem, start: Array, rng: np.random.Generator) -> None:
+        self.problem, self.rng = problem, rng
+        self.free = np.flatnonzero(problem.free)
+        middle = np.zeros(start.shape)
+        middle[0] = (problem.limits.lower + problem.limits.upper) / 2
+        self.middle, self.size = middle, problem.scale
+        self.evaluations = 0
+        self.best, self.best_value = start, problem.objective.evaluate(start).value
+        genes = rng.uniform(-1.0, 1.0, size=(POPULATION, len(self.free)))
+        genes *= rng.uniform(0.05, 1.0, size=(POPULATION, 1))
+        genes[0] = ((start - middle) / self.size).ravel()[self.free]
+        self.members = [self.encode(np.clip(g, -1, 1)) for g in genes]
+        self.fitness = np.array([self._rate(member) for member in self.members])
+
+    @abstractmethod
+    def encode(self, values: Array) -> Array:
+        """Return the genes of values in -1 to 1."""
+
+    @abstractmethod
+    def decode(self, genes: Array) -> Array:
+        """Return the values of genes."""
+
+    @abstractmethod
+    def cross(self, first: Array, second: Array) -> Array:
+        """Return a child of two members."""
+
+    @abstractmethod
+    def mutate(self, genes: Array) -> Array:
+        """Return a changed member."""
+
+    def generation(self) -> None:
+        """Replace all but the elite."""
+        order = np.argsort(self.fitness)
+        children = [self.members[i] for i in order[:ELITE]]
+        fitness = [self.fitness[i] for i in order[:ELITE]]
+        while len(children) < POPULATION:
+            first, second = (self.members[self._selected()] for _ in range(2))
+            child = self.cross(first, second) if self.rng.random() < CROSSOVER else first
+            child = self.mutate(child)
+            children.append(child)
+            fitness.append(self._rate(child))
+        self.members, self.fitness = children, np.array(fitness)
+
+    def _selected(self) -> int:
+        entries = self.rng.integers(POPULATION, size=TOURNAMENT)
+        return int(entries[np.argmin(self.fitness[entries])])
+
+    def _rate(self, member: Array) -> float:
+        x = np.where(self.problem.free, self.middle, self.problem.rest)
+        x.flat[self.free] += self.size.ravel()[self.free] * self.decode(member)
+        self.evaluations += 1
+        merit, value = self.problem.objective.look(x)
+        if not np.isfinite(merit):
+            return float('inf')
+        worst = min(float(c.slack(x).min()) for c in self.problem.constraints)
+        if worst <= 0:
+            return merit + PENALTY * (1.0 - worst)
+        if np.isnan(self.best_value) or self.problem.objective.criterion.better(
+                value, self.best_value):
+            self.best, self.best_value = x, value
+        return merit
+
+
+class _Real(_Genetic):
+    """Blend crossover and Gaussian mutation (Eshelman and Schaffer 1993)."""
+
+    def encode(self, values: Array) -> Array:
+        return values
+
+    def decode(self, genes: Array) -> Array:
+        return genes
+
+    def cross(self, first: Array, second: Array) -> Array:
+        low, high = np.minimum(first, second), np.maximum(first, second)
+        room = BLEND * (high - low)
+        return np.clip(self.rng.uniform(low - room, high + room), -1, 1)
+
+    def mutate(self, genes: Array) -> Array:
+        chosen = self.rng.random(len(genes)) < 1.0 / len(genes)
+        return np.clip(genes + chosen * SPREAD * self.rng.normal(size=len(genes)), -1, 1)
+
+
+class _Binary(_Genetic):
+    """Strings of bits, two-point crossover, bit flips (Holland; Goldberg 1989)."""
+
+    def encode(self, values: Array) -> Array:
+        levels = np.round((values + 1) / 2 * (2 ** BITS - 1)).astype(np.int64)
+        return (levels[:, None] >> np.arange(BITS) & 1).astype(float).ravel()
+
+    def decode(self, genes: Array) -> Array:
+        values: Array = genes.reshape(-1, BITS) @ 2.0 ** np.arange(BITS)
+        return values / (2 ** BITS - 1) * 2 - 1
+
+    def cross(self, first: Array, second: Array) -> Array:
+        low, high = np.sort(self.rng.integers(len(first), size=2))
+        child = first.copy()
+        child[low:high] = second[low:high]
+        return child
+
+    def mutate(self, genes: Array) -> Array:
+        flipped = self.rng.random(len(genes)) < 1.0 / len(genes)
+        return np.where(flipped, 1.0 - genes, genes)
+
+
+def _evolve(kind: type[_Genetic], problem: Problem, start: Array,
+            stop: Callable[[float, float], bool]) -> Minimum:
+    # the start comes from the seed of its number, and so does what follows
+    rng = np.random.default_rng(np.frombuffer(start.tobytes(), dtype=np.uint32))
+    population = kind(problem, start, rng)
+    history, finished = [population.best_value], True
+    for number in range(GENERATIONS):
+        if stop(population.best_value, number / GENERATIONS):
+            finished = False
+            break
+        population.generation()
+        history.append(population.best_value)
+    return Minimum(population.best, population.best_value, population.evaluations,
+                   tuple(history), finished)
+
+
+def minimise_by_real_genetic(problem: Problem, start: Array,
+                             stop: Callable[[float, float], bool]) -> Minimum:
+    """
+    Minimise by a real-coded genetic algorithm.
+
+    Parameters
+    ----------
+    problem, start, stop
+        As for `minimise_by_barrier`.
+
+    References
+    ----------
+    L. Eshelman, J. Schaffer, "Real-coded genetic algorithms and interval-schemata", Foundations
+    of Genetic Algorithms 2, 1993.
+
+    """
+    return _evolve(_Real, problem, start, stop)
+
+
+def minimise_by_binary_genetic(problem: Problem, start: Array,
+                               stop: Callable[[float, float], bool]) -> Minimum:
+    """
+    Minimise by a binary-coded genetic algorithm.
+
+    Parameters
+    ----------
+    problem, start, stop
+        As for `minimise_by_barrier`.
+
+    References
+    ----------
+    D. Goldberg, "Genetic algorithms in search, optimization, and machine learning", 1989.
+
+    """
+    return _evolve(_Binary, problem, start, stop)

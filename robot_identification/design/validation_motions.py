@@ -1,0 +1,248 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Motions to validate a model on, unlike the one it was fitted to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+import pinocchio as pin
+from robot_identification.arm import Arm, Limits
+from robot_identification.arrays import Array
+from robot_identification.certificate.certificate import Certificate, certify, scene_for
+from robot_identification.certificate.geometry import Scene
+from robot_identification.certificate.requirements import Requirements, SAFE
+from robot_identification.design.columns import Columns
+from robot_identification.design.design import condition_number, design
+from robot_identification.design.excitation import Excitation
+from robot_identification.errors import ExcitationError
+from robot_identification.motion import QuinticSpline, Trajectory
+from robot_identification.motion.limits import centre, half_ranges, motion_limits
+from robot_identification.motion.quintic_spline import DEGREE
+from scipy.interpolate import BSpline, make_interp_spline
+from scipy.sparse.linalg import spsolve
+
+VALIDATION_MOTIONS = ('fourier', 'circle', 'point_to_point')
+Path = tuple[Array, Array, float]    # times, positions, period
+WAYPOINT_RATE = 20.0     # of the spline that follows a path [Hz]
+DRAWS = 150
+TARGETS = 4              # of point-to-point moves
+REST = 0.3               # at every target [s]
+
+
+def validation_motion(
+    arm: Arm, name: str, *, seed: int = 0, requirements: Requirements = SAFE,
+    velocity: ArrayLike | None = None, acceleration: ArrayLike | None = None,
+    margin: float = 0.0, diameter: float = 0.1, speed: float = 0.5, laps: int = 4,
+    frame: str | None = None, time_budget: float | None = 10.0,
+) -> Excitation:
+    """
+    Design a motion for validation, within the same limits as an excitation and proven likewise.
+
+    Parameters
+    ----------
+    arm
+        The arm.
+    name
+        From `VALIDATION_MOTIONS`: 'fourier' (three harmonics, other frequencies than an
+        excitation), 'circle' (the tool turns on a circle), 'point_to_point'.
+    seed
+        Of the draws.
+    requirements, velocity, acceleration, margin
+        As for `design`.
+    diameter, speed, laps
+        Of the circle [m], along it [m/s], and how many.
+    frame
+        That moves on the circle; the last one of the arm when None.
+    time_budget
+        Of the Fourier motion's design [s].
+
+    Raises
+    ------
+    ExcitationError
+        No such motion is possible within the limits.
+
+    """
+    if name == 'fourier':
+        return design(arm, kind='mfs', period=7.3, harmonics=3, starts=2, seed=seed + 1000,
+                      time_budget=time_budget, requirements=requirements, velocity=velocity,
+                      acceleration=acceleration, margin=margin, criterion='logdet')
+    limits, notes = motion_limits(arm, velocity, acceleration)
+    scene = scene_for(arm, requirements) if requirements.clearance is not None else None
+    rng = np.random.default_rng([seed, 77])
+    last = arm.model.frames[arm.model.nframes - 1].name
+    reasons: list[str] = []
+    for _ in range(DRAWS):
+        path: Path | None
+        if name == 'circle':
+            path = _circle(arm, limits, rng, diameter, speed, laps, frame)
+        elif name == 'point_to_point':
+            path = _point_to_point(limits, margin, rng)
+        else:
+            raise ExcitationError(f"there is no validation motion '{name}'; there is: "
+                                  f'{", ".join(VALIDATION_MOTIONS)}')
+        if path is None:
+            reasons.append(f"the inverse kinematics does not move '{frame or last}' along it")
+            continue
+        if not _apart(scene, requirements, path[1]):
+            reasons.append('links or surroundings come too near')
+            continue
+        found = through(*path)
+        if _roughly_within(found, limits, margin):
+            certificate = certify(arm, found, limits, margin, requirements, scene)
+            if certificate.holds:
+                return _excitation(arm, name, found, limits, margin, seed, notes, requirements,
+                                   certificate, scene)
+            reasons.append('; '.join(str(claim) for claim in certificate.broken))
+        else:
+            reasons.append('limits of velocity or acceleration are exceeded')
+    most = max(set(reasons), key=reasons.count)
+    raise ExcitationError(f"no motion '{name}' was found at {DRAWS} places: mostly, {most}")
+
+
+def _roughly_within(trajectory: Trajectory, limits: Limits, margin: float) -> bool:
+    """Look at some times before a proof is worth its time."""
+    t = np.linspace(0, trajectory.period, 400, endpoint=False)
+    q, v, a = trajectory.evaluate(t, 2)
+    ranges = half_ranges(limits)[:3]
+    parts = (np.abs(x).max(axis=0) / r for x, r in zip((q - centre(limits), v, a), ranges))
+    return not any(np.any(part > 1.0 - margin) for part in parts)
+
+
+def _apart(scene: Scene | None, requirements: Requirements, positions: Array) -> bool:
+    """Look whether some positions keep the clearance."""
+    if scene is None or requirements.clearance is None:
+        return True
+    step = max(1, len(positions) // 400)
+    distances, _ = scene.distances(positions[::step], requirements.clearance + 0.01)
+    return bool(distances.min(initial=np.inf) > requirements.clearance)
+
+
+def through(times: Array, positions: Array, period: float) -> Trajectory:
+    """
+    Return the quintic spline that starts and ends at rest and passes close to waypoints.
+
+    Parameters
+    ----------
+    times
+        Of the waypoints, (N,) [s].
+    positions
+        (N, n); the last one repeats the first.
+    period
+        Of the motion [s].
+
+    """
+    series = QuinticSpline(period, max(2, round(period * WAYPOINT_RATE / 2)))
+    dense = np.linspace(0, period, 6 * series.size)
+    smooth = make_interp_spline(times, positions, k=3)(dense)
+    start = positions[0]
+    basis = series.spacing * BSpline.design_matrix(dense, series.knots, DEGREE)[:, 3:-3]
+    free = spsolve((basis.T @ basis).tocsc(), basis.T @ (smooth - start))
+    return Trajectory(series, np.vstack([start, free]))
+
+
+def _profile(length: float, speed: float, ramp: float) -> tuple[Array, Array, float]:
+    """Path parameter over time: from rest to a speed within `ramp` seconds and back to rest."""
+    total = length / speed + ramp
+    t = np.linspace(0, total, max(60, int(total * 200)))
+
+    def rising(x: Array) -> Array:      # integral of the smooth step 10 x^3 - 15 x^4 + 6 x^5
+        x = np.clip(x, 0, 1)
+        result: Array = x ** 4 * (2.5 - 3 * x + x ** 2)
+        return result
+
+    s = np.where(t > total - ramp, length - speed * ramp * rising((total - t) / ramp),
+                 speed * (ramp * rising(t / ramp) + np.maximum(t - ramp, 0.0)))
+    return t, s, float(total)
+
+
+def _circle(arm: Arm, limits: Limits, rng: np.random.Generator, diameter: float, speed: float,
+            laps: int, frame: str | None) -> Path | None:
+    model, data = arm.model, arm.model.createData()
+    index = model.getFrameId(frame) if frame is not None else model.nframes - 1
+    if frame is not None and not model.existFrame(frame):
+        raise ExcitationError(f"the arm '{arm.name}' has no frame '{frame}' for the circle")
+    q = centre(limits) + 0.6 * half_ranges(limits)[0] * rng.uniform(-1, 1, arm.n)
+    pin.computeJointJacobians(model, data, q)
+    pin.updateFramePlacements(model, data)
+    middle = data.oMf[index].translation.copy()
+    # in the plane in which the arm moves the frame most easily
+    jacobian = pin.getFrameJacobian(model, data, index, pin.LOCAL_WORLD_ALIGNED)[:3]
+    axes = np.linalg.svd(jacobian)[0].T
+    radius = diameter / 2
+    t, s, total = _profile(laps * np.pi * diameter, speed, ramp=1.0)
+    angles = s / radius
+    path = middle + radius * ((np.cos(angles) - 1)[:, None] * axes[0]
+                              + np.sin(angles)[:, None] * axes[1])
+    motion = np.empty((len(t), arm.n))
+    for k, target in enumerate(path):
+        reached = _reach(model, data, index, q, target)
+        if reached is None:
+            return None
+        q = reached
+        motion[k] = q
+    # a redundant arm need not come back to where it started: come back on the way that it went
+    there_and_back = np.concatenate([motion, motion[-2::-1]])
+    times = np.concatenate([t, 2 * total - t[-2::-1]])
+    return times, there_and_back, 2 * total
+
+
+def _reach(model: pin.Model, data: pin.Data, frame: int, q: Array, target: Array) -> Array | None:
+    """Damped least squares to a position, from a neighbouring one."""
+    for _ in range(30):
+        pin.computeJointJacobians(model, data, q)
+        pin.updateFramePlacements(model, data)
+        error = target - data.oMf[frame].translation
+        if np.linalg.norm(error) < 1e-7:
+            return q
+        jacobian = pin.getFrameJacobian(model, data, frame, pin.LOCAL_WORLD_ALIGNED)[:3]
+        q = q + jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + 1e-6 * np.eye(3), error)
+    return None
+
+
+def _point_to_point(limits: Limits, margin: float, rng: np.random.Generator) -> Path:
+    ranges = half_ranges(limits)[:3] * (1.0 - margin) * 0.9
+    middle = centre(limits)
+    targets = [middle + rng.uniform(-0.7, 0.7, len(middle)) * ranges[0] for _ in range(TARGETS)]
+    times, positions, now = [np.zeros(1)], [targets[0][None]], 0.0
+    for first, second in zip(targets, [*targets[1:], targets[0]]):
+        gap = np.abs(second - first)
+        # a quintic's largest velocity is 15/8 of the mean one, its acceleration 5.78 gap / T^2
+        duration = float(np.max(np.maximum(1.875 * gap / ranges[1],
+                                           np.sqrt(5.7735 * gap / ranges[2])))) * 1.1
+        x = np.linspace(0, 1, max(12, int(duration * 100)))[1:]
+        step = (10 * x ** 3 - 15 * x ** 4 + 6 * x ** 5)[:, None]
+        times += [now + x * duration, now + duration + REST * np.arange(1, 16) / 15]
+        positions += [first + step * (second - first), np.tile(second, (15, 1))]
+        now += duration + REST
+    return np.concatenate(times), np.concatenate(positions), now
+
+
+def _excitation(arm: Arm, name: str, trajectory: Trajectory, limits: Limits, margin: float,
+                seed: int, notes: Sequence[str], requirements: Requirements,
+                certificate: Certificate, scene: Scene | None) -> Excitation:
+    from robot_identification.certificate.joint_limits_proof import prove_peaks
+
+    rank = Columns(arm).rank
+    value = condition_number(arm, trajectory, 200, rank)
+    return Excitation(
+        trajectory=trajectory, joint_names=arm.joint_names, arm_name=arm.name,
+        urdf_sha256=arm.urdf_sha256, limits=limits, margin=margin,
+        usage=prove_peaks(trajectory, limits).usage, criterion=name, value=value,
+        condition_number=value, rank=rank, samples_per_period=200, seed=seed, starts=1,
+        seconds=0.0, history=(), status='constructed', requirements=requirements,
+        certificate=certificate,
+        notes=(*notes, *requirements.notes, *(scene.notes if scene is not None else ())))

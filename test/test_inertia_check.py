@@ -1,0 +1,84 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Inertias that no body can have are found, and those of real arms are not."""
+
+import dataclasses
+
+from excitation_arms import chain, tree
+import pytest
+from robot_identification.arm import Arm, check_inertias, load_arm
+
+MASS = '<mass value="1.0"/>'
+TENSOR = 'ixx="0.02" iyy="0.025" izz="0.01" ixy="0.001" ixz="0.002" iyz="-0.001"'
+
+
+def spoiled(link, old, new):
+    """Return the chain's URDF with one text of one link replaced."""
+    before, name, after = chain().urdf.partition(f'<link name="{link}">')
+    assert old in after
+    return before + name + after.replace(old, new, 1)
+
+
+@pytest.mark.parametrize('arm', [chain(), tree(), load_arm('ur10e'), load_arm('er20_c10')],
+                         ids=lambda arm: arm.name)
+def test_inertias_of_bodies_pass(arm):
+    assert check_inertias(arm) == ()
+
+
+@pytest.mark.parametrize(('old', 'new', 'words'), [
+    (MASS, '<mass value="0"/>', 'has no mass'),
+    (MASS, '<mass value="-1.5"/>', 'has a negative mass: -1.5 kg'),
+    (TENSOR, 'ixx="0" iyy="0" izz="0" ixy="0" ixz="0" iyz="0"',
+     'has a mass of 1 kg without any moment of inertia'),
+    ('ixx="0.02"', 'ixx="-0.02"', 'has a negative moment of inertia'),
+    ('izz="0.01"', 'izz="0.1"', 'the largest above the sum of the others'),
+    (TENSOR, 'ixx="200" iyy="250" izz="100" ixy="0" ixz="0" iyz="0"', 'are they in kg m^2?'),
+    ('xyz="0.1 0.02 0.05"', 'xyz="100 20 50"', 'is it in metres?'),
+])
+def test_what_no_body_can_have_is_named(old, new, words):
+    faults = check_inertias(Arm.from_urdf(spoiled('two', old, new)))
+    assert [(fault.joint, fault.link) for fault in faults] == [('elbow', 'two')]
+    assert words in str(faults[0])
+    assert "link 'two' (joint 'elbow')" in str(faults[0])
+
+
+@pytest.mark.parametrize(('old', 'new', 'words'), [
+    (MASS, '<mass value="2,846"/>', "a mass that is no finite number: '2,846'"),
+    (MASS, '<mass value="nan"/>', "a mass that is no finite number: 'nan'"),
+    (MASS, '', 'a mass that is no finite number: missing'),
+    ('ixy="0.001"', 'ixy="nan"', 'no finite numbers: ixy'),
+    ('ixy="0.001"', 'ixy="inf"', 'no finite numbers: ixy'),
+    ('xyz="0.1 0.02 0.05"', 'xyz="0.1 nan 0.05"', 'a centre of mass that is no position'),
+])
+def test_text_that_is_no_number_is_named_even_if_a_reader_lets_it_pass(old, new, words):
+    arm = dataclasses.replace(chain(), folded_urdf=spoiled('one', old, new))
+    faults = check_inertias(arm)
+    assert [fault.link for fault in faults] == ['one']
+    assert words in str(faults[0])
+
+
+def test_empty_frames_on_a_body_are_no_fault_and_empty_bodies_are():
+    frame = ('<link name="flange"/><joint name="to_flange" type="fixed"><parent link="three"/>'
+             '<child link="flange"/></joint></robot>')
+    assert check_inertias(Arm.from_urdf(chain().urdf.replace('</robot>', frame))) == ()
+    text = chain().urdf
+    first = text.index('<link name="three">')
+    last = text.index('</link>', first) + len('</link>')
+    empty = text[:first] + '<link name="three"/>' + text[last:]
+    assert [str(fault) for fault in check_inertias(Arm.from_urdf(empty))] == [
+        "link 'three' (joint 'wrist') has no mass"]
+
+
+def test_the_base_does_not_count():
+    assert check_inertias(Arm.from_urdf(spoiled('base', MASS, '<mass value="-1"/>'))) == ()
