@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
+from robot_identification.checks import look_at_fit, look_at_held_out, look_at_model
 from robot_identification.dynamics import get_friction, IdentifiedModel, ModelStructure
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation import (
@@ -44,10 +45,12 @@ from robot_identification.recording import load_recording, Recording
 from robot_identification.signals import check_effort, EffortCheck, judged, process, Samples
 from robot_identification.validation import (
     evaluate,
+    Finding,
     HeldOut,
     judge,
     predict,
     repeated_share,
+    Symmetry,
     Thresholds,
     Trace,
     Verdict,
@@ -173,14 +176,16 @@ def identify(
     fit = fit_samples(arm, samples, options, backend=backend,
                       progress=lambda part: tell('reducing the regressor', part))
     model = fit.model(_information(fitted, samples, fit.estimate, fit.consistent))
-    predictions = []
+    predictions, findings = [], list(look_at_fit(model, fit, fitted, effort))
     for number, recording in enumerate(others):
         tell('validating on held-out motion', number / len(others))
-        predictions.append(_validate(model, fit, recording, processing or {}))
+        prediction, found = _validate(model, fit, recording, processing or {})
+        predictions.append(prediction)
+        findings += found
     tell('done', 1.0)
     return IdentificationResult(
         arm=arm, model=model, estimate=fit.estimate, consistent=fit.consistent, effort=effort,
-        verdict=_verdict(fit, predictions, thresholds or Thresholds()),
+        verdict=_verdict(fit, predictions, thresholds or Thresholds(), findings),
         training=fit.regression.samples,
         fitted=tuple(evaluate(model, part, name=recording.name, repeated=1.0)
                      for recording, part in zip(fitted, samples)),
@@ -253,9 +258,11 @@ def validate(
     samples = judged(whole)
     training = [Trace.from_coarse(trace) for trace in model.information.get('training_motion', [])]
     held_out = evaluate(model, samples, name=recording.name,
-                        repeated=repeated_share(Trace.of(samples), training) if training else 0.0)
+                        repeated=_repeated(model.arm, samples, training))
     t, torque = predict(model, recording, whole)
-    verdict = judge([held_out], thresholds or Thresholds(), rated_torque=model.arm.limits.torque)
+    verdict = judge([held_out], thresholds or Thresholds(), rated_torque=model.arm.limits.torque,
+                    findings=(*look_at_held_out(model, recording, samples),
+                              *look_at_model(model)))
     return Validation(verdict, t, torque)
 
 
@@ -264,13 +271,20 @@ def _load(arm: Arm, recording: Recording | str | Path) -> Recording:
 
 
 def _validate(model: IdentifiedModel, fit: Fit, recording: Recording,
-              processing: Mapping[str, Any]) -> HeldOut:
+              processing: Mapping[str, Any]) -> tuple[HeldOut, tuple[Finding, ...]]:
     samples = process(recording, model.arm, still_joints=True, **processing)
     by_load = get_friction(model.friction).needs_load    # the free estimate knows no load
-    return evaluate(model, samples, name=recording.name,
-                    free=None if by_load else _free_model(model, fit.estimate),
-                    repeated=repeated_share(Trace.of(samples), [
-                        trace for part in fit.regression.samples for trace in Trace.of(part)]))
+    held_out = evaluate(model, samples, name=recording.name,
+                        free=None if by_load else _free_model(model, fit.estimate),
+                        repeated=_repeated(model.arm, samples, [
+                            trace for part in fit.regression.samples for trace in Trace.of(part)]))
+    return held_out, look_at_held_out(model, recording, samples, fit.estimate.base)
+
+
+def _repeated(arm: Arm, samples: Samples, training: Sequence[Trace]) -> float:
+    if not training:
+        return 0.0
+    return repeated_share(Trace.of(samples), training, Symmetry.of(arm, training))
 
 
 def _free_model(model: IdentifiedModel, estimate: Estimate) -> IdentifiedModel:
@@ -291,7 +305,8 @@ def _strengths(structure: ModelStructure, standard: Array) -> Array:
     return strengths
 
 
-def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds) -> Verdict:
+def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds,
+             findings: Sequence[Finding]) -> Verdict:
     notes = []
     estimate, consistent, arm = fit.estimate, fit.consistent, fit.consistent.structure.arm
     cost = (np.linalg.norm(consistent.residual_rms / estimate.noise)
@@ -312,7 +327,7 @@ def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds) -
                   if not value > 0]
     return judge(predictions, thresholds, rated_torque=arm.limits.torque,
                  unexcited=estimate.unexcited,
-                 infeasible=infeasible, notes=notes)
+                 infeasible=infeasible, notes=notes, findings=findings)
 
 
 def _information(recordings: Sequence[Recording], samples: Sequence[Samples], estimate: Estimate,

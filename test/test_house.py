@@ -31,7 +31,8 @@ MODULES = sorted(name for _, name, _
                  in pkgutil.walk_packages([str(ROOT)], 'robot_identification.'))
 ROOMS = ('errors', 'arrays', 'files', 'arm', 'dynamics', 'motion', 'certificate', 'design',
          'excitation', 'recording', 'simulation', 'execution', 'signals', 'regression',
-         'estimation', 'validation', 'identification', 'studies', 'reporting', 'bringup', 'nodes',
+         'estimation', 'validation', 'checks',
+         'identification', 'studies', 'reporting', 'bringup', 'nodes',
          'cli')
 HEADER = Path(__file__).read_text(encoding='utf-8').splitlines()[:13]    # as ament_copyright's
 

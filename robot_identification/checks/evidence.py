@@ -25,10 +25,10 @@ from robot_identification.dynamics import BaseParameters, IdentifiedModel, inver
 from robot_identification.regression.reduce import joint_columns, packed_rows
 from robot_identification.signals import Samples, select
 
-MOST_SAMPLES = 16_000
-"""So many at most are looked at, in `STRETCHES` pieces spread over the recording: a few tenths of
-a second, whatever the recording's length."""
-STRETCHES = 8
+MOST_SAMPLES = 40_000
+"""So many at most are looked at, in `STRETCHES` pieces at begin and end of the recording: a few
+tenths of a second of work, whatever the recording's length."""
+STRETCHES = 2
 BLOCK = 0.5
 """Residuals of one block are taken for alike, those of two blocks for independent [s]: the
 residuals of the recordings at hand are correlated over 0.2 to 0.4 s."""
@@ -211,7 +211,7 @@ def gather(base: BaseParameters, samples: Samples, beta: Array,
     if len(np.unique(block)) < FEWEST_BLOCKS:
         return None
     load = (inverse_dynamics(structure.arm, samples.q, samples.v, samples.a, model.inertial)
-            if structure.friction.needs_load else None)
+            + model.balancer_torque(samples.q) if structure.friction.needs_load else None)
     standard = np.zeros(structure.count)
     standard[base.columns] = beta
     zero = np.zeros_like(samples.q)

@@ -68,7 +68,7 @@ def _reach(arm: Arm, urdf: Array) -> Array:
                    for parent, place in zip(parents[1:], placements[1:]) if parent == i + 1]
         centre = np.linalg.norm(urdf[i, 1:4]) / urdf[i, 0] if urdf[i, 0] > 0 else 0.0
         reach[i] = max([*lengths, 2 * centre])
-    floor = 0.2 * max(float(reach.max()), 1e-3)
+    floor = 0.5 * max(float(reach.max()), 1e-3)
     return np.maximum(reach, floor)
 
 

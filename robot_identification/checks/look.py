@@ -95,8 +95,10 @@ def look_at_held_out(model: IdentifiedModel, recording: Recording, samples: Samp
         structure = ModelStructure(model.arm, get_friction(model.friction),
                                    shape=model.friction_shape)
         base = base_parameters(structure)
-    standard: Array = np.concatenate([model.inertial.ravel(), model.rotor_inertia,
-                                      model.friction_parameters.ravel()])
+    unknown = base.structure.unknown_balancers
+    standard: Array = np.concatenate([
+        model.inertial.ravel(), model.balancers[unknown], model.rotor_inertia,
+        model.friction_parameters.ravel()])
     return look(Case(recording.name, model, recording, delayed(samples, model.delay), base,
                      base.of(standard)), Role.HELD_OUT)
 

@@ -21,7 +21,7 @@ from robot_identification.checks.check import Check, Role
 from robot_identification.validation import Finding
 
 NAME = 'residual trace'
-EXPLAINED = 0.5
+EXPLAINED = 0.6
 NOTICEABLE = 0.05
 """Size of the residual over that of the torque from which a trace matters."""
 LOADED = 0.03
