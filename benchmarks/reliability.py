@@ -45,7 +45,6 @@ from real_arms import CASES
 from robot_identification import Arm, identify, load_arm, load_recording, Recording
 from robot_identification.arrays import Array
 from robot_identification.errors import RobotIdentificationError, SignalError
-from robot_identification.signals import process
 from robot_identification.simulation import Plant, PlantOptions, simulate
 from robot_identification.validation import Verdict
 
@@ -166,8 +165,9 @@ def corrupted(name: str, arm: Arm, fitted: Recording, other: Recording,
         right = bool(set(found['alarms']) & set(corruption.right))
         rows.append({'part': 'corrupted', 'case': name, 'corruption': corruption.name,
                      'joint': arm.joint_names[joint], 'right': right, **found})
-        print(f"{name:>12} {corruption.name.format(joint=arm.joint_names[joint]):<60} "
-              f"{'' if right else 'MISSED '}{', '.join(found['alarms'])}", flush=True)
+        said = ', '.join(found['alarms'])
+        print(f'{name:>12} {corruption.name.format(joint=arm.joint_names[joint]):<60} '
+              f'{said if right else "MISSED " + said}', flush=True)
     return rows
 
 
@@ -198,7 +198,7 @@ def table(rows: list[dict[str, Any]]) -> None:
         mine = [row for row in rows if row['part'] == part]
         if mine:
             bad = [row for row in mine if row['alarms']]
-            print(f"\n{part}: {len(bad)} of {len(mine)} give an alarm"
+            print(f'\n{part}: {len(bad)} of {len(mine)} give an alarm'
                   + ''.join(f"\n* {row['case']}: {', '.join(row['alarms'])}" for row in bad))
 
 

@@ -33,6 +33,8 @@ BLOCK = 0.5
 """Residuals of one block are taken for alike, those of two blocks for independent [s]: the
 residuals of the recordings at hand are correlated over 0.2 to 0.4 s."""
 FEWEST_BLOCKS = 10
+VAGUE = 0.15
+"""Standard deviation of a relative effect from which the recording does not tell it."""
 SINGULAR = 1e-10
 """Eigenvalue of the Gram matrix of unit columns, over the largest, that counts as zero."""
 

@@ -49,8 +49,8 @@ def find(case: Case) -> Finding | None:
         text += ('joints disagree with one another by more than 2, so the masses of the URDF are '
                  'doubtful themselves: compare them with the data sheet'
                  if doubtful else
-                 'check gain, reduction, unit and effort.side in the robot YAML, and the masses of '
-                 'the URDF against the data sheet')
+                 'check gain, reduction, unit and effort.side in the robot YAML, and the masses '
+                 'of the URDF against the data sheet')
     return Finding(NAME, case.name, float(scale), LARGEST, '-', alarm, text)
 
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 import numpy as np
 from robot_identification.checks.case import Case
 from robot_identification.checks.check import Check, RECORDINGS
+from robot_identification.checks.evidence import VAGUE
 from robot_identification.validation import Finding
 
 NAME = 'joint gain'
@@ -38,15 +39,15 @@ def find(case: Case) -> Finding | None:
         if evidence.level[j] < LOADED * evidence.level.max():
             continue
         effect = evidence.effect(evidence.predicted, j)
-        if effect is not None and effect.deviation > 0:
+        if effect is not None and 0 < effect.deviation < VAGUE:
             found.append((effect, joint))
     if not found:
         return None
     worst, joint = max(found, key=lambda item: (item[0].beyond(TOLERANCE, DEVIATIONS),
                                                 abs(item[0].value) / item[0].deviation))
     alarm = worst.beyond(TOLERANCE, DEVIATIONS)
-    text = (f'with the masses that the other joints feel, {joint} has {1 + worst.value:.2f} \u00b1 '
-            f'{worst.deviation:.2f} times the torque that it should have')
+    text = (f'with the masses that the other joints feel, {joint} has {1 + worst.value:.2f} '
+            f'\u00b1 {worst.deviation:.2f} times the torque that it should have')
     if alarm:
         text += ('; check its gain, reduction and unit in the robot YAML (or a spring or '
                  'balancer at the joint that the model does not know)')

@@ -35,8 +35,8 @@ def find(case: Case) -> Finding | None:
     """Name the link whose mass or centre of mass is farthest out."""
     arm = case.arm
     urdf, found = arm.inertial_parameters, case.model.inertial
-    heavy = np.maximum(urdf[:, 0], found[:, 0]) > LIGHT * max(np.sum(urdf[:, 0]),
-                                                            np.finfo(float).tiny)
+    whole = max(float(np.sum(urdf[:, 0])), np.finfo(float).tiny)
+    heavy = np.maximum(urdf[:, 0], found[:, 0]) > LIGHT * whole
     if not np.any(heavy) or not np.all(urdf[heavy, 0] > 0):
         return None
     factor = np.ones(arm.n)

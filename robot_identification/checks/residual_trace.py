@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 import numpy as np
+from robot_identification.arrays import Array
 from robot_identification.checks.case import Case
 from robot_identification.checks.check import Check, Role
 from robot_identification.validation import Finding
@@ -48,18 +49,15 @@ def find(case: Case) -> Finding | None:
         'change of torque': evidence.slope}
     worst, n = ('position', '', 0.0), len(evidence.joint_names)
     for j, joint in enumerate(evidence.joint_names):
-        residual = evidence.residual[:, j] - evidence.residual[:, j].mean()
-        size = float(np.sqrt(np.mean(residual ** 2))) / evidence.weights[j] / evidence.level[j] \
-            if evidence.level[j] > 0 else 0.0
-        if evidence.level[j] < LOADED * evidence.level.max() or size < NOTICEABLE:
+        level, residual = evidence.level[j], evidence.residual[:, j]
+        residual = residual - residual.mean()
+        if (level < LOADED * evidence.level.max()
+                or np.std(residual) < NOTICEABLE * level * evidence.weights[j]):
             continue
         for name, values in signals.items():
-            for column in values.T[j::n]:
-                spread = float(np.std(column))
-                if spread > 0:
-                    share = float(np.mean(column * residual) / spread) ** 2 / np.mean(residual ** 2)
-                    if share > worst[2]:
-                        worst = (name, joint, float(share))
+            share = max(_share(column, residual) for column in values.T[j::n])
+            if share > worst[2]:
+                worst = (name, joint, share)
     name, joint, share = worst
     if not joint:
         return Finding(NAME, case.name, 0.0, EXPLAINED, '-', False,
@@ -69,6 +67,12 @@ def find(case: Case) -> Finding | None:
     if alarm:
         text += f'; {TRACES[name]}'
     return Finding(NAME, case.name, share, EXPLAINED, '-', alarm, text, joint)
+
+
+def _share(column: Array, residual: Array) -> float:
+    """Return the squared correlation of a signal with residuals of zero mean."""
+    power = float(np.mean((column - column.mean()) ** 2) * np.mean(residual ** 2))
+    return float(np.mean(column * residual)) ** 2 / power if power > 0 else 0.0
 
 
 CHECK = Check(

@@ -18,6 +18,7 @@ from __future__ import annotations
 import numpy as np
 from robot_identification.checks.case import Case
 from robot_identification.checks.check import Check, RECORDINGS
+from robot_identification.checks.evidence import VAGUE
 from robot_identification.recording import Recording
 from robot_identification.validation import Finding
 
@@ -42,7 +43,7 @@ def find(case: Case) -> Finding | None:
     trusted = _velocity_agrees(recording)
     rate = _odd_rate(recording)
     effect = None if evidence is None else evidence.effect(evidence.gravity)
-    if effect is not None:
+    if effect is not None and effect.deviation < VAGUE:
         tolerance = TRUSTED_TOLERANCE if trusted else TOLERANCE
         # gravity g (1 + c) fits: accelerations are too small by 1 + c, the clock by its root
         scale = float(1 / np.sqrt(max(1 + effect.value, 0.01)))

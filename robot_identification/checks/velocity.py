@@ -123,5 +123,5 @@ def find(case: Case) -> Finding | None:
 
 CHECK = Check(
     NAME, 'Are the recorded velocities the derivative of the positions?',
-    f'a ratio {RATIO:.0%} off, or {MISMATCH:.0%} of the way left over: the velocities of the UR10e '
+    f'a ratio {RATIO:.0%} off, or {MISMATCH:.0%} of the way left over: velocities of the UR10e '
     'agree within 0.1 %, differences of encoder counts within 1 %', RECORDINGS, find)

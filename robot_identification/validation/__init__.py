@@ -22,5 +22,5 @@ from robot_identification.validation.repeats import repeated_share, Symmetry, Tr
 from robot_identification.validation.verdict import judge, Thresholds, Verdict
 
 __all__ = ['Errors', 'Finding', 'HeldOut', 'JointErrors', 'LiveResidual', 'LiveValidation',
-           'Symmetry', 'Thresholds', 'Trace', 'Verdict', 'errors', 'evaluate', 'judge', 'predict', 'prediction_csv',
-           'repeated_share']
+           'Symmetry', 'Thresholds', 'Trace', 'Verdict', 'errors', 'evaluate', 'judge', 'predict',
+           'prediction_csv', 'repeated_share']

@@ -166,11 +166,12 @@ def repeated_share(held_out: Sequence[Trace], training: Sequence[Trace],
         spans = [np.ptp(trace.q, axis=0) for trace in everything if len(trace.q)]
         upper = np.where(symmetry.free, lower + np.max(spans, axis=0), upper)
     scale = np.where(upper > lower, upper - lower, 1.0)
-    forth = [_pieces(trace) for trace in training]
-    known = _aligned(np.concatenate([*forth, *(part[:, ::-1] for part in forth)]), symmetry, scale)
-    pieces = _aligned(np.concatenate([_pieces(trace) for trace in held_out]), symmetry, scale)
-    if not len(pieces) or not len(known):
+    forth = np.concatenate([_pieces(trace) for trace in training])
+    tested = np.concatenate([_pieces(trace) for trace in held_out])
+    if not len(forth) or not len(tested):
         return 0.0
+    known = _aligned(np.concatenate([forth, forth[:, ::-1]]), symmetry, scale)
+    pieces = _aligned(tested, symmetry, scale)
     distance, _ = cKDTree(known).query(pieces, workers=-1)
     return float(np.mean(distance / np.sqrt(pieces.shape[1]) < NEAR))
 

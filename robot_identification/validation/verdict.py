@@ -103,6 +103,14 @@ class Verdict:
     findings: tuple[Finding, ...] = ()
 
     @property
+    def sentence(self) -> str:
+        """The verdict in a sentence, with the first reason and the alarms of checks."""
+        said = 'passed' if self.passed else f'did not pass: {self.reasons[0]}'
+        if self.alarms:
+            said += f'; alarm: {"; ".join(finding.sentence for finding in self.alarms)}'
+        return said
+
+    @property
     def alarms(self) -> tuple[Finding, ...]:
         """The findings that something is wrong."""
         return tuple(finding for finding in self.findings if finding.alarm)
