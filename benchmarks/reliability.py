@@ -24,7 +24,7 @@ pieces; --table prints what is there, as Markdown. Simulated arms differ from th
 by 20 %, Stribeck friction, delay, quantised encoders, noise); their motions are random Fourier
 series of 12 s to fit and 10 s to validate on, drawn from the seed. Training and held-out recording
 are spoilt alike, unless the name of the corruption says otherwise. The joint that is spoilt is
-drawn from the seed too, among those that carry a thirtieth of the largest torque or more.
+drawn from the seed too, among those that carry a twentieth of the largest torque or more.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from robot_identification.validation import Verdict
 ROOT = Path(__file__).resolve().parents[1]
 ROBOTS = ('panda', 'ur5e', 'xarm7', 'z1', 'er16', 'two_link', 'ur10e', 'ur3', 'fr3', 'er20_c10')
 HARMONICS, PART = 4, 0.6
-LOADED = 1 / 30
+LOADED = 1 / 20
 
 
 class RandomMotion:

@@ -27,7 +27,7 @@ clean simulated plants by up to 8 ms: friction that the model lacks looks like i
 DEVIATIONS = 3.0
 EXPLAINED = 0.25
 """Part of the joint's squared residuals that the delay explains: of 50 ms most of them."""
-LOADED = 0.03
+LOADED = 0.05
 
 
 def find(case: Case) -> Finding | None:

@@ -24,7 +24,7 @@ from robot_identification.validation import Finding
 NAME = 'joint gain'
 TOLERANCE = 0.1
 DEVIATIONS = 3.0
-LOADED = 0.03
+LOADED = 0.05
 """Part of the most loaded joint's torque from which a joint is looked at: below, friction that
 the model lacks decides."""
 

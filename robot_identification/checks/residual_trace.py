@@ -25,7 +25,7 @@ NAME = 'residual trace'
 EXPLAINED = 0.6
 NOTICEABLE = 0.05
 """Size of the residual over that of the torque from which a trace matters."""
-LOADED = 0.03
+LOADED = 0.05
 TRACES = {
     'position': 'gravity, a load or a spring differs from the training motion',
     'velocity': 'friction differs: temperature, lubrication, wear',
