@@ -40,7 +40,6 @@ from typing import Any
 import numpy as np
 from robot_identification.arm import Arm, load_arm
 from robot_identification.design.columns import Columns, prior_deviations
-from robot_identification.design.optimisers.genetic import minimise_by_real_genetic
 from robot_identification.excitation import (
     build_problem,
     condition_number,
@@ -52,6 +51,7 @@ from robot_identification.excitation import (
     Trajectory,
 )
 from robot_identification.identification import IdentificationResult, identify
+from robot_identification.papers.designs.genetic import minimise_by_real_genetic
 from robot_identification.simulation import Plant, PlantOptions, simulate, SimulatedRun
 
 PERIOD, HARMONICS = 10.0, 5

@@ -48,7 +48,7 @@ def genetic(problem: Problem, name: str, seed: int) -> dict[str, Any]:
     """Run a genetic algorithm to its end."""
     start = problem.start(np.random.default_rng([seed, 0]))
     began = time.process_time()
-    found = OPTIMISERS[name](problem, start, lambda best, part: False)
+    found = OPTIMISERS.find(name)(problem, start, lambda best, part: False)
     return {'seed': seed, 'optimiser': name, 'condition_number': found.value,
             'evaluations': found.evaluations, 'cpu': time.process_time() - began}
 

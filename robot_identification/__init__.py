@@ -20,6 +20,8 @@ From a URDF to a validated dynamic model of a serial arm.
 from importlib import import_module
 from typing import Any, TYPE_CHECKING
 
+from robot_identification.registry import EXTENSIONS
+
 if TYPE_CHECKING:
     from robot_identification.arm import Arm, load_arm
     from robot_identification.dynamics import (
@@ -45,6 +47,7 @@ __all__ = [
     'Validation', 'base_parameters', 'identify', 'inverse_dynamics', 'joint_torque_regressor',
     'load_arm', 'load_model', 'load_recording', 'validate']
 
+EXTENSIONS.append('robot_identification.papers')
 _ROOMS = ('arm', 'dynamics', 'errors', 'recording', 'identification')
 
 

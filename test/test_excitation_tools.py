@@ -38,6 +38,7 @@ from robot_identification.excitation import (
     ur_script,
     validation_motion,
 )
+import robot_identification.papers  # noqa: F401  (registers its designs)
 import yaml
 
 FREE = Requirements()    # limits of motion only

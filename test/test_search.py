@@ -20,6 +20,7 @@ from robot_identification.errors import (
     UnknownNameError,
 )
 from robot_identification.estimation.search import Bounds, get_search, SEARCHES
+import robot_identification.papers  # noqa: F401  (registers its searches)
 
 SIZE = 5
 CENTRE = np.array([0.3, -1.2, 2.0, 0.0, -0.7])
@@ -83,14 +84,14 @@ def test_target_and_stop_end_a_search(name):
 
 
 def test_improved_cuckoo_search_has_a_bounded_chaotic_scale():
-    from robot_identification.estimation.search.cuckoo import ImprovedCuckooSearch
+    from robot_identification.papers.searches.cuckoo import ImprovedCuckooSearch
     scales = ImprovedCuckooSearch()._scales(np.random.default_rng(1))
     values = np.array([next(scales) for _ in range(500)])[50:]
     assert 0.47 < values.min() < values.max() < 0.61
 
 
 def test_binary_coding_is_a_round_trip():
-    from robot_identification.estimation.search.genetic import BinaryGenetic
+    from robot_identification.papers.searches.genetic import BinaryGenetic
     search = BinaryGenetic(bits=16)
     unit = np.random.default_rng(0).random((20, 7))
     assert np.allclose(search._decode(search._encode(unit)), unit, atol=1 / 2 ** 16)
@@ -218,7 +219,7 @@ def test_positive_emotions_accept_worse_nests_and_never_give_up_the_best():
 
 
 def test_learning_probabilities_and_inertia_of_elpidso_are_those_of_the_paper():
-    from robot_identification.estimation.search import elpidso
+    from robot_identification.papers.searches import elpidso
     assert elpidso.inertia(1.0) == pytest.approx(0.9, abs=2e-3)
     assert elpidso.inertia(0.0) == pytest.approx(0.4)
     learning = elpidso.learning_probabilities(20)

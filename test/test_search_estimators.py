@@ -20,6 +20,7 @@ from robot_identification.estimation.search import Bounds, SEARCHES
 from robot_identification.estimation.search.objective import get_objective, OBJECTIVES
 from robot_identification.estimation.search.problem import SearchProblem
 from robot_identification.estimation.search.ranges import search_bounds
+import robot_identification.papers  # noqa: F401  (registers its searches)
 from robot_identification.regression import build_regression
 
 

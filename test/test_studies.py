@@ -17,8 +17,8 @@ import pytest
 from robot_identification.cli import app
 from robot_identification.errors import UnknownNameError
 from robot_identification.estimation.search import SEARCHES
-from robot_identification.studies import run_study, STUDIES
-from robot_identification.studies.study import HERE, PAPER
+from robot_identification.papers.studies import run_study, STUDIES
+from robot_identification.papers.studies.study import HERE, PAPER
 from typer.testing import CliRunner
 
 runner = CliRunner()

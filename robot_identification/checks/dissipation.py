@@ -29,11 +29,12 @@ def find(case: Case) -> Finding | None:
     evidence = case.evidence
     if evidence is None or case.base is None:
         return None
-    structure, v = case.base.structure, evidence.samples.v
+    structure, q, v = case.base.structure, evidence.samples.q, evidence.samples.v
     standard = np.zeros(structure.count)
     standard[case.base.columns] = evidence.free
     parameters = standard[structure.friction_part].reshape(len(structure.arm.transmission), -1)
-    friction = np.einsum('tmk,mk->tm', structure.friction_columns(v, evidence.load), parameters)
+    columns = structure.friction_columns(q, v, evidence.load, structure.states(q))
+    friction = np.einsum('tmk,mk->tm', columns, parameters)
     speed = v @ structure.arm.transmission.T
     n = len(evidence.joint_names)
     power = np.mean((friction - friction.mean(axis=0)) * (speed - speed.mean(axis=0)), axis=0)[:n]

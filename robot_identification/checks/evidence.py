@@ -219,7 +219,8 @@ def gather(base: BaseParameters, samples: Samples, beta: Array,
     zero = np.zeros_like(samples.q)
     gravity = inverse_dynamics(structure.arm, samples.q, zero, zero,
                                standard[structure.inertial].reshape(-1, 10))
-    torque = structure.torque(samples.q, samples.v, samples.a, standard, load)
+    torque = structure.torque(samples.q, samples.v, samples.a, standard, load,
+                              structure.states(samples.q))
     slope = np.zeros_like(torque)
     for run in runs:
         slope[run] = np.gradient(torque[run], 1 / samples.rate, axis=0)

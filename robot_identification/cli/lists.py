@@ -22,15 +22,21 @@ from typing import Annotated
 from rich.table import Table
 from rich.text import Text
 from robot_identification.arm import load_arm, robot_files, robot_template
-from robot_identification.cli.console import AsJson, emit, out
-from robot_identification.dynamics import FRICTION_MODELS
+from robot_identification.console import AsJson, emit, out
+from robot_identification.dynamics import FRICTION_MODELS, FRICTION_TERMS
+from robot_identification.dynamics.friction import SHORT_NAMES
 from robot_identification.errors import ArmError, ConfigurationError
 from robot_identification.estimation import AUTO, AUTO_FEATURES, AUTO_SUMMARY, ESTIMATORS
 from robot_identification.files import write_text
+from robot_identification.papers import SEARCH_NAMES
 import typer
 
 Markdown = Annotated[bool, typer.Option(
     '--markdown', help='Print the whole table in Markdown, as in docs/methods.md.')]
+
+ROOMS = {'core': 'estimators', 'papers': 'methods of the papers'}
+PAPERS = ('Methods of the papers, to repeat their comparisons: on a squared cost the estimator '
+          '`bounded` finds the optimum within the same bounds, sooner.')
 
 
 def init(
@@ -72,16 +78,38 @@ def estimators(as_json: AsJson = False, markdown: Markdown = False) -> None:
     rows = [{'name': name, 'what it does': estimator.summary, **estimator.features.row()}
             for name, estimator in ESTIMATORS.items()]
     rows.append({'name': AUTO, 'what it does': AUTO_SUMMARY, **AUTO_FEATURES.row()})
-    if not (as_json or markdown):
+    if as_json:
+        emit({'estimators': [{**row, 'room': _room(row['name'])} for row in rows]})
+        return
+    if not markdown:
         rows = [{name: row[name] for name in ('name', 'what it does')} for row in rows]
-    _show(as_json, 'estimators', tuple(rows[0]), [tuple(row.values()) for row in rows], markdown)
+    for room, title in ROOMS.items():
+        if room == 'papers':
+            typer.echo(f'\n{PAPERS}\n')
+        _show(False, title, tuple(rows[0]),
+              [tuple(row.values()) for row in rows if _room(row['name']) == room], markdown)
 
 
 def frictions(as_json: AsJson = False, markdown: Markdown = False) -> None:
-    """List the friction models; append _asymmetric for parameters that differ by direction."""
-    _show(as_json, 'friction models', ('name', 'torque', 'parameters', 'shape'),
-          [(name, model.formula, ', '.join(model.parameters), ', '.join(model.shape) or '-')
-           for name, model in FRICTION_MODELS.items()], markdown)
+    """List friction terms, which add up as in 'coulomb + viscous + atan', and short names."""
+    rows = [(name, term.formula, ', '.join(term.parameters), ', '.join(term.shape) or '-')
+            for name, term in FRICTION_TERMS.items()]
+    short = list(SHORT_NAMES.items())
+    if as_json:
+        names = ('name', 'torque', 'parameters', 'shape')
+        emit({'friction terms': [dict(zip(names, row)) for row in rows],
+              'friction models': [dict(zip(names, (
+                  name, model.formula, ', '.join(model.parameters), ', '.join(model.shape) or '-'
+              ))) | {'sum': SHORT_NAMES[name]} for name, model in FRICTION_MODELS.items()]})
+        return
+    _show(False, 'terms of a sum', ('name', 'torque', 'parameters', 'shape'), rows, markdown)
+    if markdown:
+        typer.echo('')
+    _show(False, 'short names', ('name', 'sum'), short, markdown)
+
+
+def _room(name: str) -> str:
+    return 'papers' if name in SEARCH_NAMES else 'core'
 
 
 def _show(as_json: bool, title: str, columns: tuple[str, ...],

@@ -21,7 +21,7 @@ from typing import Annotated
 
 from rich.table import Table
 from robot_identification.arm import load_arm
-from robot_identification.cli.console import AsJson, emit, out, Robot
+from robot_identification.console import AsJson, emit, out, Robot
 from robot_identification.dynamics import INERTIAL_NAMES, INERTIAL_UNITS, load_model
 from robot_identification.estimation import identify_gains, identify_payload
 from robot_identification.recording import load_recording

@@ -19,7 +19,7 @@ import importlib.util
 from pathlib import Path
 from typing import Annotated
 
-from robot_identification.cli.console import AsJson, emit, out
+from robot_identification.console import AsJson, emit, out
 from robot_identification.errors import ConfigurationError
 import typer
 

@@ -42,7 +42,7 @@ from robot_identification.design.problem import Problem
 from robot_identification.design.proven_motion import best_proven
 from robot_identification.design.search import Report, search
 from robot_identification.dynamics.regressor import joint_torque_regressor
-from robot_identification.errors import ExcitationError, UnknownNameError
+from robot_identification.errors import ExcitationError
 from robot_identification.motion import get_series, Series, Trajectory
 from robot_identification.motion.limits import centre, half_ranges, motion_limits
 
@@ -144,8 +144,7 @@ def design(
 
     """
     began = time.monotonic()
-    if optimiser not in OPTIMISERS:
-        raise UnknownNameError('excitation optimiser', optimiser, OPTIMISERS)
+    minimise = OPTIMISERS.find(optimiser)
     if time_budget is not None and not time_budget > 0:
         raise ExcitationError(f'the time budget must be positive, not {time_budget!r} s')
     if starts < 1:
@@ -159,7 +158,7 @@ def design(
                             earlier=earlier)
     left = (None if time_budget is None
             else max(LEAST * time_budget, SEARCHING * time_budget - (time.monotonic() - began)))
-    minima = search(problem, OPTIMISERS[optimiser], starts, seed, left, progress, workers)
+    minima = search(problem, minimise, starts, seed, left, progress, workers)
     proven = best_proven(
         arm, problem, minima, margin, requirements, scene,
         lambda: time_budget is not None and time.monotonic() - began > time_budget)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from robot_identification.errors import ConfigurationError, UnknownNameError
+from robot_identification.errors import ConfigurationError
 from robot_identification.estimation.auto import (
     AUTO,
     AUTO_FEATURES,
@@ -52,7 +52,7 @@ from robot_identification.estimation.payload import (
     PayloadEstimate,
 )
 from robot_identification.estimation.ridge import Ridge
-from robot_identification.estimation.search import SEARCHES
+from robot_identification.estimation.search import Search, SEARCHES
 from robot_identification.estimation.search.estimator import (
     BoundedLeastSquares,
     search_estimator,
@@ -61,19 +61,15 @@ from robot_identification.estimation.search.estimator import (
 from robot_identification.estimation.settings import read_settings
 from robot_identification.estimation.tls import TotalLeastSquares
 from robot_identification.estimation.wls import WeightedLeastSquares
+from robot_identification.registry import Registry
 
 _FAMILY: tuple[type[Estimator], ...] = (
-    OrdinaryLeastSquares, WeightedLeastSquares, MaximumLikelihood, Ridge, TotalLeastSquares, Huber,
+    WeightedLeastSquares, OrdinaryLeastSquares, MaximumLikelihood, Ridge, TotalLeastSquares, Huber,
     InstrumentalVariables, Didim, Kalman, ExtendedKalman, ExponentialForgetting,
     ExponentialForgettingNonlinear, BoundedLeastSquares,
     *(search_estimator(search) for search in SEARCHES.values()))
-ESTIMATORS: dict[str, type[Estimator]] = {estimator.name: estimator for estimator in _FAMILY}
-
-AUTO_ESTIMATORS = ('wls', 'ols', 'huber', 'mle')
-"""What the estimator 'auto' chooses from; the first one compares friction models."""
-AUTO_FRICTIONS = ('coulomb_viscous', 'smooth_coulomb', 'cube_root', 'load_dependent', 'atan',
-                  'stribeck', 'sech_tanh', 'bompos')
-"""And its friction models, simplest first."""
+ESTIMATORS: Registry[type[Estimator]] = Registry(
+    'estimator', {estimator.name: estimator for estimator in _FAMILY})
 
 
 def get_estimator(name: str, **settings: Any) -> Estimator:
@@ -95,16 +91,34 @@ def get_estimator(name: str, **settings: Any) -> Estimator:
         It has no such setting.
 
     """
-    if name not in ESTIMATORS:
-        raise UnknownNameError('estimator', name, ESTIMATORS)
+    estimator = ESTIMATORS.find(name)
     try:
-        return ESTIMATORS[name](**settings)
+        return estimator(**settings)
     except TypeError as error:
         raise ConfigurationError(f"the estimator '{name}' cannot be set up: {error}") from error
 
 
+def register_search(search: type[Search]) -> None:
+    """
+    Add a search, and the estimator that uses it.
+
+    Parameters
+    ----------
+    search
+        With a name of its own.
+
+    Raises
+    ------
+    ConfigurationError
+        Another search or estimator has this name.
+
+    """
+    SEARCHES.register(search.name, search)
+    ESTIMATORS.register(search.name, search_estimator(search))
+
+
 __all__ = [
-    'AUTO', 'AUTO_ESTIMATORS', 'AUTO_FEATURES', 'AUTO_FRICTIONS', 'AUTO_SUMMARY',
+    'AUTO', 'AUTO_FEATURES', 'AUTO_SUMMARY',
     'ESTIMATORS', 'Choice', 'ConsistentEstimate',
     'DelayEstimate', 'Didim', 'Estimate', 'Estimator', 'Features', 'Fit', 'FitOptions',
     'GainEstimate',
@@ -114,4 +128,4 @@ __all__ = [
     'SearchEstimate', 'TotalLeastSquares', 'Trial',
     'WeightedLeastSquares', 'choose', 'estimate_delay', 'fit_consistent', 'fit_samples',
     'get_estimator', 'identify_gains', 'identify_payload',
-    'load_limits', 'read_settings']
+    'load_limits', 'read_settings', 'register_search']

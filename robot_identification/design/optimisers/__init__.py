@@ -18,15 +18,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from robot_identification.design.optimisers.barrier import minimise_by_barrier
-from robot_identification.design.optimisers.genetic import (
-    minimise_by_binary_genetic,
-    minimise_by_real_genetic,
-)
 from robot_identification.design.optimisers.minimum import Minimum
+from robot_identification.registry import Registry
 
-OPTIMISERS: dict[str, Callable[..., Minimum]] = {
-    'barrier': minimise_by_barrier, 'real_genetic': minimise_by_real_genetic,
-    'binary_genetic': minimise_by_binary_genetic}
+OPTIMISERS: Registry[Callable[..., Minimum]] = Registry(
+    'excitation optimiser', {'barrier': minimise_by_barrier})
 
-__all__ = ['OPTIMISERS', 'Minimum', 'minimise_by_barrier', 'minimise_by_binary_genetic',
-           'minimise_by_real_genetic']
+__all__ = ['OPTIMISERS', 'Minimum', 'minimise_by_barrier']

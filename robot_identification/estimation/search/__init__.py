@@ -17,24 +17,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from robot_identification.errors import ConfigurationError, UnknownNameError
-from robot_identification.estimation.search.bee_colony import ArtificialBeeColony
+from robot_identification.errors import ConfigurationError
 from robot_identification.estimation.search.bounds import Bounds
 from robot_identification.estimation.search.cma_es import CovarianceMatrixAdaptation
-from robot_identification.estimation.search.cuckoo import CuckooSearch, ImprovedCuckooSearch
 from robot_identification.estimation.search.differential_evolution import DifferentialEvolution
-from robot_identification.estimation.search.elpidso import ElitistPidSwarm
-from robot_identification.estimation.search.genetic import BinaryGenetic, RealGenetic
-from robot_identification.estimation.search.gradient_descent import GradientDescent
-from robot_identification.estimation.search.particle_filter import ParticleFilter
 from robot_identification.estimation.search.result import SearchResult
 from robot_identification.estimation.search.search import Search
-from robot_identification.estimation.search.swarm import ParticleSwarm, StandardParticleSwarm
+from robot_identification.registry import Registry
 
-SEARCHES: dict[str, type[Search]] = {search.name: search for search in (
-    GradientDescent, RealGenetic, BinaryGenetic, ParticleSwarm, StandardParticleSwarm,
-    ArtificialBeeColony, CuckooSearch, ImprovedCuckooSearch, ElitistPidSwarm, ParticleFilter,
-    DifferentialEvolution, CovarianceMatrixAdaptation)}
+SEARCHES: Registry[type[Search]] = Registry('search', {
+    search.name: search for search in (DifferentialEvolution, CovarianceMatrixAdaptation)})
 
 
 def get_search(name: str, **settings: Any) -> Search:
@@ -56,16 +48,13 @@ def get_search(name: str, **settings: Any) -> Search:
         It has no such setting.
 
     """
-    if name not in SEARCHES:
-        raise UnknownNameError('search', name, SEARCHES)
+    search = SEARCHES.find(name)
     try:
-        return SEARCHES[name](**settings)
+        return search(**settings)
     except TypeError as error:
         raise ConfigurationError(f"the search '{name}' cannot be set up: {error}") from error
 
 
 __all__ = [
-    'SEARCHES', 'ArtificialBeeColony', 'BinaryGenetic', 'Bounds', 'CovarianceMatrixAdaptation',
-    'CuckooSearch', 'DifferentialEvolution', 'ElitistPidSwarm', 'GradientDescent',
-    'ImprovedCuckooSearch', 'ParticleFilter', 'ParticleSwarm', 'RealGenetic', 'Search',
-    'SearchResult', 'StandardParticleSwarm', 'get_search']
+    'SEARCHES', 'Bounds', 'CovarianceMatrixAdaptation', 'DifferentialEvolution', 'Search',
+    'SearchResult', 'get_search']

@@ -1,0 +1,49 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What the commands share: where they write, progress, machine output and errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+import json
+from typing import Annotated, Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from robot_identification.reporting import plain
+import typer
+
+out = Console()
+err = Console(stderr=True)
+
+AsJson = Annotated[bool, typer.Option('--json', help='Print one JSON object, for machines.')]
+Robot = Annotated[str, typer.Argument(
+    metavar='ROBOT', help='Name of a shipped robot (see `robots`) or path of a robot YAML.')]
+Force = Annotated[bool, typer.Option(
+    '--force', help='Replace existing files of another kind; an input never is.')]
+
+
+@contextmanager
+def progress(as_json: bool) -> Iterator[Callable[[str, float], None]]:
+    """Show a progress bar on stderr; yields a function of what is being done and the part done."""
+    columns = (SpinnerColumn(), TextColumn('{task.description}'), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=err, transient=True, disable=as_json) as bar:
+        task = bar.add_task('', total=1.0)
+        yield lambda text, part: bar.update(task, description=text, completed=part)
+
+
+def emit(content: Mapping[str, Any]) -> None:
+    """Write one JSON object to stdout."""
+    typer.echo(json.dumps(plain(content), allow_nan=False))

@@ -1,0 +1,24 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+The methods and studies of five papers, to compare with; importing it registers the methods.
+
+The core does not need it. A name that the core does not know makes it import this room (see
+`robot_identification.registry`), so the papers' searches and designs can be asked for by name.
+"""
+
+from robot_identification.papers.designs import DESIGN_NAMES
+from robot_identification.papers.searches import SEARCH_NAMES
+
+__all__ = ['DESIGN_NAMES', 'SEARCH_NAMES']

@@ -1,0 +1,104 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Repeated runs of searches on one cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from robot_identification.arrays import Array
+from robot_identification.estimation.search import Bounds, get_search, SearchResult
+from robot_identification.papers.studies.study import Plot
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """
+    A search with its settings.
+
+    Parameters
+    ----------
+    label
+        In tables.
+    search
+        Name in `SEARCHES`.
+    settings
+        Of the search.
+    budget
+        Evaluations.
+
+    """
+
+    label: str
+    search: str
+    settings: Mapping[str, Any]
+    budget: int
+
+
+def repeat(contestant: Contestant, cost: Callable[[Array], Array], bounds: Bounds, runs: int,
+           seed: int, target: float = -np.inf) -> list[SearchResult]:
+    """
+    Run a search with seeds seed, seed + 1, ...
+
+    Parameters
+    ----------
+    contestant
+        The search.
+    cost, bounds, target
+        As for `Search.minimise`.
+    runs
+        How often.
+    seed
+        The first seed.
+
+    """
+    search = get_search(contestant.search, **contestant.settings)
+    return [search.minimise(cost, bounds, budget=contestant.budget, target=target,
+                            rng=np.random.default_rng(seed + run)) for run in range(runs)]
+
+
+def median_run(results: list[SearchResult]) -> SearchResult:
+    """Return the run whose cost is the (lower) median."""
+    return sorted(results, key=lambda result: result.cost)[(len(results) - 1) // 2]
+
+
+def best_run(results: list[SearchResult]) -> SearchResult:
+    """Return the run of lowest cost."""
+    return min(results, key=lambda result: result.cost)
+
+
+def convergence(title: str, y: str, results: Mapping[str, list[SearchResult]],
+                log: bool = True) -> Plot:
+    """
+    Return the cost of the median run of each search over its evaluations.
+
+    Parameters
+    ----------
+    title, y
+        Of the plot.
+    results
+        Runs of each search.
+    log
+        Whether the cost is drawn logarithmically.
+
+    """
+    lines = []
+    for label, runs in results.items():
+        history = median_run(runs).history
+        keep = np.unique(np.geomspace(1, len(history), min(len(history), 300)).astype(int)) - 1
+        lines.append((label, history[keep, 0], history[keep, 1]))
+    return Plot(title, 'evaluations of the cost', y, tuple(lines), log)

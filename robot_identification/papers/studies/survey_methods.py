@@ -1,0 +1,292 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The survey's calculation methods on one data set, with errors against the truth."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+import time
+
+import numpy as np
+from robot_identification.arm import Arm, load_arm
+from robot_identification.arrays import Array
+from robot_identification.estimation import fit_consistent, get_estimator
+from robot_identification.estimation.online.information_filter import InformationFilter
+from robot_identification.estimation.online.linearisation import Linearisation
+from robot_identification.estimation.search import Bounds, get_search
+from robot_identification.estimation.search.objective import MeanAndDeviation
+from robot_identification.estimation.search.problem import SearchProblem
+from robot_identification.excitation import design, Excitation, Requirements
+from robot_identification.papers.studies.study import Progress
+from robot_identification.regression import build_regression
+from robot_identification.regression.rows import row_chunks
+from robot_identification.signals import Samples
+from robot_identification.simulation import Plant, PlantOptions, simulate
+
+NOISE = np.array([10.0, 10.0, 10.0, 1.78, 1.78, 1.78])
+LEVELS = {'e_d': (0.2, 1.0), 'e_f': (0.2, 1.0), 'e_T': (0.01, 0.1), 'J_e': (1.0, 10.0),
+          'Delta J_e': (0.1, 1.0), 'seconds': (60.0, 3600.0)}
+SEARCHED = {'gradient descent': 'gradient_descent', 'genetic algorithm': 'ga',
+            'particle filter': 'particle_filter', 'CMA-ES': 'cma_es'}
+QUIET = 0.01
+"""Smallest noise [N m] that the consistent fit is told: without any it would be ill-posed."""
+FORGETTING = 0.999
+"""mu of (23): with 100 Hz a memory of 10 s."""
+
+
+@dataclass(frozen=True)
+class Errors:
+    """The survey's evaluation indexes; `median` is that of the inertial errors."""
+
+    inertial: float
+    median: float
+    friction: float
+    torque: float
+    spread: float
+
+    @property
+    def total(self) -> float:
+        """J_e."""
+        return self.inertial + self.friction + self.torque + self.spread
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """
+    A method's errors without and with noise, and its processor time [s].
+
+    `standard` holds the standard parameters (count,) that it finds without noise.
+    """
+
+    method: str
+    clean: Errors
+    noisy: Errors
+    seconds: float
+    standard: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Platform:
+    """
+    The simulated ER20-C10 on its excitation, with linear and with Stribeck friction.
+
+    Parameters
+    ----------
+    arm, excitation
+        The arm and the motion.
+    samples
+        Exact states and torques at 100 Hz, by friction.
+    plants
+        The arms in the physics engine, by friction.
+
+    """
+
+    arm: Arm
+    excitation: Excitation
+    samples: dict[str, Samples]
+    plants: dict[str, Plant]
+
+    @classmethod
+    def build(cls, quick: bool, seed: int) -> Platform:
+        """Design the motion and let the simulated arm pass through it."""
+        arm = load_arm('er20_c10')
+        excitation = design(arm, kind='ffs', period=10.0, harmonics=5, starts=1, seed=seed,
+                            requirements=Requirements(), time_budget=2.0 if quick else None)
+        samples, plants = {}, {}
+        for friction, ratio in (('coulomb_viscous', 1.0), ('stribeck', 1.3)):
+            plant = Plant(arm, PlantOptions.matched(
+                seed=seed, stribeck_ratio=ratio, torque_noise=0.0, rate=100.0,
+                control_rate=100.0, rotor_inertia=(0.0,) * arm.n))
+            run = simulate(plant, excitation, rng=np.random.default_rng(seed))
+            samples[friction] = Samples(
+                t=run.t, q=run.q, v=run.v, a=run.a, tau=run.torque, rate=100.0,
+                joint_names=arm.joint_names, segments=(slice(0, len(run.t)),))
+            plants[friction] = plant
+        return cls(arm, excitation, samples, plants)
+
+    def condition(self, friction: str) -> float:
+        """Return the condition number of the regressor with columns of unit norm."""
+        regression = build_regression(self.arm, [self.samples[friction]], friction)
+        if not regression.fixed:
+            regression = regression.at(self.truth(friction)[1])
+        matrix, _ = regression.normal.stacked(np.ones(self.arm.n))
+        singular = np.linalg.svd(matrix / np.linalg.norm(matrix, axis=0), compute_uv=False)
+        return float(singular[0] / singular[-1])
+
+    def truth(self, friction: str) -> tuple[Array, Array]:
+        """Return true standard parameters (count,) and friction shapes (n, s)."""
+        truth = self.plants[friction].truth
+        names = {'coulomb': truth.friction.coulomb, 'static': truth.friction.static,
+                 'viscous': truth.friction.viscous, 'offset': np.zeros(self.arm.n)}
+        regression = build_regression(self.arm, [self.samples[friction]], friction)
+        model = regression.base.structure.friction
+        parameters = np.column_stack([names[name] for name in model.parameters])
+        shape = np.full((self.arm.n, len(model.shape)), truth.friction.stribeck_velocity)
+        return np.concatenate([truth.inertial.ravel(), truth.rotor_inertia,
+                               parameters.ravel()]), shape
+
+    def noisy(self, friction: str, seed: int) -> Samples:
+        """Return the samples with the noise of Table 7 on their torques."""
+        samples = self.samples[friction]
+        noise = NOISE * np.random.default_rng(seed).standard_normal(samples.tau.shape)
+        return dataclasses.replace(samples, tau=samples.tau + noise)
+
+
+def level(value: float, bounds: tuple[float, float]) -> str:
+    """Return A, B or C."""
+    return 'A' if value < bounds[0] else 'B' if value < bounds[1] else 'C'
+
+
+def compare_methods(platform: Platform, friction: str, budget: int, seed: int,
+                    progress: Progress) -> list[Outcome]:
+    """
+    Run every method without and with noise.
+
+    Parameters
+    ----------
+    platform
+        The data.
+    friction
+        'coulomb_viscous' or 'stribeck'.
+    budget
+        Evaluations of a search.
+    seed
+        Of noise and searches.
+    progress
+        Called with what is done and the part of it.
+
+    """
+    clean = _Case(platform, friction, platform.samples[friction], budget, seed)
+    noisy = _Case(platform, friction, platform.noisy(friction, seed), budget, seed)
+    outcomes = []
+    methods = clean.methods()
+    clean.errors(clean.truth, clean.shape)      # rows are made once
+    for k, method in enumerate(methods):
+        progress(f'{method}, {friction}', k / len(methods))
+        began = time.process_time()
+        standard, shape = clean.run(method)
+        seconds = time.process_time() - began
+        outcomes.append(Outcome(method, clean.errors(standard, shape),
+                                noisy.errors(*noisy.run(method)), seconds, standard))
+    return outcomes
+
+
+class _Case:
+    """One data set: its methods return standard parameters (count,) and shapes (n, s)."""
+
+    def __init__(self, platform: Platform, friction: str, samples: Samples, budget: int,
+                 seed: int) -> None:
+        self.platform, self.budget, self.seed = platform, budget, seed
+        self.regression = build_regression(platform.arm, [samples], friction)
+        self.problem = SearchProblem(self.regression)
+        self.structure, self.base = self.problem.structure, self.problem.base
+        self.truth, self.shape = platform.truth(friction)
+        self.known = np.r_[self.structure.inertial, self.structure.friction_part]
+        self.clean = platform.samples[friction].tau
+
+    def methods(self) -> list[str]:
+        """Names of the methods that suit the friction."""
+        if self.problem.linear:
+            return ['pseudo-inverse', 'Kalman', 'exponential forgetting', *SEARCHED,
+                    'WLS, consistent (LMI, URDF prior)']
+        return ['extended Kalman', 'exponential forgetting', *SEARCHED,
+                'variable projection, consistent (LMI, URDF prior)']
+
+    def run(self, method: str) -> tuple[Array, Array]:
+        """Return what a method finds."""
+        if method in SEARCHED:
+            return self._search(SEARCHED[method])
+        if method == 'pseudo-inverse':
+            estimate = get_estimator('ols').fit(self.regression)
+            return self._least_norm(estimate.values), self.shape
+        if 'consistent' in method:
+            estimate = get_estimator('wls').fit(self.regression)
+            regression = self.regression.of(estimate.base)
+            quiet = dataclasses.replace(estimate, noise=np.maximum(estimate.noise, QUIET))
+            return fit_consistent(regression, quiet).values, estimate.base.structure.shape
+        return self._filter('none' if 'Kalman' in method else 'uniform')
+
+    def errors(self, standard: Array, shape: Array) -> Errors:
+        """Return the evaluation indexes of parameters, torques against the noiseless ones."""
+        inertial = self.structure.inertial
+        wrong = np.abs((standard - self.truth)[inertial] / self.truth[inertial])
+        part = self.structure.friction_part
+        used = self.truth[part] != 0
+        friction = np.abs((standard - self.truth)[part][used] / self.truth[part][used])
+        shapes = np.abs(shape / self.shape - 1).ravel()
+        rated = self.platform.plants['stribeck'].truth.rated_torque
+        fixed = self.regression if self.problem.linear else self.regression.at(shape)
+        beta = fixed.base.of(standard)
+        torque = self.regression.samples[0].tau - fixed.residuals(beta)
+        error = np.abs(torque - self.clean) / rated
+        return Errors(float(wrong.mean()), float(np.median(wrong)),
+                      float(np.concatenate([friction, shapes]).mean()), float(error.mean()),
+                      float(error.std()))
+
+    def _least_norm(self, beta: Array) -> Array:
+        standard = np.zeros(self.structure.count)
+        standard[self.known] = np.linalg.pinv(self.base.matrix[:, self.known]) @ beta
+        return standard
+
+    def _filter(self, forgetting: str) -> tuple[Array, Array]:
+        """Run a filter over the standard parameters, from zero with wide deviations."""
+        rows = Linearisation(self.base, not self.problem.linear)
+        bounds = np.log(self.structure.shape_bounds.reshape(-1, 2))
+        mean = np.append(np.zeros(self.base.rank), bounds.mean(axis=1) if rows.elements else [])
+        deviation = np.append(np.full(self.base.rank, 1e3),
+                              np.diff(bounds, axis=1)[:, 0] / 4 if rows.elements else [])
+        running = InformationFilter(mean, deviation, forgetting)
+        transmission = self.platform.arm.transmission
+        for chunk in row_chunks(self.regression):
+            stacked, speeds = chunk.stacked(self.base.rank), chunk.v @ transmission.T
+            for k in range(len(chunk)):
+                jacobian, predicted = rows.rows(stacked[k], speeds[k:k + 1], None, np.ones(1),
+                                                running.values)
+                running.update(jacobian, chunk.torques[k] - predicted,
+                               rows.doubt(running, jacobian, NOISE), FORGETTING)
+                rows.keep_inside(running)
+        return self._least_norm(running.values[:self.base.rank]), rows.shape(running.values)
+
+    def _search(self, search: str) -> tuple[Array, Array]:
+        """Search the standard parameters within their ranges."""
+        nominal = self.platform.arm.inertial_parameters.ravel()
+        friction = self.truth[self.structure.friction_part]
+        inertial = Bounds.around(nominal, 0.6, 1e-6)
+        scale = np.where(friction > 0, 2 * friction, 1.0)
+        lower = np.append(inertial.lower, np.where(friction > 0, 0.0, -1.0))
+        upper = np.append(inertial.upper, scale)
+        if not self.problem.linear:
+            lower = np.append(lower, np.log(self.shape.ravel() / 3))
+            upper = np.append(upper, np.log(self.shape.ravel() * 3))
+        bounds, count = Bounds(lower, upper), len(self.known)
+        objective = MeanAndDeviation(self.problem)
+        to_base = self.base.matrix[:, self.known].T
+
+        def cost(population: Array) -> Array:
+            return objective(np.hstack([population[:, :count] @ to_base, population[:, count:]]))
+
+        rng = np.random.default_rng(self.seed)
+        start = None
+        if search == 'gradient_descent':
+            true = np.append(self.truth[self.known], np.log(self.shape.ravel())
+                             if not self.problem.linear else [])
+            start = np.clip(true * (1 + rng.uniform(-0.2, 0.2, len(true))), lower, upper)
+        budget = self.budget // 4 if search == 'cma_es' else self.budget
+        found = get_search(search).minimise(cost, bounds, budget=budget, rng=rng, start=start)
+        standard = np.zeros(self.structure.count)
+        standard[self.known] = found.values[:count]
+        shape = (self.shape if self.problem.linear
+                 else np.exp(found.values[count:]).reshape(self.shape.shape))
+        return standard, shape

@@ -1,0 +1,117 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Figure 4 of the survey: following a viscous friction that changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from robot_identification.arrays import Array
+from robot_identification.estimation.online import OnlineEstimator
+from robot_identification.papers.studies.study import Claim, Plot, Table
+from robot_identification.papers.studies.survey_methods import NOISE, Platform
+
+JOINT = 2
+MEMORY = 5.0
+CHANGE = 0.5
+"""How much of its first value the friction gains by the end."""
+BEGINNING = 5.0
+"""The filters begin with no knowledge; what they say at first [s] is not drawn."""
+FOLLOWED = 0.2
+"""A change is followed when the RMS error is at most this part of it."""
+CHANGES = ('ramp', 'parabola', 'step')
+FILTERS = {'Kalman': None, 'exponential forgetting, directional': 'directional',
+           'exponential forgetting, uniform': 'uniform'}
+
+
+@dataclass(frozen=True, eq=False)
+class Tracking:
+    """Errors of following by filter and change, relative to the change; claims and curves."""
+
+    table: Table
+    claims: tuple[Claim, ...]
+    plots: tuple[Plot, ...]
+    errors: dict[tuple[str, str], float]
+
+    def level(self, method: str) -> str:
+        """Return A for a method that follows a slope, B for a step only, C for neither."""
+        label = ('exponential forgetting, uniform' if method == 'exponential forgetting'
+                 else method)
+        if (label, 'ramp') not in self.errors:
+            return '-' if method == 'extended Kalman' else 'C'
+        if max(self.errors[label, 'ramp'], self.errors[label, 'parabola']) <= FOLLOWED:
+            return 'A'
+        return 'B' if self.errors[label, 'step'] <= FOLLOWED else 'C'
+
+
+def follow(platform: Platform, seed: int, periods: int) -> Tracking:
+    """
+    Run the filters over torques in which the viscous friction of joint 3 grows.
+
+    Parameters
+    ----------
+    platform
+        The arm with linear friction.
+    seed
+        Of the noise.
+    periods
+        Of the excitation.
+
+    """
+    samples = platform.samples['coulomb_viscous']
+    q, v, a, tau = (np.tile(x, (periods, 1)) for x in (samples.q, samples.v, samples.a,
+                                                       samples.tau))
+    t = np.arange(len(q)) / samples.rate
+    first = float(platform.plants['coulomb_viscous'].truth.friction.viscous[JOINT])
+    noise = NOISE * np.random.default_rng(seed).standard_normal(tau.shape)
+    rows, plots, claims = [], [], []
+    parts: dict[tuple[str, str], float] = {}
+    part = t / t[-1]
+    for name, course in zip(CHANGES, (part, part ** 2, np.where(part > 0.3, 1.0, 0.0))):
+        true = first * (1 + CHANGE * course)
+        torque = tau + noise
+        torque[:, JOINT] += (true - first) * v[:, JOINT]
+        curves = {label: _run(platform, forgetting, (q, v, a, torque))
+                  for label, forgetting in FILTERS.items()}
+        later = t > t[-1] / 3
+        errors = {label: float(np.sqrt(np.mean((curve - true)[later] ** 2)))
+                  for label, curve in curves.items()}
+        parts |= {(label, name): error / (CHANGE * first) for label, error in errors.items()}
+        rows += [(name, label, error, parts[label, name]) for label, error in errors.items()]
+        shown = t > BEGINNING
+        plots.append(Plot(f'Viscous friction of joint 3, {name}, after the first '
+                          f'{BEGINNING:g} s', 'time [s]', 'viscous friction [N m s/rad]',
+                          tuple((label, t[shown], curve[shown])
+                                for label, curve in {'true': true, **curves}.items())))
+        for label in list(FILTERS)[1:]:
+            claims.append(Claim(
+                f'{label} follows the {name} closer than Kalman', errors[label] < errors['Kalman'],
+                f'RMS error {errors[label]:.3g} against {errors["Kalman"]:.3g} N m s/rad over the '
+                f'last two thirds', ours=name == 'step'))
+    return Tracking(Table(
+        'Following a changing viscous friction of joint 3', (
+            'change', 'filter', 'RMS error [N m s/rad]', 'as a part of the change'),
+        tuple(rows), note=f'It grows by {CHANGE:.0%}, for the step at once after 30 % of the '
+        f'time; errors over the last two thirds; memory of the forgetting {MEMORY:g} s.'),
+        tuple(claims), tuple(plots), parts)
+
+
+def _run(platform: Platform, forgetting: str | None, data: tuple[Array, ...]) -> Array:
+    """Return the filter's viscous friction of the joint at every instant, (N,)."""
+    online = OnlineEstimator(
+        platform.arm, NOISE, period=0.01, memory=None if forgetting is None else MEMORY,
+        forgetting=forgetting or 'directional')
+    place = online.names.index(f'{platform.arm.joint_names[JOINT]}.viscous')
+    return np.array([online.update(*row).parameters[place] for row in zip(*data)])
