@@ -29,7 +29,7 @@ import robot_identification
 ROOT = Path(robot_identification.__file__).resolve().parent
 MODULES = sorted(name for _, name, _
                  in pkgutil.walk_packages([str(ROOT)], 'robot_identification.'))
-ROOMS = ('errors', 'registry', 'arrays', 'files', 'arm', 'dynamics', 'export', 'motion',
+ROOMS = ('errors', 'registry', 'arrays', 'files', 'arm', 'dynamics', 'export', 'observer', 'motion',
          'certificate', 'design', 'excitation', 'recording', 'simulation', 'execution', 'signals',
          'regression', 'estimation', 'validation', 'identification', 'reporting', 'bringup',
          'nodes', 'console', 'papers', 'cli')
