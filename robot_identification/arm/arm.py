@@ -74,6 +74,8 @@ class Arm:
         The URDF or xacro file, None when the URDF was given as text.
     balancers
         Springs and counterbalances, each between the two links of a joint.
+    unmeasured
+        Joints whose effort is not measured: they move, and are left out of fit and verdict.
 
     """
 
@@ -92,6 +94,7 @@ class Arm:
     source: Path | None = None
     urdf_file: Path | None = None
     balancers: tuple[Balancer, ...] = ()
+    unmeasured: tuple[str, ...] = ()
 
     @classmethod
     def from_urdf(
@@ -157,6 +160,11 @@ class Arm:
     def n(self) -> int:
         """Number of joints that move."""
         return len(self.joint_names)
+
+    @property
+    def measured(self) -> Array:
+        """For each joint whether its effort is measured, (n,) bool."""
+        return read_only([joint not in self.unmeasured for joint in self.joint_names], dtype=bool)
 
     @property
     def prismatic(self) -> Array:
