@@ -141,7 +141,7 @@ def test_efforts_of_a_trajectory_are_the_models():
     np.testing.assert_allclose(given[fast], expected[fast], rtol=1e-9)
     fitted = trajectory_efforts(model, t, q, v)
     assert np.abs(fitted - given).max() < 0.02 * np.abs(given).max()
-    with pytest.raises(ExecutionError, match="takes .* of '.*' at .* s; allowed are") as error:
+    with pytest.raises(ExecutionError, match=r"takes .* of '.*' at .* s; allowed are") as error:
         trajectory_efforts(model, t / 8, q)
     assert error.value.reason == 'effort_limit'
     for wrong, message in (((t[::-1], q), 'in the order of time'), ((t, q[:, :1]), 'of shape'),

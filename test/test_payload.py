@@ -102,7 +102,7 @@ def test_gains_are_found_from_a_known_mass():
     assert np.all(np.abs(found.gains - GAINS) < 4.5 * found.deviations + 1e-3 * GAINS)
     assert np.all(found.deviations < 0.1 * GAINS)
     low, high = found.intervals(0.9999).T
-    assert np.all((low < GAINS) & (GAINS < high))
+    assert np.all((low < GAINS) & (high > GAINS))
     np.testing.assert_array_equal(found.weak, found.deviations > 0.05 * found.gains)
     better = identify_gains(arm, [unloaded], [loaded], 1.5, centre=BODY[1:4] / 1.5)
     np.testing.assert_allclose(better.gains, GAINS, rtol=0.05)

@@ -41,7 +41,7 @@ from scipy.optimize import least_squares
 from scipy.stats import norm
 
 SIGNIFICANT = 3.0
-"""Deviations of the mass beyond which there is a payload: one motion in 370 without one says so."""
+"""Deviations of the mass beyond which there is a payload: one motion in 370 without says so."""
 NOTICEABLE = 0.5
 """Payload, as a part of the last link's mass, that a motion must be able to show before it may say
 that there is none."""
