@@ -65,7 +65,7 @@ class ExternalTorqueProcess:
                             upper=200.0)
         alarms = declare(node, 'alarms_per_hour', 1.0, 'false alarms that are accepted [1/h]',
                          lower=1e-3, upper=3600.0)
-        window = declare(node, 'window', 0.02, 'over which joint states are smoothed [s]',
+        window = declare(node, 'window', 0.03, 'over which joint states are smoothed [s]',
                          lower=0.005, upper=1.0)
         rate = declare(node, 'rate', 200.0, 'of the observer [Hz]', lower=10.0, upper=1000.0)
         self.frame = declare(node, 'frame', '', 'frame of the URDF that ~/wrench acts on; the '
@@ -111,7 +111,9 @@ class ExternalTorqueProcess:
                   recording.joint_torque(self.model.arm))
         instants = window.add(np.asarray(recording.t) - recording.t[0], q, tau)
         if not instants:
-            raise ConfigurationError(f"the reference '{path}' is shorter than the window")
+            raise ConfigurationError(
+                f"the reference '{path}' has {recording.rate:.0f} samples a second, too few for a "
+                f'window of {self._smoothing[0]:g} s; give a longer `window`')
         observer = MomentumObserver(self.model, bandwidth)
         statistics = learn_residuals(observer, *_rows(instants))
         observer.reset()

@@ -77,7 +77,7 @@ class FeedforwardProcess:
                           'the velocity limits [-]', lower=0.0, upper=1.0),
             stale=declare(node, 'limits.stale', 0.1, 'longest time without a joint state [s]',
                           lower=0.01, upper=5.0))
-        window = declare(node, 'window', 0.02, 'over which joint states are smoothed [s]',
+        window = declare(node, 'window', 0.03, 'over which joint states are smoothed [s]',
                          lower=0.005, upper=1.0)
         rate = declare(node, 'rate', 200.0, 'of the compensation [Hz]', lower=10.0, upper=1000.0)
         self._check_limits()
