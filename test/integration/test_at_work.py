@@ -24,7 +24,7 @@ from robot_identification.observer import trajectory_efforts
 
 @pytest.fixture(scope='module')
 def folder(tmp_path_factory):
-    """A model of the two-link arm and a recording of it without contact."""
+    """Return the folder of a model of the two-link arm and a recording of it without contact."""
     folder = tmp_path_factory.mktemp('work')
     arm = load_arm('two_link')
     model = IdentifiedModel(arm, arm.inertial_parameters, np.full(2, 0.01), 'coulomb_viscous',
