@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from robot_identification.arm import Limits
-from robot_identification.certificate.certificate import Certificate
+from robot_identification.certificate import Certificate
 from robot_identification.certificate.requirements import Requirements
 from robot_identification.design.excitation import ColumnChoice, Excitation
 from robot_identification.errors import ExcitationError

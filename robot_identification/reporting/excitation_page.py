@@ -26,7 +26,7 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.certificate.geometry import Shape
 from robot_identification.certificate.geometry.shapes import coarse
-from robot_identification.certificate.requirements import nominal_inertial, nominal_rotor_inertia
+from robot_identification.certificate.nominal_torque import NominalTorque
 from robot_identification.dynamics import inverse_dynamics
 from robot_identification.dynamics.kernels import placements
 from robot_identification.dynamics.kinematics import Kinematics
@@ -99,9 +99,7 @@ def _certificate(excitation: Excitation) -> Html:
             for claim in claims]
     head = tag('tr', *(tag('th', name) for name in (
         'quantity', 'bound', 'limit', 'unit', 'nearest to it', 'at all times', 'how')))
-    missing = [name for name, wanted in (
-        ('torques', excitation.requirements.torque_margin),
-        ('collisions', excitation.requirements.clearance)) if wanted is None]
+    missing = excitation.requirements.unseen
     return tag('section', tag('h2', 'What is proven'), tag('table', head, *rows), *(
         [tag('p', f'{" and ".join(missing)} were not looked at.', class_='bad')]
         if missing else []))
