@@ -22,7 +22,7 @@ from typing import Annotated
 import numpy as np
 from rich.table import Table
 from robot_identification.arm import Arm, load_arm
-from robot_identification.console import AsJson, emit, out, progress, Robot
+from robot_identification.console import AsJson, emit, Force, out, progress, Robot
 from robot_identification.errors import ConfigurationError, ExcitationError
 from robot_identification.excitation import (
     check_harmonics,
@@ -45,7 +45,14 @@ from robot_identification.excitation import (
     VALIDATION_MOTIONS,
     Workspace,
 )
-from robot_identification.files import check_writable
+from robot_identification.files import (
+    check_outputs,
+    EXCITATION_YAML,
+    HTML_PAGE,
+    MOTION_CSV,
+    TRAJECTORY_YAML,
+    UR_SCRIPT,
+)
 import typer
 
 POOR = 100    # condition number from which on a motion deserves a warning
@@ -164,6 +171,7 @@ def excite(
     rate: Annotated[float, typer.Option(
         rich_help_panel=OUTPUT,
         help='Of CSV, JointTrajectory and URScript [Hz].')] = 100.0,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Design a motion that shows all parameters and respects every limit at all times."""
@@ -180,9 +188,10 @@ def excite(
         harmonics = suggested_harmonics(duration, upper_frequency, first_resonance)
     check_harmonics(harmonics, duration, first_resonance)
     exports = [path for path in (csv, trajectory, urscript) if path is not None]
-    for path in (output, report, *exports):
-        if path is not None:
-            check_writable(path)
+    check_outputs(((output, EXCITATION_YAML), (report, HTML_PAGE), (csv, MOTION_CSV),
+                   (trajectory, TRAJECTORY_YAML), (urscript, UR_SCRIPT),
+                   *((path, EXCITATION_YAML) for path in _validation_files(output, validate))),
+                  (*arm.files, srdf, *(extend or ())), force=force)
     if exports:
         check_rate(rate, harmonics, duration)
     if urscript is not None:
@@ -247,14 +256,19 @@ def _tell(arm: Arm, found: Excitation, written: list[Path], failed: dict[str, st
         out.print(f'wrote {path}', markup=False)
 
 
+def _validation_files(output: Path, wanted: bool = True) -> list[Path]:
+    """Return where the motions to validate on are written, in the order of their names."""
+    return [output.with_name(f'{output.stem}_{name}.yaml') for name in VALIDATION_MOTIONS
+            if wanted]
+
+
 def _validation(arm: Arm, output: Path, requirements: Requirements, margin: float, seed: int,
                 as_json: bool) -> tuple[list[Path], dict[str, str]]:
     """Write the motions that are possible; return them, and why others are not."""
     written, failed = [], {}
     with progress(as_json) as tell:
-        for number, name in enumerate(VALIDATION_MOTIONS):
+        for number, (name, path) in enumerate(zip(VALIDATION_MOTIONS, _validation_files(output))):
             tell(f'designing the validation motion {name}', number / len(VALIDATION_MOTIONS))
-            path = output.with_name(f'{output.stem}_{name}.yaml')
             try:
                 motion = validation_motion(arm, name, seed=seed, requirements=requirements,
                                            margin=margin)

@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Annotated
 
 from rich.table import Table
-from robot_identification.console import AsJson, emit, out, progress
-from robot_identification.papers.study_report import write_study
+from robot_identification.console import AsJson, emit, Force, out, progress
+from robot_identification.files import check_output_folder
+from robot_identification.papers.study_report import STUDY_FILES, write_study
 import typer
 
 
@@ -32,15 +33,18 @@ def study(
     quick: Annotated[bool, typer.Option(
         '--quick', help='Fewer runs, to see that it works; the figures mean little.')] = False,
     seed: Annotated[int, typer.Option(help='Of everything that is drawn.')] = 0,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Reproduce the comparison of a paper on a simulated arm, and say which claims hold."""
     from robot_identification.papers.studies import run_study
 
+    folder = output or Path('results') / name
+    check_output_folder(folder, STUDY_FILES, STUDY_FILES[0], (), force=force)
     with progress(as_json) as tell:
         result = run_study(name, quick=quick, seed=seed, progress=tell)
     contents = result.contents()
-    page = write_study(contents, output or Path('results') / name)
+    page = write_study(contents, folder)
     if as_json:
         emit({**{key: contents[key] for key in ('study', 'quick', 'seconds', 'settings', 'claims',
                                                 'tables')}, 'report': str(page)})
