@@ -23,23 +23,28 @@ from typing import Any
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
-from robot_identification.dynamics import get_friction, IdentifiedModel, ModelStructure
+from robot_identification.dynamics import (
+    FRICTION_MODELS,
+    get_friction,
+    IdentifiedModel,
+    ModelStructure,
+)
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation import (
     AUTO,
-    AUTO_ESTIMATORS,
-    AUTO_FRICTIONS,
     Choice,
     choose,
     ConsistentEstimate,
     DelayEstimate,
     Estimate,
     Estimator,
+    ESTIMATORS,
     Fit,
     fit_samples,
     FitOptions,
     get_estimator,
 )
+from robot_identification.estimation.tilt import estimate_tilt, stand, Tilt
 from robot_identification.recording import load_recording, Recording
 from robot_identification.signals import check_effort, EffortCheck, judged, process, Samples
 from robot_identification.validation import (
@@ -83,6 +88,8 @@ class IdentificationResult:
         By how much positions lag torques; zeros where that was not estimated.
     choice
         How friction model and estimator were chosen, with the estimator 'auto'.
+    tilt
+        How the base stands against what the robot file states, where gravity was estimated.
 
     """
 
@@ -96,6 +103,7 @@ class IdentificationResult:
     fitted: tuple[HeldOut, ...] = field(default_factory=tuple)
     delay: DelayEstimate | None = None
     choice: Choice | None = None
+    tilt: Tilt | None = None
 
 
 def identify(
@@ -168,6 +176,10 @@ def identify(
         tell('processing recordings', number / len(fitted))
         samples.append(process(recording, arm, **(processing or {})))
     effort = check_effort(arm, samples)
+    tilt = None
+    if arm.estimate_gravity:
+        tell('estimating how the base stands', 1.0)
+        arm, tilt = stand(arm, samples, get_estimator('wls'), friction or 'coulomb_viscous')
     options, choice = _options(arm, samples, method, friction, delay, consistency or {},
                                backend, tell)
     fit = fit_samples(arm, samples, options, backend=backend,
@@ -180,11 +192,11 @@ def identify(
     tell('done', 1.0)
     return IdentificationResult(
         arm=arm, model=model, estimate=fit.estimate, consistent=fit.consistent, effort=effort,
-        verdict=_verdict(fit, predictions, thresholds or Thresholds()),
+        verdict=_verdict(fit, predictions, thresholds or Thresholds(), tilt),
         training=fit.regression.samples,
         fitted=tuple(evaluate(model, part, name=recording.name, repeated=1.0)
                      for recording, part in zip(fitted, samples)),
-        delay=fit.delay, choice=choice)
+        delay=fit.delay, choice=choice, tilt=tilt)
 
 
 def _options(arm: Arm, samples: Sequence[Samples], method: Estimator | None, friction: str | None,
@@ -193,9 +205,11 @@ def _options(arm: Arm, samples: Sequence[Samples], method: Estimator | None, fri
     """Return what to fit with, and how it was chosen where it was not given."""
     if method is not None:
         return FitOptions(method, friction or 'coulomb_viscous', bool(delay), consistency), None
-    frictions = [friction] if friction else list(AUTO_FRICTIONS)
-    estimators = {name: get_estimator(name) for name in AUTO_ESTIMATORS
-                  if name != 'mle' or all(part.noise is not None for part in samples)}
+    frictions = [friction] if friction else [
+        name for name, known in FRICTION_MODELS.items() if not known.obstacle]
+    repeated = all(part.noise is not None for part in samples)
+    estimators = {name: get_estimator(name) for name, kind in ESTIMATORS.items()
+                  if kind.candidate and (repeated or not kind.needs_repeats)}
     choice = choose(arm, samples, frictions, estimators, delay=delay, directions=friction is None,
                     consistency=consistency, backend=backend, progress=tell)
     return choice.options, choice
@@ -278,9 +292,10 @@ def _free_model(model: IdentifiedModel, estimate: Estimate) -> IdentifiedModel:
     structure = estimate.base.structure
     standard = np.asarray(
         np.linalg.lstsq(estimate.base.matrix, estimate.values, rcond=None)[0], dtype=float)
+    friction = standard[structure.friction_part].reshape(model.friction_parameters.shape)
     return IdentifiedModel(
         model.arm, standard[structure.inertial].reshape(-1, 10), standard[structure.rotor],
-        model.friction, standard[structure.friction_part].reshape(model.friction_parameters.shape),
+        model.friction, friction * structure.active,
         friction_shape=model.friction_shape, delay=model.delay,
         balancers=_strengths(structure, standard))
 
@@ -291,7 +306,23 @@ def _strengths(structure: ModelStructure, standard: Array) -> Array:
     return strengths
 
 
-def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds) -> Verdict:
+def _standing(fit: Fit, tilt: Tilt | None) -> list[str]:
+    """Say how the base stands, where that was asked for or is not as stated."""
+    if tilt is not None:
+        return [f'gravity was estimated: the base is turned by {tilt} (two standard deviations) '
+                f'against what the robot file states']
+    if not np.any(fit.consistent.structure.arm.gravity):
+        return []
+    found = estimate_tilt(fit)
+    if not found.significant:
+        return []
+    return [f'the base does not seem to stand as stated: turned by {found} (two standard '
+            f'deviations); level it, correct `gravity` or `mount` in the robot file, or let '
+            f'`gravity: estimate` find it']
+
+
+def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds,
+             tilt: Tilt | None) -> Verdict:
     notes = []
     estimate, consistent, arm = fit.estimate, fit.consistent, fit.consistent.structure.arm
     cost = (np.linalg.norm(consistent.residual_rms / estimate.noise)
@@ -306,6 +337,10 @@ def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds) -
                                  for j in leads)
                      + ': no sensor does that, so these delays stand for a filter of the torque '
                        'or dynamics of the drive; compare with --no-delay on held-out motion')
+    notes += _standing(fit, tilt)
+    if arm.unmeasured:
+        notes.append(f'without effort, and so neither fitted nor judged: '
+                     f'{", ".join(arm.unmeasured)}; their friction is not known')
     if consistent.active:
         notes.append(f'at the edge of what is physical: {", ".join(consistent.active)}')
     infeasible = [joint for joint, value in zip(arm.joint_names, consistent.certificate)

@@ -53,7 +53,8 @@ def constraints_of(arm: Arm, series: Series, limits: Limits, margin: float = 0.0
 
     """
     asked = requirements or Requirements()
-    constraints: list[Constraint] = [JointLimits(series, limits, arm.joint_names, margin)]
+    constraints: list[Constraint] = [JointLimits(series, limits, arm.joint_names, margin,
+                                                 arm.wider_limits)]
     if asked.torque_margin is not None:
         constraints.append(TorqueLimits(arm, series, asked))
     if asked.power is not None:

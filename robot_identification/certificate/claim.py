@@ -65,6 +65,12 @@ class Claim:
                 f'{self.bound:.4g}{where}')
 
 
+def nearest_words(joint: str, wider: tuple[str, ...] = ()) -> str:
+    """Return the joint that comes nearest to its limit, and whose limits are not the URDF's."""
+    beyond = f"; limits of {', '.join(wider)} are wider than the URDF, which the YAML calls wrong"
+    return f"joint '{joint}'{beyond if wider else ''}"
+
+
 @dataclass(frozen=True)
 class Certificate:
     """

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arm import Limits
 from robot_identification.arrays import Array, read_only
-from robot_identification.certificate.claim import Claim
+from robot_identification.certificate.claim import Claim, nearest_words
 from robot_identification.certificate.constraint import Constraint
 from robot_identification.motion import Series, Trajectory
 from robot_identification.motion.limits import centre, half_ranges, QUANTITIES
@@ -48,6 +48,8 @@ class JointLimits(Constraint):
         For words.
     margin
         Part of every range that is kept free, 0 to 1.
+    wider
+        Joints whose limits the robot YAML permits to be wider than the URDF's.
 
     References
     ----------
@@ -57,10 +59,11 @@ class JointLimits(Constraint):
     """
 
     def __init__(self, series: Series, limits: Limits, joint_names: tuple[str, ...],
-                 margin: float = 0.0) -> None:
+                 margin: float = 0.0, wider: tuple[str, ...] = ()) -> None:
         count = TIMES_PER_HARMONIC * series.resolution
         self.times = series.period * np.arange(count + 1) / count
         self.joint_names, self._limits, self._margin = joint_names, limits, margin
+        self._wider = wider
         self.centre = centre(limits)
         ranges = half_ranges(limits)
         orders = [d for d in range(len(QUANTITIES)) if np.any(np.isfinite(ranges[d]))]
@@ -111,7 +114,8 @@ class JointLimits(Constraint):
             claims.append(Claim(
                 name, float(row[worst]), allowed, 'of the range',
                 'grid values and bounds of the second derivative', bool(row[worst] <= allowed),
-                f"joint '{self.joint_names[worst]}'"))
+                nearest_words(self.joint_names[worst],
+                              self._wider if name in ('position', 'velocity') else ())))
         return tuple(claims)
 
     def describe(self, index: int) -> str:

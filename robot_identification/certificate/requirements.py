@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 from robot_identification.errors import ExcitationError
+from robot_identification.yaml_file import Check, Schema
 
 FAR = 1e4              # [m] what no arm is near to; distances of such shapes lose their digits
 GUESSED_DENSITY = 1500.0    # [kg/m^3], see docs/excitation.md: above that of most real links
@@ -216,3 +217,19 @@ SAFE = Requirements(torque_margin=0.2, clearance=0.01)
 def _triple(values: Any) -> tuple[float, float, float]:
     x, y, z = (float(value) for value in values)
     return x, y, z
+
+
+def requirements_schema(schema: Schema) -> Check:
+    """Return the check of a file's requirements, which raises the errors of a schema."""
+    triple = schema.items(schema.finite, 3)
+    corner = schema.items(schema.number, 3)
+    return schema.record({}, {
+        **dict.fromkeys(('torque_margin', 'power', 'clearance', 'floor', 'guess_density'),
+                        schema.maybe(schema.finite)),
+        'self_collision': schema.flag, 'srdf': schema.maybe(schema.text),
+        'payload': schema.maybe(schema.record({'mass': schema.finite, 'centre': triple},
+                                              {'size': schema.maybe(triple)})),
+        'workspace': schema.items(schema.record(
+            {'frame': schema.text, 'lower': corner, 'upper': corner})),
+        'boxes': schema.items(schema.items(schema.finite, 6)),
+        'package_dirs': schema.items(schema.text)})

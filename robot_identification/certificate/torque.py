@@ -20,7 +20,7 @@ import dataclasses
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
-from robot_identification.certificate.claim import Claim
+from robot_identification.certificate.claim import Claim, nearest_words
 from robot_identification.certificate.nominal_torque import NominalTorque, torque_range
 from robot_identification.certificate.requirements import Requirements
 from robot_identification.certificate.state_constraint import StateConstraint
@@ -71,7 +71,7 @@ class TorqueLimits(StateConstraint):
         worst, allowed = int(np.argmax(usage)), 1.0 - (self.requirements.torque_margin or 0.0)
         return (Claim('torque', float(usage[worst]), allowed, 'of the rated torque',
                       METHOD + self.nominal.words, bool(usage[worst] <= allowed),
-                      f"joint '{self.names[worst]}'"),)
+                      nearest_words(self.names[worst], self.arm.wider_limits)),)
 
     def describe(self, index: int) -> str:
         """Return in words what slack number `index` limits."""

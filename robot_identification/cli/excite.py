@@ -51,10 +51,10 @@ from robot_identification.files import (
     EXCITATION_YAML,
     HTML_PAGE,
     MOTION_CSV,
-    read_text,
     TRAJECTORY_YAML,
     UR_SCRIPT,
 )
+from robot_identification.yaml_file import read_yaml
 import typer
 import yaml
 
@@ -193,12 +193,8 @@ def read_options(path: Path) -> DesignOptions:
         It cannot be read, or asks for what makes no sense.
 
     """
-    text = read_text(path, f"the options '{path}'", ConfigurationError)
-    try:
-        content = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise ConfigurationError(f"the options '{path}' are not YAML: {error}") from error
-    return DesignOptions.from_mapping(content, f"the options '{path}'")
+    return DesignOptions.from_mapping(read_yaml(path, 'options', ConfigurationError),
+                                      f"the options '{path}'")
 
 
 def _changed(base: DesignOptions, requirements: Requirements, **given: Any) -> DesignOptions:

@@ -15,19 +15,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from robot_identification.certificate.requirements import Requirements, SAFE
+from robot_identification.certificate.requirements import (
+    Requirements,
+    requirements_schema,
+    SAFE,
+)
 from robot_identification.design.columns import DRIVE_COLUMNS, SCALINGS
 from robot_identification.design.criteria import get_criterion
 from robot_identification.design.optimisers import OPTIMISERS
 from robot_identification.errors import ConfigurationError, ExcitationError, UnknownNameError
 from robot_identification.motion import check_harmonics, get_series, Series, suggested_harmonics
+from robot_identification.yaml_file import Schema, shown
 
+_S = Schema(ConfigurationError)
 PerJoint = float | tuple[float, ...] | None
 MOST_STARTS = 10_000
 MOST_SAMPLES = 1_000_000
@@ -179,14 +185,14 @@ class DesignOptions:
             As the class.
 
         """
-        if not isinstance(content, Mapping):
-            raise ConfigurationError(f'{origin} must be a mapping from names to values, as '
-                                     f'`excite --print-options` writes it')
-        _known(content, tuple(READERS), origin)
-        values = {name: READERS[name](value, f'{origin}, {name}')
-                  for name, value in content.items()}
+        OPTIONS(content, origin)
+        _known(content, tuple(field.name for field in dataclasses.fields(cls)), origin)
+        asked = content.get('requirements', {})
+        plain = SAFE.to_mapping()
+        _known(asked, tuple(plain), f'{origin}, requirements')
         try:
-            return cls(**values)
+            return cls(**{**content, 'requirements': Requirements.from_mapping(
+                {**plain, **asked})})
         except ExcitationError as error:
             raise ExcitationError(f'{origin}: {error}') from error
 
@@ -203,6 +209,21 @@ def _per_joint(name: str, value: Any) -> PerJoint:
     return float(values) if values.ndim == 0 else tuple(float(x) for x in values)
 
 
+def _number_or_numbers(value: Any, place: str) -> None:
+    (_S.items(_S.number) if isinstance(value, list) else _S.number)(value, place)
+
+
+OPTIONS = _S.record({}, {
+    **dict.fromkeys(('kind', 'criterion', 'drives', 'scaling', 'optimiser'), _S.text),
+    **dict.fromkeys(('period', 'upper_frequency', 'margin'), _S.finite),
+    **dict.fromkeys(('first_resonance', 'time_budget', 'good_enough'), _S.maybe(_S.finite)),
+    **dict.fromkeys(('samples_per_period', 'starts', 'seed'), _S.integer),
+    **dict.fromkeys(('harmonics', 'workers'), _S.maybe(_S.integer)),
+    **dict.fromkeys(('noise', 'velocity', 'acceleration', 'start'),
+                    _S.maybe(_number_or_numbers)),
+    'requirements': requirements_schema(_S)})
+
+
 def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
@@ -211,102 +232,4 @@ def _known(content: Mapping[Any, Any], names: tuple[str, ...], origin: str) -> N
     for name in content:
         if name not in names:
             raise ConfigurationError(
-                f"{origin}: there is no option '{name}'; there is: {', '.join(names)}")
-
-
-Reader = Callable[[Any, str], Any]
-
-
-def _number(value: Any, place: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ConfigurationError(f'{place} must be a number, not {value!r}')
-    try:
-        return float(value)
-    except OverflowError as error:
-        raise ConfigurationError(f'{place} is too large a number') from error
-
-
-def _whole(value: Any, place: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ConfigurationError(f'{place} must be a whole number, not {value!r}')
-    return value
-
-
-def _word(value: Any, place: str) -> str:
-    if not isinstance(value, str):
-        raise ConfigurationError(f'{place} must be a word, not {value!r}')
-    return value
-
-
-def _flag(value: Any, place: str) -> bool:
-    if not isinstance(value, bool):
-        raise ConfigurationError(f'{place} must be true or false, not {value!r}')
-    return value
-
-
-def _numbers(value: Any, place: str) -> tuple[float, ...]:
-    if not isinstance(value, list | tuple):
-        raise ConfigurationError(f'{place} must be a list of numbers, not {value!r}')
-    return tuple(_number(x, place) for x in value)
-
-
-def _number_or_numbers(value: Any, place: str) -> PerJoint:
-    return _numbers(value, place) if isinstance(value, list) else _number(value, place)
-
-
-def _or_none(reader: Reader) -> Reader:
-    return lambda value, place: None if value is None else reader(value, place)
-
-
-def _list_of(reader: Reader) -> Reader:
-    def read(value: Any, place: str) -> list[Any]:
-        if not isinstance(value, list | tuple):
-            raise ConfigurationError(f'{place} must be a list, not {value!r}')
-        return [reader(entry, place) for entry in value]
-    return read
-
-
-def _mapping_of(readers: Mapping[str, Reader], needed: tuple[str, ...] = ()) -> Reader:
-    def read(value: Any, place: str) -> dict[str, Any]:
-        if not isinstance(value, Mapping):
-            raise ConfigurationError(f'{place} must be a mapping with the names '
-                                     f'{", ".join(readers)}, not {value!r}')
-        _known(value, tuple(readers), place)
-        missing = [name for name in needed if name not in value]
-        if missing:
-            raise ConfigurationError(f'{place} lacks: {", ".join(missing)}')
-        return {name: readers[name](entry, f'{place}, {name}') for name, entry in value.items()}
-    return read
-
-
-def _triple(value: Any, place: str) -> tuple[float, ...]:
-    values = _numbers(value, place)
-    if len(values) != 3:
-        raise ConfigurationError(f'{place} must be three numbers, not {value!r}')
-    return values
-
-
-_REQUIREMENTS = _mapping_of({
-    'torque_margin': _or_none(_number), 'power': _or_none(_number),
-    'payload': _or_none(_mapping_of({'mass': _number, 'centre': _triple,
-                                     'size': _or_none(_triple)}, ('mass', 'centre'))),
-    'clearance': _or_none(_number), 'self_collision': _flag, 'floor': _or_none(_number),
-    'boxes': _list_of(_numbers),
-    'workspace': _list_of(_mapping_of({'frame': _word, 'lower': _triple, 'upper': _triple},
-                                      ('frame', 'lower', 'upper'))),
-    'srdf': _or_none(_word), 'package_dirs': _list_of(_word), 'guess_density': _or_none(_number)})
-
-
-def _requirements(value: Any, place: str) -> Requirements:
-    """Return requirements; what is not named is as `SAFE` has it."""
-    return Requirements.from_mapping({**SAFE.to_mapping(), **_REQUIREMENTS(value, place)})
-
-
-READERS: dict[str, Reader] = {
-    'kind': _word, 'period': _number, 'harmonics': _or_none(_whole), 'upper_frequency': _number,
-    'first_resonance': _or_none(_number), 'criterion': _word, 'drives': _word, 'scaling': _word,
-    'noise': _or_none(_number_or_numbers), 'samples_per_period': _whole, 'starts': _whole,
-    'seed': _whole, 'optimiser': _word, 'workers': _or_none(_whole),
-    'time_budget': _or_none(_number), 'good_enough': _or_none(_number),
-    'velocity': _or_none(_number_or_numbers), 'acceleration': _or_none(_number_or_numbers),
-    'margin': _number, 'start': _or_none(_number_or_numbers), 'requirements': _requirements}
+                f"{origin}: there is no option '{shown(name)}'; there is: {', '.join(names)}")

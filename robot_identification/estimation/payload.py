@@ -217,7 +217,7 @@ def identify_gains(
     free = 10 - len(known)
     matrices, targets = [], []
     for recording, carries in [*((r, False) for r in unloaded), *((r, True) for r in loaded)]:
-        samples = process(_with_current(recording, arm), replace(arm, effort=None),
+        samples = process(_with_current(recording, arm), replace(arm, effort=None, source=None),
                           **dict(processing or {}))
         matrix, target = _gain_rows(samples, base.columns, structure, known, carries, free)
         matrices.append(matrix)

@@ -13,8 +13,8 @@
 # limitations under the License.
 """What comes out: files of an identification, the HTML report, the summary in a terminal."""
 
+from robot_identification.export.identified_urdf import identified_urdf, write_identified_urdf
 from robot_identification.reporting.contents import contents, plain, verdict_contents
-from robot_identification.reporting.identified_urdf import identified_urdf, write_identified_urdf
 from robot_identification.reporting.report import write_report
 from robot_identification.reporting.results_files import (
     RESULT_FILES,

@@ -28,9 +28,9 @@ from typing import Any
 import numpy as np
 from robot_identification.errors import ConfigurationError
 from robot_identification.excitation import Excitation
+from robot_identification.export.identified_urdf import write_identified_urdf
 from robot_identification.identification import IdentificationResult
 from robot_identification.reporting.contents import contents
-from robot_identification.reporting.identified_urdf import write_identified_urdf
 from robot_identification.reporting.plot_data import plot_data
 from robot_identification.reporting.report import REPORT, write_report
 from robot_identification.reporting.stored_results import PLOTS, RESULTS, sha256
