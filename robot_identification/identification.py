@@ -352,6 +352,8 @@ def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds,
 
 def _information(recordings: Sequence[Recording], samples: Sequence[Samples], estimate: Estimate,
                  consistent: ConsistentEstimate) -> dict[str, Any]:
+    first = 10 * (consistent.structure.arm.n - 1)
+    last = slice(first, first + 10)
     return {
         'estimator': estimate.estimator,
         'recordings': [recording.name for recording in recordings],
@@ -360,6 +362,8 @@ def _information(recordings: Sequence[Recording], samples: Sequence[Samples], es
         'rows_per_joint': int(estimate.rows[0]),
         'condition_number': float(estimate.condition_number),
         'status': estimate.status,
+        'last_link_covariance': [
+            [float(x) for x in row] for row in consistent.covariance[last, last]],
         'smallest_pseudo_inertia_eigenvalue': {
             joint: float(value)
             for joint, value in zip(consistent.structure.arm.joint_names, consistent.certificate)},
