@@ -27,6 +27,7 @@ from robot_identification.yaml_file import Check, Schema
 FAR = 1e4              # [m] what no arm is near to; distances of such shapes lose their digits
 GUESSED_DENSITY = 1500.0    # [kg/m^3], see docs/excitation.md: above that of most real links
 
+
 @dataclass(frozen=True)
 class Payload:
     """
