@@ -18,8 +18,8 @@ from glob import glob
 from setuptools import find_packages, setup
 
 PACKAGE = 'robot_identification'
-NODES = ('excitation', 'identification', 'online_identification', 'recorder', 'simulated_robot',
-         'validation')
+NODES = ('excitation', 'external_torque', 'feedforward', 'identification',
+         'online_identification', 'recorder', 'simulated_robot', 'validation')
 SHARE = f'share/{PACKAGE}'
 
 setup(
