@@ -64,6 +64,7 @@ class Sines:
 
     @classmethod
     def of(cls, arm: Arm, seed: int, period: float, harmonics: int, speed: float) -> Sines:
+        """Draw a motion."""
         rng, limits = np.random.default_rng(seed), arm.limits
         t = np.arange(0, period, 1e-3)
         w = 2 * np.pi / period * np.arange(1, harmonics + 1)[:, None, None]

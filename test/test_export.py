@@ -108,7 +108,7 @@ def test_functional_mock_up_units_compute_torque_and_motion(tmp_path):
     fmpy = pytest.importorskip('fmpy', reason='fmpy is not installed')
     from fmpy.validation import validate_fmu
     model = exported_model(two_link())
-    path, exported = export_to(model, 'fmu', tmp_path)
+    _, exported = export_to(model, 'fmu', tmp_path)
     inverse, forward = (str(tmp_path / name) for name in exported.files)
     assert not validate_fmu(inverse) and not validate_fmu(forward)
     q, v, a = (np.array([0.3, -0.2]), np.array([0.5, 1.0]), np.array([2.0, -1.0]))
