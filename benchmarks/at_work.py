@@ -45,7 +45,7 @@ from robot_identification.simulation import Plant, PlantOptions, simulate
 
 Array = NDArray[np.float64]
 BANDWIDTH, DAMPING = 4.0, 1.0      # [Hz] of the PD loops at the mean inertia
-PASSES = 5
+PASSES = 4
 OBSERVER = 10.0                    # [Hz]
 WINDOW, RATE = 0.03, 200.0         # [s] of smoothing, [Hz] of the observer: the node's
 PAYLOAD = np.array([0.3, 0.0, 0.0, 0.3 * 0.08, 0.3 * 0.08 ** 2 + 2e-4, 0.0,
@@ -150,7 +150,7 @@ def loaded(run: Any, arm: Arm) -> Recording:
 
 def measure(name: str, seed: int) -> dict[str, Any]:
     arm = load_arm(name)
-    plant = Plant(arm, PlantOptions(seed=seed))
+    plant = Plant(arm, PlantOptions(seed=seed, step=1e-3, rate=500.0))
     rng = np.random.default_rng(seed)
     slow = [Sines.of(arm, 10 * seed + k, 20.0, 6, 0.5) for k in (1, 2)]
     runs = [simulate(plant, (s.t, s.q, s.v, s.a), rng=rng, name=f'motion {k}')
