@@ -133,7 +133,8 @@ def measure(name: str, folder: Path) -> dict[str, float]:
     (folder / 'main.cpp').write_text(text)
     for command in (
             ['cc', '-std=c99', *FLAGS, '-c', source, '-o', 'code.o'],
-            ['c++', '-std=c++17', *FLAGS, *BOOST, '-fmax-errors=1', '-I', str(PREFIX / 'include'), '-I',
+            ['c++', '-std=c++17', *FLAGS, *BOOST, '-fmax-errors=1', '-I',
+             str(PREFIX / 'include'), '-I',
              EIGEN, '-I', '.', 'main.cpp', 'code.o', '-o', 'main',
              f'-L{PREFIX / "lib"}', f'-Wl,-rpath,{PREFIX / "lib"}', '-lpinocchio_default']):
         subprocess.run(command, cwd=folder, check=True)
