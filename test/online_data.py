@@ -69,3 +69,16 @@ def samples(friction, seed=0, noise=1.0):
 
 def regression(friction, seed=0, noise=1.0):
     return build_regression(motion()[0], [samples(friction, seed, noise)], friction)
+
+
+def friction_error(estimate, friction):
+    """Return the error of every joint's friction over the motion, as a part of the largest."""
+    structure, base = estimate.base.structure, estimate.base
+    place = [base.labels.index(f'{joint}.{parameter}') for joint in structure.arm.joint_names
+             for parameter in structure.friction.parameters]
+    parameters = estimate.values[place].reshape(structure.arm.n, -1)
+    v = motion()[4]
+    curve = np.column_stack([structure.friction.torque(v[:, j], parameters[j], structure.shape[j])
+                             for j in range(structure.arm.n)])
+    true = friction_torque(friction, v)
+    return np.sqrt(np.mean((curve - true) ** 2, axis=0)) / np.abs(true).max(axis=0)
