@@ -38,7 +38,12 @@ import pytest
 from robot_identification import joint_torque_regressor, load_arm
 from robot_identification.arm import Arm
 from robot_identification.arm.balancers import CoilSpring, GasSpring
-from robot_identification.dynamics import FRICTION_MODELS, get_friction
+from robot_identification.dynamics import (
+    FRICTION_MODELS,
+    FRICTION_TERMS,
+    FrictionTerm,
+    get_friction,
+)
 from robot_identification.errors import ConfigurationError, ExportError, UnknownNameError
 from robot_identification.export import export_model, ExportOptions, save_export, TARGETS
 from robot_identification.export.chain import chain_of
@@ -139,18 +144,22 @@ def test_zeros_are_folded_and_equal_parts_are_built_once():
     assert count[0] < 0.8 * count[1]    # grouping takes parameters away that make no torque
 
 
-class Table(FRICTION_MODELS['coulomb_viscous']):
+class Table(FrictionTerm):
     """A friction that looks values up, so that no formula can be followed."""
 
     name = 'table'
+    formula = 'values of a table'
+    parameters = ('table',)
+    units = ('N m s/rad',)
+    passive = (True,)
 
-    def columns(self, v, shape=None, load=None):
-        return super().columns(np.interp(v, [-9, -1, 1, 9], [-3, -1, 1, 3]), shape, load)
+    def columns(self, motion, shape):
+        return np.interp(motion.v, [-9, -1, 1, 9], [-3, -1, 1, 3])[..., None]
 
 
 def test_friction_without_an_exact_form_is_fitted_or_refused(monkeypatch, tmp_path):
-    monkeypatch.setitem(FRICTION_MODELS, 'table', Table)
-    model = exported_model(two_link(), 'table')
+    monkeypatch.setitem(FRICTION_TERMS, 'table', Table())
+    model = exported_model(two_link(), 'coulomb + table + offset')
     path, exported = export_to(model, 'python', tmp_path)
     assert {loss.joint for loss in exported.losses} == {'shoulder', 'elbow'}
     assert all('constant friction in its place' in loss.what for loss in exported.losses)
@@ -316,4 +325,4 @@ def test_every_target_writes_files_for_a_slider_and_a_tree():
     for name in TARGETS:
         exported = export_model(model, name)
         assert all(len(content) > 100 for content in exported.files.values()), name
-    assert get_friction(model.friction).name == model.friction
+    assert get_friction(model.friction).key == model.friction

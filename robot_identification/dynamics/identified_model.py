@@ -17,6 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+import hashlib
+import json
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +29,14 @@ from robot_identification.arm import Arm, arm_from_mapping, arm_to_mapping
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics.friction import get_friction
 from robot_identification.dynamics.regressor import inverse_dynamics
-from robot_identification.dynamics.structure import element_loads
+from robot_identification.dynamics.structure import ModelStructure
 from robot_identification.errors import (
     ConfigurationError,
     ModelFileError,
     UnknownNameError,
 )
 from robot_identification.files import write_text
+from robot_identification.yaml_file import read_yaml, Schema
 import yaml
 
 SCHEMA = 'robot_identification/model/2'
@@ -46,7 +50,18 @@ HEADER = """\
 # friction: at the joint [N m, N m s/rad; N, N s/m]
 # delay: of the torque after the position [s]
 # balancers: stiffness of springs [N m/rad, N/m], scale of gas springs [-]
+# digest: of the numbers below; a file that was changed by hand is not loaded while it is there
 """
+DIGEST = 'digest'
+_S = Schema(ModelFileError)
+_NUMBERS, _ROWS = _S.named(_S.finite), _S.named(_S.items(_S.finite))
+TRACE = _S.record({'rate': _S.finite, 'q': _S.items(_S.items(_S.finite))})
+FILE = _S.record(
+    {'arm': _S.named(lambda value, place: None), 'inertial': _S.named(_S.items(_S.finite, 10)),
+     'rotor_inertia': _NUMBERS,
+     'friction': _S.record({'model': _S.text, 'parameters': _ROWS}, {'shape': _ROWS}),
+     'information': _S.record({}, {'training_motion': _S.items(TRACE)})},
+    {'delay': _NUMBERS, 'balancers': _NUMBERS})
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +91,10 @@ class IdentifiedModel:
         `torque` predicts without delay, `validate` compares at the delayed instants.
     balancers
         Strengths of the arm's balancers, (b,); those that the arm knows when None.
+    source
+        Path of the file that it was read from; empty where it was not.
+    sealed
+        Whether that file had a digest, which fits.
 
     """
 
@@ -88,6 +107,8 @@ class IdentifiedModel:
     friction_shape: Array = None  # type: ignore[assignment]
     delay: Array = None  # type: ignore[assignment]
     balancers: Array = None  # type: ignore[assignment]
+    source: str = ''
+    sealed: bool = False
 
     def __post_init__(self) -> None:
         elements, friction = len(self.arm.transmission), get_friction(self.friction)
@@ -109,8 +130,12 @@ class IdentifiedModel:
                                      f"'{self.arm.name}', not {getattr(self, name).shape}")
         if not np.all(self.friction_shape > 0):
             raise ModelFileError('every shape number of the friction must be positive')
+        if np.any(self.friction_parameters[~friction.active(self.arm.element_names)]):
+            raise ModelFileError('a joint has a friction parameter of a term that the model '
+                                 f"'{self.friction}' does not give it")
 
-    def torque(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+    def torque(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
+               states: Array | None = None) -> Array:
         """
         Predict the joint torques, (N, n) [N m or N].
 
@@ -118,6 +143,10 @@ class IdentifiedModel:
         ----------
         q, v, a
             Positions, velocities, accelerations, (N, n) [rad or m, per s, per s^2].
+        states
+            Of friction with memory, from `states`. Where it is None the positions are taken in
+            the order of time, from a state of zero: after a gap the friction is right again when
+            a joint has travelled twice the distance that it remembers.
 
         Raises
         ------
@@ -125,11 +154,11 @@ class IdentifiedModel:
             Shapes that do not fit the arm.
 
         """
+        q, v, a = (np.asarray(x, dtype=float) for x in (q, v, a))
         rigid = inverse_dynamics(self.arm, q, v, a, self.inertial)
         if self.arm.balancers:
-            rigid = rigid + self.balancer_torque(np.asarray(q, dtype=float))
-        return rigid + self.drive_torque(np.asarray(v, dtype=float), np.asarray(a, dtype=float),
-                                         rigid)
+            rigid = rigid + self.balancer_torque(q)
+        return rigid + self.drive_torque(v, a, rigid, q, states)
 
     def balancer_torque(self, q: Array) -> Array:
         """Return what balancers add to the drives' torques, (N, n) [N m or N]."""
@@ -137,7 +166,8 @@ class IdentifiedModel:
                          @ self.arm.balanced_joints)
         return torque
 
-    def drive_torque(self, v: Array, a: Array, load: Array | None = None) -> Array:
+    def drive_torque(self, v: Array, a: Array, load: Array | None = None,
+                     q: Array | None = None, states: Array | None = None) -> Array:
         """
         Return what rotors and friction take of the joint torques, (N, n) [N m or N].
 
@@ -147,19 +177,44 @@ class IdentifiedModel:
             Velocities and accelerations, (N, n).
         load
             Torques that the joints transmit, (N, n) [N m or N]; for friction that needs it.
+        q, states
+            As for `torque`, for friction that depends on positions or remembers.
 
         """
         transmission = self.arm.transmission
-        torques = (a @ transmission.T) * self.rotor_inertia + self.friction_torque(v, load)
+        torques = ((a @ transmission.T) * self.rotor_inertia
+                   + self.friction_torque(v, load, q, states))
         joint_torques: Array = torques @ transmission
         return joint_torques
 
-    def friction_torque(self, v: Array, load: Array | None = None) -> Array:
-        """Return the friction of each joint and drive at joint velocities v (N, n), (N, m)."""
-        speed, friction = v @ self.arm.transmission.T, get_friction(self.friction)
-        return np.stack([
-            friction.torque(speed[:, e], self.friction_parameters[e], self.friction_shape[e], part)
-            for e, part in enumerate(element_loads(self.arm, load))], axis=1)
+    def friction_torque(self, v: Array, load: Array | None = None, q: Array | None = None,
+                        states: Array | None = None) -> Array:
+        """Return the friction of each joint and drive, (N, m); arguments as `drive_torque`."""
+        columns = self.structure.friction_columns(q, v, load, states)
+        torque: Array = np.einsum('nek,ek->ne', columns, self.friction_parameters)
+        return torque
+
+    def states(self, q: ArrayLike, start: Array | None = None) -> Array | None:
+        """
+        Return what the friction remembers after each of these positions, (N, m, terms).
+
+        None for friction without memory.
+
+        Parameters
+        ----------
+        q
+            Positions in the order of time, (N, n) [rad or m].
+        start
+            What it remembers at the first of them, (m, terms); zeros when None.
+
+        """
+        return self.structure.states(np.asarray(q, dtype=float), start)
+
+    @cached_property
+    def structure(self) -> ModelStructure:
+        """Which standard parameters the model has, and their columns."""
+        friction = get_friction(self.friction)
+        return ModelStructure(self.arm, friction, shape=self.friction_shape)
 
     def mass_matrix(self, q: ArrayLike) -> Array:
         """
@@ -201,6 +256,7 @@ class IdentifiedModel:
             'balancers': {b.label: float(x) for b, x in zip(self.arm.balancers, self.balancers)},
             'information': dict(self.information),
             'arm': arm_to_mapping(self.arm)}
+        content = {'schema': content.pop('schema'), DIGEST: digest(content), **content}
         text = yaml.dump(content, Dumper=_Dumper, sort_keys=False, width=100,
                          default_flow_style=None, allow_unicode=True)
         write_text(path, HEADER + text)
@@ -227,20 +283,17 @@ def load_model(path: str | Path) -> IdentifiedModel:
     Raises
     ------
     ModelFileError
-        The file is missing, damaged, or of another schema.
+        The file is missing, damaged, of another schema, or was changed after it was written.
 
     """
     path = Path(path)
-    try:
-        content = yaml.load(path.read_text(encoding='utf-8'), Loader=_LOADER)
-    except FileNotFoundError as error:
-        raise ModelFileError(f"there is no model file '{path}'") from error
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ModelFileError(f"the model file '{path}' cannot be read: {error}") from error
+    content = read_yaml(path, 'model file', ModelFileError)
     if not isinstance(content, dict) or content.get('schema') not in READABLE:
         found = content.get('schema') if isinstance(content, dict) else None
         raise ModelFileError(f"'{path}' is not a model file of the schema {SCHEMA} "
                              f'(it says: {found})')
+    FILE(content, f"the model file '{path}'")
+    sealed = _check_digest(content, path)
     try:
         arm = arm_from_mapping(content['arm'], folder=path.parent, origin=f"the model '{path}'")
         later = {}
@@ -256,15 +309,53 @@ def load_model(path: str | Path) -> IdentifiedModel:
             inertial=_ordered(content['inertial'], arm.joint_names),
             rotor_inertia=_ordered(content['rotor_inertia'], arm.element_names),
             friction=content['friction']['model'],
-            friction_parameters=_ordered(content['friction']['parameters'], arm.element_names),
+            friction_parameters=_parameters(content['friction'], arm.element_names),
             information=content['information'],
-            **later)
+            source=str(path), sealed=sealed, **later)
     except (KeyError, TypeError, ValueError, ConfigurationError, UnknownNameError) as error:
         raise ModelFileError(f"the model file '{path}' is damaged: {error}") from error
 
 
+def digest(content: Mapping[str, Any]) -> str:
+    """
+    Return the fingerprint of a model's content, whatever the layout of its file.
+
+    Parameters
+    ----------
+    content
+        Of the file; schema and digest do not count.
+
+    """
+    rest = {key: value for key, value in content.items() if key not in (DIGEST, 'schema')}
+    text = json.dumps(rest, sort_keys=True, default=str)
+    return 'sha256:' + hashlib.sha256(text.encode('utf-8')).hexdigest()
+
+
+def _check_digest(content: dict[str, Any], path: Path) -> bool:
+    """Return whether there is a digest, which fits."""
+    if content.get(DIGEST) is None:
+        return False
+    if content[DIGEST] != digest(content):
+        raise ModelFileError(
+            f"the model file '{path}' was changed after it was written: its digest does not fit "
+            f'its numbers. Identify again; or, where the change is meant, delete the line '
+            f"'{DIGEST}: ...', and the model counts as changed by hand")
+    return True
+
+
 def _rows(matrix: Array) -> list[list[float]]:
     return [[float(x) for x in row] for row in matrix]
+
+
+def _parameters(content: Mapping[str, Any], elements: tuple[str, ...]) -> Array:
+    """Return the parameters in the order of the model's, whatever the order in the file."""
+    values, names = _ordered(content['parameters'], elements), get_friction(
+        content['model']).parameters
+    written = list(content.get('names', names))
+    if sorted(written) != sorted(names):
+        raise ValueError(f"the friction '{content['model']}' has the parameters "
+                         f"{', '.join(names)}, the file {', '.join(written)}")
+    return values[:, [written.index(name) for name in names]]
 
 
 def _ordered(values: Mapping[str, Any], names: tuple[str, ...]) -> Array:
@@ -284,4 +375,3 @@ def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
 
 
 _Dumper.add_representer(str, _text)
-_LOADER = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)

@@ -137,7 +137,7 @@ def fit_viscous_friction(fit: FrictionFit) -> tuple[Array, Array]:
 def element_friction(model: IdentifiedModel, states: WorkingStates) -> Array:
     """Return the friction of each joint and coupled drive over the states, (N, m)."""
     load = inverse_dynamics(model.arm, states.q, states.v, states.a, model.inertial)
-    return model.friction_torque(states.v, load)
+    return model.friction_torque(states.v, load, states.q)
 
 
 def _fitted(speeds: Array, torque: Array) -> Array:

@@ -134,6 +134,8 @@ def _friction(source: Source, graph: Graph, v: Sequence[Node],
     """Return the friction at the joints, each element's formula followed."""
     model = source.model
     family = get_friction(model.friction)
+    if family.has_state or family.needs_position:
+        raise NotTraceableError('generated friction knows speed and load, no position or state')
     loads = element_loads(model.arm, symbols(graph, np.array(load, dtype=object)[None]))
     torques = []
     for e, row in enumerate(model.arm.transmission):

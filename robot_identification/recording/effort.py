@@ -96,6 +96,28 @@ def check_radians(arm: Arm, q: Array, place: str) -> None:
             f'`position: {{side: motor}}`')
 
 
+def check_effort_known(arm: Arm) -> None:
+    """
+    Refuse an arm whose robot YAML does not say what effort means.
+
+    Parameters
+    ----------
+    arm
+        An arm from a URDF alone has joint torques as effort.
+
+    Raises
+    ------
+    RecordingError
+        There is a robot YAML, and it lacks `effort`.
+
+    """
+    if arm.effort is None and arm.source is not None and arm.source.suffix in ('.yaml', '.yml'):
+        raise RecordingError(
+            f"the robot YAML '{arm.source}' does not say what its driver publishes as effort, and "
+            'there is no default; add for instance `effort: {quantity: torque, side: joint, '
+            'sign: 1, gravity_compensated: false}`')
+
+
 def raw_effort(arm: Arm, tau: Array | None, current: Array | None,
                place: str) -> tuple[Array, bool]:
     """
@@ -118,6 +140,7 @@ def raw_effort(arm: Arm, tau: Array | None, current: Array | None,
     """
     if tau is None and current is None:
         raise RecordingError(f'{place} has neither torques (tau) nor currents (current)')
+    check_effort_known(arm)
     if arm.effort is None:
         return (tau, False) if tau is not None else (current, True)  # type: ignore[return-value]
     if arm.effort.quantity == 'current':
@@ -129,6 +152,42 @@ def raw_effort(arm: Arm, tau: Array | None, current: Array | None,
             f'`effort: {{quantity: torque}}`; correct the YAML, or name the array of torques in '
             f'`recording: {{tau: NAME}}`')
     return tau, False
+
+
+def without_unmeasured(arm: Arm, effort: Array, place: str) -> Array:
+    """
+    Return efforts with zeros for the joints whose effort is not measured, (N, n).
+
+    Parameters
+    ----------
+    arm
+        Names these joints.
+    effort
+        As recorded, (N, n); NaN where a sensor is dead.
+    place
+        How to call the recording in an error.
+
+    Raises
+    ------
+    RecordingError
+        A joint has no effort and is not named, or a coupled drive's effort is missing.
+
+    """
+    missing = np.isnan(effort).any(axis=0) & arm.measured
+    if np.any(missing):
+        joints = ', '.join(arm.joint_names[j] for j in np.flatnonzero(missing))
+        raise RecordingError(
+            f'{place}: the effort of {joints} is missing throughout; mend the recording, or name '
+            f'what has no sensor in the robot YAML: `unmeasured: [{joints}]`')
+    if arm.effort is not None and arm.effort.side == 'motor' and not np.all(arm.measured):
+        driven = np.any(arm.drives.motor_from_joint[~arm.measured] != 0, axis=0) & arm.measured
+        if np.any(driven):
+            joints = ', '.join((*arm.unmeasured,
+                                *(arm.joint_names[j] for j in np.flatnonzero(driven))))
+            raise RecordingError(
+                f'{place}: a drive without effort turns several joints, so none of their torques '
+                f'is known; name all of them: `unmeasured: [{joints}]`')
+    return np.where(arm.measured, effort, 0.0)
 
 
 def torque_of_current(arm: Arm, current: Array, place: str) -> Array:
@@ -150,7 +209,7 @@ def torque_of_current(arm: Arm, current: Array, place: str) -> Array:
         A gain is not known.
 
     """
-    gains = arm.drives.gains
+    gains = np.where(arm.measured, arm.drives.gains, 1.0)
     unknown = [joint for joint, gain in zip(arm.joint_names, gains) if not np.isfinite(gain)]
     if unknown:
         raise RecordingError(
@@ -232,6 +291,7 @@ def published_effort(arm: Arm, torque: Array, q: Array) -> dict[str, Array]:
         Effort is a current, and a gain is not known.
 
     """
+    check_effort_known(arm)
     effort = arm.effort
     if effort is None:
         return {'tau': torque}

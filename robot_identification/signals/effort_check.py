@@ -49,12 +49,15 @@ class EffortCheck:
         The same for each joint, (n,), NaN where gravity does not load the joint.
     message
         What was found, in a sentence.
+    deviation
+        Standard deviation of the scale; infinite where gravity is invisible.
 
     """
 
     scale: float
     joint_scale: Array
     message: str
+    deviation: float = np.inf
 
     def __post_init__(self) -> None:
         object.__setattr__(self, 'joint_scale', read_only(self.joint_scale))
@@ -94,7 +97,7 @@ def check_effort(arm: Arm, samples: Sequence[Samples]) -> EffortCheck:
     level = np.sqrt(np.mean(gravity ** 2, axis=0))
     unknown = {b.joint for b in arm.balancers if b.expected == 0}
     for j, joint in enumerate(arm.joint_names):
-        if (joint in unknown or level[j] < 0.05 * level.max()
+        if (joint in unknown or not arm.measured[j] or level[j] < 0.05 * level.max()
                 or np.std(gravity[:, j]) < 0.2 * level[j] or level[j] == 0):
             continue
         columns = np.column_stack([gravity[:, j], inertia[:, j], np.sign(v[:, j]), v[:, j],
@@ -109,7 +112,7 @@ def check_effort(arm: Arm, samples: Sequence[Samples]) -> EffortCheck:
     if certain:
         _judge(arm, overall)
     return EffortCheck(overall, scale, f"the effort carries {overall:.2f} times the URDF's "
-                       f'gravity torque')
+                       f'gravity torque', float(1 / np.sqrt(np.sum(weight))))
 
 
 def _share(columns: Array, target: Array) -> tuple[float, float]:

@@ -196,7 +196,7 @@ def _columns(recording: Recording, arm: Arm, velocity: str, still_joints: bool) 
             raise SignalError(
                 f"joint '{name}' does not move in this recording; lock it in the robot file, or "
                 'record a motion of all joints')
-        if np.ptp(tau[:, j]) == 0:
+        if np.ptp(tau[:, j]) == 0 and arm.measured[j]:
             raise SignalError(
                 f"the effort of joint '{name}' is {tau[0, j]:.6g} in every sample: it was not "
                 'measured; check the driver, or lock the joint')
