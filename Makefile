@@ -5,7 +5,7 @@ VENV := .venv
 STAMP := $(VENV)/installed
 ROS_STAMP := $(VENV)/ros_installed
 
-.PHONY: demo ros ros-demo ros-test test lint benchmarks clean
+.PHONY: demo ros ros-demo ros-test test fuzz reliability lint benchmarks clean
 
 demo: $(STAMP)
 	$(VENV)/bin/robot-identification demo -o results/demo
@@ -21,6 +21,12 @@ ros-test: $(ROS_STAMP)
 test: $(STAMP) lint
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python -m pytest \
 		--numprocesses auto --maxprocesses 4 --dist loadfile --ignore test/integration
+
+# N spoiled files for each reader, of FIRST on; failures are kept in test/fuzz/corpus
+N ?= 10000
+FIRST ?= 0
+fuzz: $(STAMP)
+	$(VENV)/bin/python test/fuzz/run.py --count $(N) --first $(FIRST)
 
 lint: $(STAMP)
 	$(VENV)/bin/ruff check .
