@@ -152,7 +152,7 @@ def test_a_failed_write_leaves_the_old_file(run, tmp_path, monkeypatch):
         raise OSError('no space left on device')
 
     monkeypatch.setattr(np, 'savez_compressed', fails)
-    with pytest.raises(ConfigurationError, match='no space'):
+    with pytest.raises(ConfigurationError, match='cannot be written: no space'):
         run.to_npz(path)
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ['run.npz']

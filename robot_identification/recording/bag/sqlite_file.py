@@ -78,7 +78,7 @@ class SqliteFile:
                        self._typed(data, bytes, 'message'))
 
     def _typed(self, value: Any, kind: type[T], what: str) -> T:
-        """SQLite stores any type in any column."""
+        """Return a value that has its type: any column of SQLite holds any type."""
         if not isinstance(value, kind):
             raise RecordingError(f"'{self.path}' is not a bag that can be read: a {what} is "
                                  f'{shown(value)!r}')
