@@ -98,7 +98,7 @@ def test_functions_are_short_and_no_module_imports_itself_through_others():
 
 
 def test_public_names_are_few():
-    """A new public name replaces one, or its reader is worth it and the bound is raised by hand."""
+    """A new public name replaces one, or is worth it to its reader and the bound is raised."""
     assert len(set().union(*house.exported().values())) <= 330
     assert len(house.public_names()) <= 720
 
