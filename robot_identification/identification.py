@@ -66,6 +66,7 @@ from robot_identification.validation import (
     Thresholds,
     Trace,
     Verdict,
+    whole_motion_error,
 )
 
 Progress = Callable[[str, float], None]
@@ -321,13 +322,14 @@ def validate(
 
     """
     recording = _load(model.arm, recording)
-    whole = process(recording, model.arm, **{**(processing or {}), 'still_joints': True,
-                                             'standstill': 'zero', 'edges': 'keep'})
+    whole = _whole(model, recording, processing or {})
     samples = judged(whole)
     training = [Trace.from_coarse(trace) for trace in model.information.get('training_motion', [])]
     held_out = evaluate(model, samples, name=recording.name,
                         repeated=_repeated(model.arm, samples, training))
     t, torque = predict(model, recording, whole)
+    held_out = replace(held_out, whole_relative_error=whole_motion_error(
+        recording.t, recording.joint_torque(model.arm), t, torque))
     verdict = judge([held_out], thresholds or Thresholds(), rated_torque=model.arm.limits.torque,
                     findings=(*look_at_held_out(model, recording, samples),
                               *look_at_model(model)))
@@ -346,7 +348,17 @@ def _validate(model: IdentifiedModel, fit: Fit, recording: Recording,
                         free=None if by_load else _free_model(model, fit.estimate),
                         repeated=_repeated(model.arm, samples, [
                             trace for part in fit.regression.samples for trace in Trace.of(part)]))
+    if not processing.get('average'):    # of a mean over periods there is no whole
+        t, torque = predict(model, recording, _whole(model, recording, processing))
+        held_out = replace(held_out, whole_relative_error=whole_motion_error(
+            recording.t, recording.joint_torque(model.arm), t, torque))
     return held_out, look_at_held_out(model, recording, samples, fit.estimate.base)
+
+
+def _whole(model: IdentifiedModel, recording: Recording,
+           processing: Mapping[str, Any]) -> Samples:
+    return process(recording, model.arm, **{**processing, 'still_joints': True,
+                                            'standstill': 'zero', 'edges': 'keep'})
 
 
 def _repeated(arm: Arm, samples: Samples, training: Sequence[Trace]) -> float:
