@@ -57,6 +57,9 @@ class FitOptions:
         Whether a delay between position and torque is estimated for each joint.
     consistency
         Options of `fit_consistent`.
+    shape
+        Shape numbers of the friction where they are known, (m, s); found by the estimator when
+        None.
 
     """
 
@@ -64,6 +67,7 @@ class FitOptions:
     friction: str = 'coulomb_viscous'
     delay: bool = False
     consistency: Mapping[str, Any] = field(default_factory=dict)
+    shape: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +175,8 @@ def _fit_once(arm: Arm, samples: Sequence[Samples], options: FitOptions,
                                 fixed=not base.structure.friction.shape,
                                 loads=None if loads is None else tuple(loads))
     delay = DelayEstimate(np.zeros(arm.n), np.zeros(arm.n))
-    regression = replace(regression, start=start)
+    regression = (replace(regression, start=start) if options.shape is None
+                  else regression.at(options.shape))
     estimate = options.estimator.fit(regression)
     if options.delay:
         original = regression

@@ -69,8 +69,10 @@ class FrictionTerm(ABC):
         direction make superfluous.
     contains
         Names of terms that it can say too, which therefore do not stand beside it.
-    candidate
-        Whether the estimator 'auto' tries to add it.
+    basic
+        Whether it is of those that the estimator 'auto' begins with.
+    candidate, by_direction
+        Whether 'auto' tries to add it, and with parameters that differ by direction.
     obstacle
         Why it cannot be identified from a recording; empty where it can.
 
@@ -91,7 +93,9 @@ class FrictionTerm(ABC):
     abrupt: bool = False
     constant: bool = False
     contains: tuple[str, ...] = ()
+    basic: bool = False
     candidate: bool = True
+    by_direction: bool = False
     obstacle: str = ''
 
     @property
