@@ -18,8 +18,8 @@ from glob import glob
 from setuptools import find_packages, setup
 
 PACKAGE = 'robot_identification'
-NODES = ('excitation', 'identification', 'online_identification', 'recorder', 'simulated_robot',
-         'validation')
+NODES = ('excitation', 'external_torque', 'feedforward', 'identification',
+         'online_identification', 'recorder', 'simulated_robot', 'validation')
 SHARE = f'share/{PACKAGE}'
 
 setup(
@@ -42,6 +42,7 @@ setup(
     install_requires=[
         'setuptools', 'numpy>=1.21', 'scipy>=1.8', 'pin>=3', 'pyyaml>=5.4', 'numba>=0.57',
         'clarabel>=0.7', 'mujoco>=3.1', 'plotly>=5', 'rich>=12', 'typer>=0.9', 'threadpoolctl>=3',
+        'urdf-parser-py>=0.0.4',
         'example-robot-data>=4',
     ],
     extras_require={

@@ -44,6 +44,7 @@ from robot_identification.estimation import (
     FitOptions,
     get_estimator,
 )
+from robot_identification.estimation.tilt import estimate_tilt, stand, Tilt
 from robot_identification.recording import load_recording, Recording
 from robot_identification.signals import check_effort, EffortCheck, judged, process, Samples
 from robot_identification.validation import (
@@ -87,6 +88,8 @@ class IdentificationResult:
         By how much positions lag torques; zeros where that was not estimated.
     choice
         How friction model and estimator were chosen, with the estimator 'auto'.
+    tilt
+        How the base stands against what the robot file states, where gravity was estimated.
 
     """
 
@@ -100,6 +103,7 @@ class IdentificationResult:
     fitted: tuple[HeldOut, ...] = field(default_factory=tuple)
     delay: DelayEstimate | None = None
     choice: Choice | None = None
+    tilt: Tilt | None = None
 
 
 def identify(
@@ -172,6 +176,10 @@ def identify(
         tell('processing recordings', number / len(fitted))
         samples.append(process(recording, arm, **(processing or {})))
     effort = check_effort(arm, samples)
+    tilt = None
+    if arm.estimate_gravity:
+        tell('estimating how the base stands', 1.0)
+        arm, tilt = stand(arm, samples, get_estimator('wls'), friction or 'coulomb_viscous')
     options, choice = _options(arm, samples, method, friction, delay, consistency or {},
                                backend, tell)
     fit = fit_samples(arm, samples, options, backend=backend,
@@ -184,11 +192,11 @@ def identify(
     tell('done', 1.0)
     return IdentificationResult(
         arm=arm, model=model, estimate=fit.estimate, consistent=fit.consistent, effort=effort,
-        verdict=_verdict(fit, predictions, thresholds or Thresholds()),
+        verdict=_verdict(fit, predictions, thresholds or Thresholds(), tilt),
         training=fit.regression.samples,
         fitted=tuple(evaluate(model, part, name=recording.name, repeated=1.0)
                      for recording, part in zip(fitted, samples)),
-        delay=fit.delay, choice=choice)
+        delay=fit.delay, choice=choice, tilt=tilt)
 
 
 def _options(arm: Arm, samples: Sequence[Samples], method: Estimator | None, friction: str | None,
@@ -298,7 +306,23 @@ def _strengths(structure: ModelStructure, standard: Array) -> Array:
     return strengths
 
 
-def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds) -> Verdict:
+def _standing(fit: Fit, tilt: Tilt | None) -> list[str]:
+    """Say how the base stands, where that was asked for or is not as stated."""
+    if tilt is not None:
+        return [f'gravity was estimated: the base is turned by {tilt} (two standard deviations) '
+                f'against what the robot file states']
+    if not np.any(fit.consistent.structure.arm.gravity):
+        return []
+    found = estimate_tilt(fit)
+    if not found.significant:
+        return []
+    return [f'the base does not seem to stand as stated: turned by {found} (two standard '
+            f'deviations); level it, correct `gravity` or `mount` in the robot file, or let '
+            f'`gravity: estimate` find it']
+
+
+def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds,
+             tilt: Tilt | None) -> Verdict:
     notes = []
     estimate, consistent, arm = fit.estimate, fit.consistent, fit.consistent.structure.arm
     cost = (np.linalg.norm(consistent.residual_rms / estimate.noise)
@@ -313,6 +337,7 @@ def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds) -
                                  for j in leads)
                      + ': no sensor does that, so these delays stand for a filter of the torque '
                        'or dynamics of the drive; compare with --no-delay on held-out motion')
+    notes += _standing(fit, tilt)
     if arm.unmeasured:
         notes.append(f'without effort, and so neither fitted nor judged: '
                      f'{", ".join(arm.unmeasured)}; their friction is not known')
@@ -327,6 +352,8 @@ def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds) -
 
 def _information(recordings: Sequence[Recording], samples: Sequence[Samples], estimate: Estimate,
                  consistent: ConsistentEstimate) -> dict[str, Any]:
+    first = 10 * (consistent.structure.arm.n - 1)
+    last = slice(first, first + 10)
     return {
         'estimator': estimate.estimator,
         'recordings': [recording.name for recording in recordings],
@@ -335,6 +362,8 @@ def _information(recordings: Sequence[Recording], samples: Sequence[Samples], es
         'rows_per_joint': int(estimate.rows[0]),
         'condition_number': float(estimate.condition_number),
         'status': estimate.status,
+        'last_link_covariance': [
+            [float(x) for x in row] for row in consistent.covariance[last, last]],
         'smallest_pseudo_inertia_eigenvalue': {
             joint: float(value)
             for joint, value in zip(consistent.structure.arm.joint_names, consistent.certificate)},

@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 import hashlib
 from pathlib import Path
 import re
@@ -72,10 +72,14 @@ class Arm:
         The file that the arm came from.
     urdf_file
         The URDF or xacro file, None when the URDF was given as text.
+    wider_limits
+        Joints whose limits the robot YAML makes wider than the URDF's, which it calls wrong.
     balancers
         Springs and counterbalances, each between the two links of a joint.
     unmeasured
         Joints whose effort is not measured: they move, and are left out of fit and verdict.
+    estimate_gravity
+        Whether the direction of gravity is to be estimated, beginning at `gravity`.
 
     """
 
@@ -93,8 +97,10 @@ class Arm:
     recording_keys: Mapping[str, str] = field(default_factory=dict)
     source: Path | None = None
     urdf_file: Path | None = None
+    wider_limits: tuple[str, ...] = ()
     balancers: tuple[Balancer, ...] = ()
     unmeasured: tuple[str, ...] = ()
+    estimate_gravity: bool = False
 
     @classmethod
     def from_urdf(
@@ -155,6 +161,13 @@ class Arm:
     def files(self) -> tuple[Path, ...]:
         """The files that the arm was read from; no output may replace them."""
         return tuple(path for path in (self.source, self.urdf_file) if path is not None)
+
+    def with_gravity(self, gravity: ArrayLike) -> Arm:
+        """Return the same arm under another gravity, (3,) [m/s^2] in the base frame."""
+        model = pin.Model(self.model)
+        model.gravity.linear = _gravity(gravity)
+        return replace(self, model=model, gravity=read_only(model.gravity.linear),
+                       estimate_gravity=False)
 
     @property
     def n(self) -> int:
@@ -244,6 +257,11 @@ def _gravity(gravity: ArrayLike) -> np.ndarray:
 
 def _build_model(folded: str, origin: str) -> pin.Model:
     root = ElementTree.fromstring(folded)
+    for element in list(root):    # shapes are not part of the model, and must not be read for it
+        if element.tag not in ('link', 'joint'):
+            root.remove(element)
+        for part in [part for part in element if part.tag in ('visual', 'collision')]:
+            element.remove(part)
     for joint in root.findall('joint'):
         if joint.get('type') == 'continuous':
             joint.set('type', 'revolute')

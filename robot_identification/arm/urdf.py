@@ -17,14 +17,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 import copy
+import importlib.util
+import os
 from pathlib import Path
+import subprocess
+import sys
 from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import ArrayLike
+from robot_identification.arm.urdf_check import check_names, check_urdf, parse_xml
 from robot_identification.errors import ArmError, MissingDependencyError
+from robot_identification.files import read_text, regular_size
 from scipy.spatial.transform import Rotation
 
+XACRO_SECONDS = 30
+XACRO = """import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (2_000_000_000, 2_000_000_000))
+import xacro
+text = xacro.process_file(sys.argv[1]).toxml()
+sys.stdout.buffer.write(text.encode())"""
+"""Limited to 2 GB of memory, which no description of an arm needs."""
 MOVING = ('revolute', 'continuous', 'prismatic')
 
 
@@ -50,25 +63,26 @@ def read_urdf(source: str | Path) -> tuple[str, Path | None]:
     path = Path(source)
     if path.suffix == '.xacro':
         return _expand_xacro(path), path
-    try:
-        return path.read_bytes().decode('utf-8'), path
-    except FileNotFoundError as error:
-        raise ArmError(f"there is no URDF '{path}'") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise ArmError(f"the URDF '{path}' cannot be read: {error}") from error
+    return read_text(path, 'URDF', ArmError), path
 
 
 def _expand_xacro(path: Path) -> str:
+    """Expand in a process of its own: a xacro is a program, which may compute for ever."""
+    if importlib.util.find_spec('xacro') is None:
+        raise MissingDependencyError('xacro', f"reading '{path}'")
+    regular_size(path, 'xacro file', ArmError)
     try:
-        import xacro
-    except ImportError as error:
-        raise MissingDependencyError('xacro', f"reading '{path}'") from error
-    if not path.exists():
-        raise ArmError(f"there is no xacro file '{path}'")
-    try:
-        return str(xacro.process_file(str(path)).toxml())
-    except Exception as error:  # xacro raises many unrelated types for a user's mistake
-        raise ArmError(f"xacro cannot expand '{path}': {error}") from error
+        done = subprocess.run(
+            [sys.executable, '-c', XACRO, str(path)], capture_output=True, timeout=XACRO_SECONDS,
+            env={**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))})
+    except subprocess.TimeoutExpired as error:
+        raise ArmError(f"xacro did not expand '{path}' within {XACRO_SECONDS} s; does it "
+                       'compute for ever?') from error
+    if done.returncode:
+        lines = done.stderr.decode('utf-8', 'replace').strip().splitlines()
+        reason = lines[-1] if lines else f'it ended with code {done.returncode}'
+        raise ArmError(f"xacro cannot expand '{path}': {reason}")
+    return done.stdout.decode('utf-8', 'replace')
 
 
 def parse_urdf(text: str, origin: str) -> ElementTree.Element:
@@ -88,20 +102,14 @@ def parse_urdf(text: str, origin: str) -> ElementTree.Element:
         It is not XML, not a URDF, or has no moving joint.
 
     """
-    try:
-        root = ElementTree.fromstring(text)
-    except ElementTree.ParseError as error:
-        raise ArmError(f'{origin} is not well-formed XML: {error}') from error
+    root = parse_xml(text, origin)
     if root.tag != 'robot':
         raise ArmError(f'{origin} is not a URDF: its root element is <{root.tag}>, not <robot>')
     if '{http://www.ros.org/wiki/xacro}' in ElementTree.tostring(root, encoding='unicode') or any(
             'xacro' in element.tag for element in root.iter()):
         raise ArmError(
             f'{origin} is an unexpanded xacro; save it with the ending .xacro or expand it')
-    names = [joint.get('name') for joint in root.findall('joint')]
-    for name in names:
-        if names.count(name) > 1:
-            raise ArmError(f"{origin} has two joints named '{name}'")
+    check_names(root, origin)
     links = {link.get('name') for link in root.findall('link')}
     for joint in root.findall('joint'):
         for end in ('parent', 'child'):
@@ -110,6 +118,7 @@ def parse_urdf(text: str, origin: str) -> ElementTree.Element:
             if link not in links:
                 raise ArmError(f"{origin}: joint '{joint.get('name')}' names the {end} link "
                                f"'{link}', which does not exist")
+    check_urdf(root, origin)
     return root
 
 

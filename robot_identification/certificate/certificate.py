@@ -190,8 +190,15 @@ def _joint_claims(arm: Arm, trajectory: Trajectory, limits: Limits, margin: floa
         claims.append(Claim(
             name, float(row[worst]), 1.0 - margin, 'of the range',
             'grid values and bounds of the second derivative', bool(row[worst] <= 1.0 - margin),
-            f"joint '{arm.joint_names[worst]}'"))
+            _nearest(arm, worst, with_yaml=name in ('position', 'velocity'))))
     return claims
+
+
+def _nearest(arm: Arm, worst: int, with_yaml: bool) -> str:
+    """Return the joint that comes nearest to its limit, and whose limits are not the URDF's."""
+    wider = ', '.join(arm.wider_limits if with_yaml else ())
+    beyond = f'; limits of {wider} are wider than the URDF, which the YAML calls wrong'
+    return f"joint '{arm.joint_names[worst]}'{beyond if wider else ''}"
 
 
 def _torque_claims(arm: Arm, trajectory: Trajectory, requirements: Requirements) -> list[Claim]:
@@ -201,7 +208,7 @@ def _torque_claims(arm: Arm, trajectory: Trajectory, requirements: Requirements)
     if requirements.torque_margin is not None:
         worst, allowed = int(np.argmax(usage)), 1.0 - requirements.torque_margin
         claims.append(Claim('torque', float(usage[worst]), allowed, 'of the rated torque', method,
-                            bool(usage[worst] <= allowed), f"joint '{arm.joint_names[worst]}'"))
+                            bool(usage[worst] <= allowed), _nearest(arm, worst, True)))
     if requirements.power is not None:
         claims.append(Claim('power', power, requirements.power, 'W', method,
                             bool(power <= requirements.power)))

@@ -34,6 +34,7 @@ from robot_identification.errors import (
     UnknownNameError,
 )
 from robot_identification.files import write_text
+from robot_identification.yaml_file import read_yaml, Schema
 import yaml
 
 SCHEMA = 'robot_identification/model/2'
@@ -48,6 +49,15 @@ HEADER = """\
 # delay: of the torque after the position [s]
 # balancers: stiffness of springs [N m/rad, N/m], scale of gas springs [-]
 """
+_S = Schema(ModelFileError)
+_NUMBERS, _ROWS = _S.named(_S.finite), _S.named(_S.items(_S.finite))
+TRACE = _S.record({'rate': _S.finite, 'q': _S.items(_S.items(_S.finite))})
+FILE = _S.record(
+    {'arm': _S.named(lambda value, place: None), 'inertial': _S.named(_S.items(_S.finite, 10)),
+     'rotor_inertia': _NUMBERS,
+     'friction': _S.record({'model': _S.text, 'parameters': _ROWS}, {'shape': _ROWS}),
+     'information': _S.record({}, {'training_motion': _S.items(TRACE)})},
+    {'delay': _NUMBERS, 'balancers': _NUMBERS})
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,16 +276,12 @@ def load_model(path: str | Path) -> IdentifiedModel:
 
     """
     path = Path(path)
-    try:
-        content = yaml.load(path.read_text(encoding='utf-8'), Loader=_LOADER)
-    except FileNotFoundError as error:
-        raise ModelFileError(f"there is no model file '{path}'") from error
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ModelFileError(f"the model file '{path}' cannot be read: {error}") from error
+    content = read_yaml(path, 'model file', ModelFileError)
     if not isinstance(content, dict) or content.get('schema') not in READABLE:
         found = content.get('schema') if isinstance(content, dict) else None
         raise ModelFileError(f"'{path}' is not a model file of the schema {SCHEMA} "
                              f'(it says: {found})')
+    FILE(content, f"the model file '{path}'")
     try:
         arm = arm_from_mapping(content['arm'], folder=path.parent, origin=f"the model '{path}'")
         later = {}
@@ -330,4 +336,3 @@ def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
 
 
 _Dumper.add_representer(str, _text)
-_LOADER = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arrays import Array
+from robot_identification.errors import ModelFileError
 from robot_identification.signals import Samples
 from scipy.interpolate import CubicSpline
 from scipy.spatial import cKDTree
@@ -72,7 +73,14 @@ class Trace:
     @classmethod
     def from_coarse(cls, content: Mapping[str, Any]) -> Trace:
         """Return the motion that `coarse` wrote, at a finer clock again."""
-        q, rate = np.array(content['q'], dtype=float), float(content['rate'])
+        rows, rate = content['q'], float(content['rate'])
+        if not 0 < rate < 1e6 or len(rows) > 2 * LONGEST * rate:
+            raise ModelFileError(f'the training motion of the model has {len(rows)} samples '
+                                 f'at {rate:g} Hz; identify the model again')
+        if len({len(row) for row in rows}) > 1:
+            raise ModelFileError('rows of the training motion of the model differ in length; '
+                                 'identify the model again')
+        q = np.array(rows, dtype=float)
         if len(q) < 4:
             return cls(rate, q)
         t = np.arange(len(q)) / rate

@@ -21,20 +21,15 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from robot_identification.arm import Arm
-from robot_identification.arm.library import example_folder, find_urdf
+from robot_identification.arm.library import example_folder
 from robot_identification.errors import ExcitationError
-import yaml
 
 PACKAGE = 'package://'
 
 
 def urdf_file(arm: Arm) -> Path | None:
     """Return the file that an arm's URDF came from, None when it was given as text."""
-    if arm.source is None or arm.source.suffix not in ('.yaml', '.yml'):
-        return arm.source
-    content = yaml.safe_load(arm.source.read_text(encoding='utf-8'))
-    name = str(content.get('urdf', ''))
-    return None if name.lstrip().startswith('<') else find_urdf(name, arm.source.parent)
+    return arm.urdf_file
 
 
 def has_collision_geometry(arm: Arm) -> bool:
