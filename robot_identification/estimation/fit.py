@@ -106,7 +106,7 @@ class Fit:
         """Return the problem of other samples, with this fit's shape, delays and loads."""
         shifted = delayed(samples, self.delay.values)
         structure = self.regression.base.structure
-        loads = (_loads([shifted], self.consistent)
+        loads = (transmitted_torques([shifted], self.consistent)
                  if structure.friction.needs_load else None)
         return replace(self.regression, samples=(shifted,), loads=loads, reduced=None)
 
@@ -158,7 +158,7 @@ def fit_samples(
     with single_threaded_blas():    # matrices are small: threads of BLAS only wait for another
         fit = _fit_once(arm, samples, options, loads, backend, base, progress, start)
         for _ in range(LOAD_ROUNDS if friction.needs_load else 0):
-            loads = list(_loads(samples, fit.consistent))
+            loads = list(transmitted_torques(samples, fit.consistent))
             fit = _fit_once(arm, samples, options, loads, backend, fit.regression.base, None,
                             fit.estimate.shape)
     return fit
@@ -198,8 +198,19 @@ def _shifted(regression: Regression, delay: Array) -> Regression:
     return replace(regression, samples=parts, loads=loads, reduced=None)
 
 
-def _loads(samples: Sequence[Samples], consistent: ConsistentEstimate) -> tuple[Array, ...]:
-    """Return the torques that the gears transmit: of the links, less what balancers carry."""
+def transmitted_torques(samples: Sequence[Samples],
+                        consistent: ConsistentEstimate) -> tuple[Array, ...]:
+    """
+    Return the torques that the gears transmit: of the links, less what balancers carry.
+
+    Parameters
+    ----------
+    samples
+        Processed recordings.
+    consistent
+        The model.
+
+    """
     arm = consistent.structure.arm
     return tuple(
         inverse_dynamics(arm, part.q, part.v, part.a, consistent.inertial)

@@ -35,22 +35,30 @@ from robot_identification.estimation.prior import Prior
 from robot_identification.regression.reduce import joint_columns, packed_rows
 from robot_identification.signals import Samples
 
-GRID = {0: 1, 1: 8, 2: 4}
-"""Points between the bounds, per shape number."""
-ROUNDS = 12
+GRID = {0: 1, 1: 15, 2: 5}
+"""Points between the bounds, per shape number; every other one is looked at for a new term."""
+NEAR = 2
+"""Points of the grid by which a shape moves at once."""
+ROUNDS = 40
 SMALLEST_GAIN = 0.02
 """Part of a joint's mean square error on left-out blocks that a change has to take away."""
-ALONE, TOGETHER = 12.0, 6.0
+ALONE, TOGETHER, KNOWN = 12.0, 6.0, 1.0
 """Evidence for a term on one joint, or on several joints together: by how much it lowers the cost,
 in which noise with the colour of the residuals counts one for each row, beyond the number of its
-parameters. Some hundred terms and shapes are tried on each joint."""
+parameters. Some hundred terms and shapes are tried on each joint. A term that two other joints
+have already needs less."""
+WORTHWHILE = 0.01
+"""Part of the mean square error of the first sum that a further term has to take away: where
+little is left, a shape between two points of the grid would else call for terms that are absent."""
 SETTLED = 0.002
 """Gain below which another shape of a term that is there makes no difference."""
-DEVIATIONS = (1.0, 1 / 3, 1 / 10)
+DEVIATIONS = (1.0, 3.0, 1 / 3, 1 / 10)
 """Prior standard deviations of links that are tried, relative to what was asked for."""
 
 Key = tuple[str, int]    # a term and a point of its grid
 Sums = tuple[tuple[Key, ...], ...]
+Change = tuple[str, tuple[Key, ...], int]
+"""The term that is changed, the sum that it makes, and how many numbers that adds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +144,7 @@ class TermSelection:
         places = self.structure.friction_part.start + k * np.arange(self.elements)
         self._level = DRIVE_DEVIATION * np.diag(prior.transform)[places]
         self.terms = _candidates()
+        self.points = {key: _points(term) for key, term in self.terms.items()}
         self.grids = {key: _grid(term) for key, term in self.terms.items()}
         self._place: dict[tuple[int, str, int], IndexArray] = {}
         self._rows = self._reduce(samples, blocks, loads, transform, prior.mean[:self.first])
@@ -145,6 +154,7 @@ class TermSelection:
             for j, rows in enumerate(parts):
                 self.grams[f, j] = rows.T @ rows
         self.count = count - 1
+        self._plain = np.ones(self.joints)
         self.sizes = np.array([sum(len(parts[j]) for parts in self._rows)
                                for j in range(self.joints)])
 
@@ -208,13 +218,19 @@ class TermSelection:
         """
         sums: Sums = (tuple((key, 0) for key in start),) * self.elements
         weights, ridge = self._weights(sums, np.ones(self.count)), np.ones(self.count)
+        self._plain = self._score(sums, weights, ridge).rss.mean(axis=0)
         steps: list[str] = []
         for round_ in range(ROUNDS):
             tell(f'choosing friction terms, round {round_ + 1}')
             now = self._score(sums, weights, ridge)
-            trials = [trial for e in range(self.elements)
-                      for trial in self._trials(sums, e, now, weights, ridge)]
-            taken = _alone(trials) or _together(trials)
+            taken: list[_Trial] = []
+            for changes in (self._exchanges, self._additions):    # what is there comes first
+                trials = [trial for e in range(self.elements)
+                          for trial in self._trials(sums, e, changes(e, sums[e]), now, weights,
+                                                    ridge)]
+                taken = taken or _alone(trials) or _together(trials) or _known(trials, sums)
+                if taken:
+                    break
             if not taken:
                 break
             changed = list(sums)
@@ -229,38 +245,55 @@ class TermSelection:
         deviation = self.deviation / float(np.sqrt(ridge[0]))
         return Selected(*self._named(sums), deviation, tuple(steps))
 
-    def _trials(self, sums: Sums, e: int, now: Scored, weights: Array,
+    def _trials(self, sums: Sums, e: int, changes: Sequence[Change], now: Scored, weights: Array,
                 ridge: Array) -> list[_Trial]:
         """Return the changes of one element's sum that predict better."""
         mean = now.rss.mean(axis=0)
-        safe = np.where(mean > 0, mean, np.inf)
+        safe, plain = (np.where(x > 0, x, np.inf) for x in (mean, self._plain))
         found = []
-        for change, terms, added in self._changes(sums[e]):
+        for change, terms, added in changes:
             scored = self._score((*sums[:e], terms, *sums[e + 1:]), weights, ridge)
             gains = np.sum((now.rss - scored.rss) / safe, axis=1)    # (folds,)
             gain, doubt = float(gains.mean()), float(gains.std(ddof=1) / np.sqrt(self.folds))
-            if gain > (SMALLEST_GAIN if added > 0 else SETTLED) and gain > doubt:
+            worth = float(np.sum((now.rss - scored.rss).mean(axis=0) / plain))
+            enough = (gain > SMALLEST_GAIN and worth > WORTHWHILE) if added > 0 else (
+                gain > SETTLED)
+            if enough and gain > doubt:
                 evidence = now.cost - scored.cost - added if added > 0 else np.inf
                 found.append(_Trial(e, change, terms, gain, evidence))
         return found
 
-    def _changes(self, terms: tuple[Key, ...]) -> list[tuple[str, tuple[Key, ...], int]]:
-        """Return what is changed, the sum that it makes, and how many numbers that adds."""
+    def _exchanges(self, e: int, terms: tuple[Key, ...]) -> list[Change]:
+        """Return sums without a term, or with another shape near that of a term."""
+        found: list[Change] = []
+        for place, (key, g) in enumerate(terms):
+            term, points = self.terms[key], self.points[key]
+            found += [(key, (*terms[:place], (key, h), *terms[place + 1:]), 0)
+                      for h, point in enumerate(points)
+                      if 0 < max(map(abs, np.subtract(point, points[g])), default=0) <= NEAR]
+            if not term.basic:
+                found.append((key, (*terms[:place], *terms[place + 1:]),
+                              -len(term.parameters) - len(term.shape)))
+        return found
+
+    def _additions(self, e: int, terms: tuple[Key, ...]) -> list[Change]:
+        """Return sums with one more term, in place of those that it contains."""
         keys = [key for key, _ in terms]
-        found: list[tuple[str, tuple[Key, ...], int]] = []
+        found: list[Change] = []
         for key, term in self.terms.items():
-            size = len(term.parameters) + len(term.shape)
-            if key in keys:
-                place = keys.index(key)
-                found += [(key, (*terms[:place], (key, g), *terms[place + 1:]), 0)
-                          for g in range(len(self.grids[key])) if g != terms[place][1]]
-                if not term.basic:
-                    found.append((key, (*terms[:place], *terms[place + 1:]), -size))
-            elif not any(key in self.terms[other].contains for other in keys):
-                kept = tuple(t for t in terms if t[0] not in term.contains)
-                gone = sum(len(self.terms[k].parameters) for k in keys if k in term.contains)
-                found += [(key, (*kept, (key, g)), max(size - gone, 1))
-                          for g in range(len(self.grids[key]))]
+            if key in keys or (term.slides_only and not self.structure.slides[e]) or any(
+                    term.excludes(self.terms[k]) and k not in term.contains
+                    and not (term.is_curve and self.terms[k].is_curve) for k in keys):
+                continue
+            gone_keys = [k for k in keys if k in term.contains or (
+                term.is_curve and self.terms[k].is_curve)]
+            kept = tuple(t for t in terms if t[0] not in gone_keys)
+            gone = sum(len(self.terms[k].parameters) + len(self.terms[k].shape)
+                       for k in gone_keys)
+            added = max(len(term.parameters) + len(term.shape) - gone, 1)
+            found += [(key, (*kept, (key, g)), added)
+                      for g, point in enumerate(self.points[key])
+                      if all(number % 2 == 0 for number in point)]
         return found
 
     def _index(self, sums: Sums) -> IndexArray:
@@ -303,7 +336,8 @@ class TermSelection:
             ridge = np.ones(self.count)
             ridge[:self.first][self._inertial] = 1 / factor ** 2
             rss = self._score(sums, weights, ridge).rss.sum(axis=0)
-            level = float(np.sum(np.log(rss[rss > 0]))) + SMALLEST_GAIN * (factor < 1)
+            level = float(np.sum(np.log(rss[rss > 0])))
+            level += self.joints * SMALLEST_GAIN * (factor != 1)
             if level < best:
                 best, found = level, ridge
         return found
@@ -347,6 +381,13 @@ def _together(trials: Sequence[_Trial]) -> list[_Trial]:
     return max(enough, key=lambda members: sum(t.gain for t in members), default=[])
 
 
+def _known(trials: Sequence[_Trial], sums: Sums) -> list[_Trial]:
+    """Return the best addition of a term that two other elements have already."""
+    common = [trial for trial in trials if trial.evidence > KNOWN and sum(
+        any(key == trial.change for key, _ in terms) for terms in sums) >= 2]
+    return [max(common, key=lambda t: t.gain)] if common else []
+
+
 def _candidates() -> dict[str, FrictionTerm]:
     """Return the terms that a recording can tell, also by direction where they say so."""
     found: dict[str, FrictionTerm] = {}
@@ -361,13 +402,16 @@ def _candidates() -> dict[str, FrictionTerm]:
     return found
 
 
+def _points(term: FrictionTerm) -> list[tuple[int, ...]]:
+    """Return the points of the grid of a term's shape, by their numbers along each axis."""
+    return list(product(range(GRID.get(len(term.shape), 3)), repeat=len(term.shape)))
+
+
 def _grid(term: FrictionTerm) -> list[Array]:
-    """Return points between the bounds of the shape, on a logarithmic scale."""
+    """Return the shapes at these points, evenly between the bounds of the logarithms."""
     bounds = np.log(np.array(term.shape_bounds, dtype=float).reshape(-1, 2))
-    count = GRID.get(len(bounds), 3)
-    fractions = (np.arange(count) + 0.5) / count
-    return [np.exp(bounds[:, 0] + np.array(part) * (bounds[:, 1] - bounds[:, 0]))
-            for part in product(fractions, repeat=len(bounds))]
+    parts = (np.array(_points(term), dtype=float) + 0.5) / GRID.get(len(bounds), 3)
+    return [np.exp(bounds[:, 0] + part * (bounds[:, 1] - bounds[:, 0])) for part in parts]
 
 
 def _decimated(samples: Samples, columns: Array) -> Array:
