@@ -16,13 +16,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
+from robot_identification.checks import look_at_fit, look_at_held_out, look_at_model
 from robot_identification.dynamics import (
     get_friction,
     IdentifiedModel,
@@ -43,18 +44,22 @@ from robot_identification.estimation import (
     FitOptions,
     get_estimator,
 )
+from robot_identification.estimation.block_covariance import widened
 from robot_identification.estimation.tilt import estimate_tilt, stand, Tilt
 from robot_identification.recording import load_recording, Recording
 from robot_identification.signals import check_effort, EffortCheck, judged, process, Samples
 from robot_identification.validation import (
     evaluate,
+    Finding,
     HeldOut,
     judge,
     predict,
     repeated_share,
+    Symmetry,
     Thresholds,
     Trace,
     Verdict,
+    whole_motion_error,
 )
 
 Progress = Callable[[str, float], None]
@@ -183,15 +188,18 @@ def identify(
                                backend, tell)
     fit = fit_samples(arm, samples, options, backend=backend,
                       progress=lambda part: tell('reducing the regressor', part))
+    fit = replace(fit, estimate=widened(fit.estimate, fit.regression))
     model = fit.model(_information(fitted, samples, fit.estimate, fit.consistent))
-    predictions = []
+    predictions, findings = [], list(look_at_fit(model, fit, fitted, effort))
     for number, recording in enumerate(others):
         tell('validating on held-out motion', number / len(others))
-        predictions.append(_validate(model, fit, recording, processing or {}))
+        prediction, found = _validate(model, fit, recording, processing or {})
+        predictions.append(prediction)
+        findings += found
     tell('done', 1.0)
     return IdentificationResult(
         arm=arm, model=model, estimate=fit.estimate, consistent=fit.consistent, effort=effort,
-        verdict=_verdict(fit, predictions, thresholds or Thresholds(), tilt),
+        verdict=_verdict(fit, predictions, thresholds or Thresholds(), tilt, findings),
         training=fit.regression.samples,
         fitted=tuple(evaluate(model, part, name=recording.name, repeated=1.0)
                      for recording, part in zip(fitted, samples)),
@@ -259,14 +267,17 @@ def validate(
 
     """
     recording = _load(model.arm, recording)
-    whole = process(recording, model.arm, **{**(processing or {}), 'still_joints': True,
-                                             'standstill': 'zero', 'edges': 'keep'})
+    whole = _whole(model, recording, processing or {})
     samples = judged(whole)
     training = [Trace.from_coarse(trace) for trace in model.information.get('training_motion', [])]
     held_out = evaluate(model, samples, name=recording.name,
-                        repeated=repeated_share(Trace.of(samples), training) if training else 0.0)
+                        repeated=_repeated(model.arm, samples, training))
     t, torque = predict(model, recording, whole)
-    verdict = judge([held_out], thresholds or Thresholds(), rated_torque=model.arm.limits.torque)
+    held_out = replace(held_out, whole_relative_error=whole_motion_error(
+        recording.t, recording.joint_torque(model.arm), t, torque))
+    verdict = judge([held_out], thresholds or Thresholds(), rated_torque=model.arm.limits.torque,
+                    findings=(*look_at_held_out(model, recording, samples),
+                              *look_at_model(model)))
     return Validation(verdict, t, torque)
 
 
@@ -275,13 +286,30 @@ def _load(arm: Arm, recording: Recording | str | Path) -> Recording:
 
 
 def _validate(model: IdentifiedModel, fit: Fit, recording: Recording,
-              processing: Mapping[str, Any]) -> HeldOut:
+              processing: Mapping[str, Any]) -> tuple[HeldOut, tuple[Finding, ...]]:
     samples = process(recording, model.arm, still_joints=True, **processing)
     by_load = get_friction(model.friction).needs_load    # the free estimate knows no load
-    return evaluate(model, samples, name=recording.name,
-                    free=None if by_load else _free_model(model, fit.estimate),
-                    repeated=repeated_share(Trace.of(samples), [
-                        trace for part in fit.regression.samples for trace in Trace.of(part)]))
+    held_out = evaluate(model, samples, name=recording.name,
+                        free=None if by_load else _free_model(model, fit.estimate),
+                        repeated=_repeated(model.arm, samples, [
+                            trace for part in fit.regression.samples for trace in Trace.of(part)]))
+    if not processing.get('average'):    # of a mean over periods there is no whole
+        t, torque = predict(model, recording, _whole(model, recording, processing))
+        held_out = replace(held_out, whole_relative_error=whole_motion_error(
+            recording.t, recording.joint_torque(model.arm), t, torque))
+    return held_out, look_at_held_out(model, recording, samples, fit.estimate.base)
+
+
+def _whole(model: IdentifiedModel, recording: Recording,
+           processing: Mapping[str, Any]) -> Samples:
+    return process(recording, model.arm, **{**processing, 'still_joints': True,
+                                            'standstill': 'zero', 'edges': 'keep'})
+
+
+def _repeated(arm: Arm, samples: Samples, training: Sequence[Trace]) -> float:
+    if not training:
+        return 0.0
+    return repeated_share(Trace.of(samples), training, Symmetry.of(arm, training))
 
 
 def _free_model(model: IdentifiedModel, estimate: Estimate) -> IdentifiedModel:
@@ -319,7 +347,7 @@ def _standing(fit: Fit, tilt: Tilt | None) -> list[str]:
 
 
 def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds,
-             tilt: Tilt | None) -> Verdict:
+             tilt: Tilt | None, findings: Sequence[Finding]) -> Verdict:
     notes = []
     estimate, consistent, arm = fit.estimate, fit.consistent, fit.consistent.structure.arm
     cost = (np.linalg.norm(consistent.residual_rms / estimate.noise)
@@ -344,7 +372,7 @@ def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds,
                   if not value > 0]
     return judge(predictions, thresholds, rated_torque=arm.limits.torque,
                  unexcited=estimate.unexcited,
-                 infeasible=infeasible, notes=notes)
+                 infeasible=infeasible, notes=notes, findings=findings)
 
 
 def _information(recordings: Sequence[Recording], samples: Sequence[Samples], estimate: Estimate,
