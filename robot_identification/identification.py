@@ -17,6 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+import html
+import io
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +31,11 @@ from robot_identification.dynamics import (
     IdentifiedModel,
     ModelStructure,
 )
-from robot_identification.errors import ConfigurationError, EstimationError
+from robot_identification.errors import (
+    ConfigurationError,
+    EstimationError,
+    MissingDependencyError,
+)
 from robot_identification.estimation import (
     AUTO,
     Choice,
@@ -108,6 +114,52 @@ class IdentificationResult:
     delay: DelayEstimate | None = None
     choice: Choice | None = None
     tilt: Tilt | None = None
+
+    def __repr__(self) -> str:
+        error = (f', held-out error {self.verdict.held_out[0].relative_error:.2%}'
+                 if self.verdict.held_out else '')
+        return (f'<IdentificationResult of {self.arm.name}: '
+                f'{"passed" if self.verdict.passed else "not passed"}{error}>')
+
+    def summary(self) -> str:
+        """Return verdict, reasons and errors of each joint as text."""
+        from rich.console import Console
+        from robot_identification.reporting import summary
+        console = Console(width=100, no_color=True, color_system=None, record=True,
+                          file=io.StringIO())
+        console.print(summary(self))
+        return console.export_text()
+
+    def _repr_html_(self) -> str:
+        return f'<pre>{html.escape(self.summary())}</pre>'
+
+    def to_frame(self) -> Any:
+        """
+        Return the free estimate of the base parameters as a pandas DataFrame.
+
+        One row a parameter: the combination that it stands for, its value, standard deviation and
+        unit.
+
+        Raises
+        ------
+        MissingDependencyError
+            pandas is not installed.
+
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            raise MissingDependencyError('pandas', 'a table of parameters') from error
+        base = self.estimate.base
+        return pandas.DataFrame({
+            'combination': base.names, 'value': self.estimate.values,
+            'deviation': np.sqrt(np.diag(self.estimate.covariance)), 'unit': base.units},
+            index=pandas.Index(base.labels, name='parameter'))
+
+    def save(self, folder: str | Path) -> None:
+        """Write model, URDF, results and report into a folder, see `reporting.save_results`."""
+        from robot_identification.reporting import save_results
+        save_results(self, folder)
 
 
 def identify(
