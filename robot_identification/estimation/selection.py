@@ -49,7 +49,7 @@ parameters. Some hundred terms and shapes are tried on each joint. A term that t
 have already needs less."""
 WORTHWHILE = 0.01
 """Part of the mean square error of the first sum that a further term has to take away: where
-little is left, a shape between two points of the grid would else call for terms that are absent."""
+little is left, a shape between two points of the grid would call for absent terms."""
 SETTLED = 0.002
 """Gain below which another shape of a term that is there makes no difference."""
 DEVIATIONS = (1.0, 3.0, 1 / 3, 1 / 10)
