@@ -27,7 +27,6 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.checks import look_at_fit, look_at_held_out, look_at_model
 from robot_identification.dynamics import (
-    FRICTION_MODELS,
     get_friction,
     IdentifiedModel,
     ModelStructure,
@@ -266,13 +265,11 @@ def _options(arm: Arm, samples: Sequence[Samples], method: Estimator | None, fri
     """Return what to fit with, and how it was chosen where it was not given."""
     if method is not None:
         return FitOptions(method, friction or 'coulomb_viscous', bool(delay), consistency), None
-    frictions = [friction] if friction else [
-        name for name, known in FRICTION_MODELS.items() if not known.obstacle]
     repeated = all(part.noise is not None for part in samples)
     estimators = {name: get_estimator(name) for name, kind in ESTIMATORS.items()
                   if kind.candidate and (repeated or not kind.needs_repeats)}
-    choice = choose(arm, samples, frictions, estimators, delay=delay, directions=friction is None,
-                    consistency=consistency, backend=backend, progress=tell)
+    choice = choose(arm, samples, friction, estimators, delay=delay, consistency=consistency,
+                    backend=backend, progress=tell)
     return choice.options, choice
 
 
