@@ -16,20 +16,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+import html
+import io
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
+from robot_identification.checks import look_at_fit, look_at_held_out, look_at_model
 from robot_identification.dynamics import (
-    FRICTION_MODELS,
     get_friction,
     IdentifiedModel,
     ModelStructure,
 )
-from robot_identification.errors import ConfigurationError, EstimationError
+from robot_identification.errors import (
+    ConfigurationError,
+    EstimationError,
+    MissingDependencyError,
+)
 from robot_identification.estimation import (
     AUTO,
     Choice,
@@ -44,17 +50,23 @@ from robot_identification.estimation import (
     FitOptions,
     get_estimator,
 )
+from robot_identification.estimation.block_covariance import widened
+from robot_identification.estimation.payload import payload_covariance
+from robot_identification.estimation.tilt import estimate_tilt, stand, Tilt
 from robot_identification.recording import load_recording, Recording
 from robot_identification.signals import check_effort, EffortCheck, judged, process, Samples
 from robot_identification.validation import (
     evaluate,
+    Finding,
     HeldOut,
     judge,
     predict,
     repeated_share,
+    Symmetry,
     Thresholds,
     Trace,
     Verdict,
+    whole_motion_error,
 )
 
 Progress = Callable[[str, float], None]
@@ -87,6 +99,8 @@ class IdentificationResult:
         By how much positions lag torques; zeros where that was not estimated.
     choice
         How friction model and estimator were chosen, with the estimator 'auto'.
+    tilt
+        How the base stands against what the robot file states, where gravity was estimated.
 
     """
 
@@ -100,6 +114,53 @@ class IdentificationResult:
     fitted: tuple[HeldOut, ...] = field(default_factory=tuple)
     delay: DelayEstimate | None = None
     choice: Choice | None = None
+    tilt: Tilt | None = None
+
+    def __repr__(self) -> str:
+        error = (f', held-out error {self.verdict.held_out[0].relative_error:.2%}'
+                 if self.verdict.held_out else '')
+        return (f'<IdentificationResult of {self.arm.name}: '
+                f'{"passed" if self.verdict.passed else "not passed"}{error}>')
+
+    def summary(self) -> str:
+        """Return verdict, reasons and errors of each joint as text."""
+        from rich.console import Console
+        from robot_identification.reporting import summary
+        console = Console(width=100, no_color=True, color_system=None, record=True,
+                          file=io.StringIO())
+        console.print(summary(self))
+        return console.export_text()
+
+    def _repr_html_(self) -> str:
+        return f'<pre>{html.escape(self.summary())}</pre>'
+
+    def to_frame(self) -> Any:
+        """
+        Return the free estimate of the base parameters as a pandas DataFrame.
+
+        One row a parameter: the combination that it stands for, its value, standard deviation and
+        unit.
+
+        Raises
+        ------
+        MissingDependencyError
+            pandas is not installed.
+
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            raise MissingDependencyError('pandas', 'a table of parameters') from error
+        base = self.estimate.base
+        return pandas.DataFrame({
+            'combination': base.names, 'value': self.estimate.values,
+            'deviation': np.sqrt(np.diag(self.estimate.covariance)), 'unit': base.units},
+            index=pandas.Index(base.labels, name='parameter'))
+
+    def save(self, folder: str | Path) -> None:
+        """Write model, URDF, results and report into a folder, see `reporting.save_results`."""
+        from robot_identification.reporting import save_results
+        save_results(self, folder)
 
 
 def identify(
@@ -172,23 +233,30 @@ def identify(
         tell('processing recordings', number / len(fitted))
         samples.append(process(recording, arm, **(processing or {})))
     effort = check_effort(arm, samples)
+    tilt = None
+    if arm.estimate_gravity:
+        tell('estimating how the base stands', 1.0)
+        arm, tilt = stand(arm, samples, get_estimator('wls'), friction or 'coulomb_viscous')
     options, choice = _options(arm, samples, method, friction, delay, consistency or {},
                                backend, tell)
     fit = fit_samples(arm, samples, options, backend=backend,
                       progress=lambda part: tell('reducing the regressor', part))
+    fit = replace(fit, estimate=widened(fit.estimate, fit.regression))
     model = fit.model(_information(fitted, samples, fit.estimate, fit.consistent))
-    predictions = []
+    predictions, findings = [], list(look_at_fit(model, fit, fitted, effort))
     for number, recording in enumerate(others):
         tell('validating on held-out motion', number / len(others))
-        predictions.append(_validate(model, fit, recording, processing or {}))
+        prediction, found = _validate(model, fit, recording, processing or {})
+        predictions.append(prediction)
+        findings += found
     tell('done', 1.0)
     return IdentificationResult(
         arm=arm, model=model, estimate=fit.estimate, consistent=fit.consistent, effort=effort,
-        verdict=_verdict(fit, predictions, thresholds or Thresholds()),
+        verdict=_verdict(fit, predictions, thresholds or Thresholds(), tilt, findings),
         training=fit.regression.samples,
         fitted=tuple(evaluate(model, part, name=recording.name, repeated=1.0)
                      for recording, part in zip(fitted, samples)),
-        delay=fit.delay, choice=choice)
+        delay=fit.delay, choice=choice, tilt=tilt)
 
 
 def _options(arm: Arm, samples: Sequence[Samples], method: Estimator | None, friction: str | None,
@@ -197,13 +265,11 @@ def _options(arm: Arm, samples: Sequence[Samples], method: Estimator | None, fri
     """Return what to fit with, and how it was chosen where it was not given."""
     if method is not None:
         return FitOptions(method, friction or 'coulomb_viscous', bool(delay), consistency), None
-    frictions = [friction] if friction else [
-        name for name, known in FRICTION_MODELS.items() if not known.obstacle]
     repeated = all(part.noise is not None for part in samples)
     estimators = {name: get_estimator(name) for name, kind in ESTIMATORS.items()
                   if kind.candidate and (repeated or not kind.needs_repeats)}
-    choice = choose(arm, samples, frictions, estimators, delay=delay, directions=friction is None,
-                    consistency=consistency, backend=backend, progress=tell)
+    choice = choose(arm, samples, friction, estimators, delay=delay, consistency=consistency,
+                    backend=backend, progress=tell)
     return choice.options, choice
 
 
@@ -254,14 +320,17 @@ def validate(
 
     """
     recording = _load(model.arm, recording)
-    whole = process(recording, model.arm, **{**(processing or {}), 'still_joints': True,
-                                             'standstill': 'zero', 'edges': 'keep'})
+    whole = _whole(model, recording, processing or {})
     samples = judged(whole)
     training = [Trace.from_coarse(trace) for trace in model.information.get('training_motion', [])]
     held_out = evaluate(model, samples, name=recording.name,
-                        repeated=repeated_share(Trace.of(samples), training) if training else 0.0)
+                        repeated=_repeated(model.arm, samples, training))
     t, torque = predict(model, recording, whole)
-    verdict = judge([held_out], thresholds or Thresholds(), rated_torque=model.arm.limits.torque)
+    held_out = replace(held_out, whole_relative_error=whole_motion_error(
+        recording.t, recording.joint_torque(model.arm), t, torque))
+    verdict = judge([held_out], thresholds or Thresholds(), rated_torque=model.arm.limits.torque,
+                    findings=(*look_at_held_out(model, recording, samples),
+                              *look_at_model(model)))
     return Validation(verdict, t, torque)
 
 
@@ -270,13 +339,30 @@ def _load(arm: Arm, recording: Recording | str | Path) -> Recording:
 
 
 def _validate(model: IdentifiedModel, fit: Fit, recording: Recording,
-              processing: Mapping[str, Any]) -> HeldOut:
+              processing: Mapping[str, Any]) -> tuple[HeldOut, tuple[Finding, ...]]:
     samples = process(recording, model.arm, still_joints=True, **processing)
     by_load = get_friction(model.friction).needs_load    # the free estimate knows no load
-    return evaluate(model, samples, name=recording.name,
-                    free=None if by_load else _free_model(model, fit.estimate),
-                    repeated=repeated_share(Trace.of(samples), [
-                        trace for part in fit.regression.samples for trace in Trace.of(part)]))
+    held_out = evaluate(model, samples, name=recording.name,
+                        free=None if by_load else _free_model(model, fit.estimate),
+                        repeated=_repeated(model.arm, samples, [
+                            trace for part in fit.regression.samples for trace in Trace.of(part)]))
+    if not processing.get('average'):    # of a mean over periods there is no whole
+        t, torque = predict(model, recording, _whole(model, recording, processing))
+        held_out = replace(held_out, whole_relative_error=whole_motion_error(
+            recording.t, recording.joint_torque(model.arm), t, torque))
+    return held_out, look_at_held_out(model, recording, samples, fit.estimate.base)
+
+
+def _whole(model: IdentifiedModel, recording: Recording,
+           processing: Mapping[str, Any]) -> Samples:
+    return process(recording, model.arm, **{**processing, 'still_joints': True,
+                                            'standstill': 'zero', 'edges': 'keep'})
+
+
+def _repeated(arm: Arm, samples: Samples, training: Sequence[Trace]) -> float:
+    if not training:
+        return 0.0
+    return repeated_share(Trace.of(samples), training, Symmetry.of(arm, training))
 
 
 def _free_model(model: IdentifiedModel, estimate: Estimate) -> IdentifiedModel:
@@ -298,7 +384,23 @@ def _strengths(structure: ModelStructure, standard: Array) -> Array:
     return strengths
 
 
-def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds) -> Verdict:
+def _standing(fit: Fit, tilt: Tilt | None) -> list[str]:
+    """Say how the base stands, where that was asked for or is not as stated."""
+    if tilt is not None:
+        return [f'gravity was estimated: the base is turned by {tilt} (two standard deviations) '
+                f'against what the robot file states']
+    if not np.any(fit.consistent.structure.arm.gravity):
+        return []
+    found = estimate_tilt(fit)
+    if not found.significant:
+        return []
+    return [f'the base does not seem to stand as stated: turned by {found} (two standard '
+            f'deviations); level it, correct `gravity` or `mount` in the robot file, or let '
+            f'`gravity: estimate` find it']
+
+
+def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds,
+             tilt: Tilt | None, findings: Sequence[Finding]) -> Verdict:
     notes = []
     estimate, consistent, arm = fit.estimate, fit.consistent, fit.consistent.structure.arm
     cost = (np.linalg.norm(consistent.residual_rms / estimate.noise)
@@ -313,6 +415,7 @@ def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds) -
                                  for j in leads)
                      + ': no sensor does that, so these delays stand for a filter of the torque '
                        'or dynamics of the drive; compare with --no-delay on held-out motion')
+    notes += _standing(fit, tilt)
     if arm.unmeasured:
         notes.append(f'without effort, and so neither fitted nor judged: '
                      f'{", ".join(arm.unmeasured)}; their friction is not known')
@@ -322,7 +425,7 @@ def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds) -
                   if not value > 0]
     return judge(predictions, thresholds, rated_torque=arm.limits.torque,
                  unexcited=estimate.unexcited,
-                 infeasible=infeasible, notes=notes)
+                 infeasible=infeasible, notes=notes, findings=findings)
 
 
 def _information(recordings: Sequence[Recording], samples: Sequence[Samples], estimate: Estimate,
@@ -335,6 +438,9 @@ def _information(recordings: Sequence[Recording], samples: Sequence[Samples], es
         'rows_per_joint': int(estimate.rows[0]),
         'condition_number': float(estimate.condition_number),
         'status': estimate.status,
+        'payload_covariance': [[float(x) for x in row] for row in payload_covariance(
+            consistent.structure, consistent.covariance,
+            *(np.concatenate([getattr(part, name) for part in samples]) for name in 'qva'))],
         'smallest_pseudo_inertia_eigenvalue': {
             joint: float(value)
             for joint, value in zip(consistent.structure.arm.joint_names, consistent.certificate)},

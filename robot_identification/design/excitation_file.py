@@ -22,8 +22,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 from robot_identification.arm import Limits
-from robot_identification.certificate.certificate import Certificate
-from robot_identification.certificate.requirements import Requirements
+from robot_identification.certificate import Certificate
+from robot_identification.certificate.requirements import Requirements, requirements_schema
 from robot_identification.design.excitation import ColumnChoice, Excitation
 from robot_identification.errors import ConfigurationError, ExcitationError
 from robot_identification.files import written_whole
@@ -34,7 +34,6 @@ import yaml
 
 SCHEMA = 'robot_identification/excitation/1'
 _S = Schema(ExcitationError)
-_TRIPLE = _S.items(_S.finite, 3)
 _LIMITS = {'position': _S.items(_S.number, 2),
            **dict.fromkeys((*QUANTITIES[1:], 'torque'), _S.number)}
 FILE = _S.record({
@@ -53,17 +52,10 @@ FILE = _S.record({
         {'seed': _S.integer, 'starts': _S.integer, 'seconds': _S.number, 'status': _S.text,
          'history': _S.items(_S.number)}),
     'notes': _S.items(_S.text),
-    'requirements': _S.record({}, {
-        'torque_margin': _S.maybe(_S.finite), 'power': _S.maybe(_S.finite),
-        'clearance': _S.maybe(_S.finite), 'floor': _S.maybe(_S.finite),
-        'self_collision': _S.flag, 'srdf': _S.maybe(_S.text),
-        'payload': _S.maybe(_S.record({'mass': _S.finite, 'centre': _TRIPLE},
-                                      {'size': _S.maybe(_TRIPLE)})),
-        'workspace': _S.items(_S.record({'frame': _S.text, 'lower': _TRIPLE, 'upper': _TRIPLE})),
-        'boxes': _S.items(_S.items(_S.finite, 6)), 'package_dirs': _S.items(_S.text)}),
+    'requirements': requirements_schema(_S),
     'certificate': _S.items(_S.record(
         {'quantity': _S.text, 'bound': _S.number, 'limit': _S.number, 'unit': _S.text,
-         'method': _S.text, 'holds': _S.flag, 'detail': _S.text}))})
+         'method': _S.text, 'holds': _S.flag, 'detail': _S.text}, {'at_least': _S.flag}))})
 T = TypeVar('T')
 
 
