@@ -23,12 +23,9 @@ from robot_identification.dynamics import inverse_dynamics
 from robot_identification.errors import ConfigurationError, ExecutionError
 from robot_identification.excitation import Requirements
 from robot_identification.execution import (
-    brake,
     DataDirectory,
     Fault,
     plan_motion,
-    Position,
-    Progress,
     Run,
     Sending,
     Silence,
@@ -40,6 +37,8 @@ from robot_identification.execution import (
 from robot_identification.execution.approach import check_approach
 from robot_identification.execution.effort_at_rest import check_effort_at_rest
 from robot_identification.execution.goal_result import fault_of
+from robot_identification.execution.pieces import brake
+from robot_identification.execution.progress import Position, Progress
 from robot_identification.execution.robot_clock import RobotClock
 from robot_identification.simulation.sampled_trajectory import (
     SampledTrajectory,

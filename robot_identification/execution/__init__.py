@@ -15,12 +15,10 @@
 
 from robot_identification.execution.data_directory import DataDirectory
 from robot_identification.execution.motion_plan import MotionPlan, plan_along, plan_motion
-from robot_identification.execution.pieces import brake, hold, Piece, whole
-from robot_identification.execution.progress import Position, Progress
-from robot_identification.execution.run import Link, Reference, Run, Sending, States
+from robot_identification.execution.pieces import Piece, whole
+from robot_identification.execution.run import Reference, Run, Sending, States
 from robot_identification.execution.silence import Silence
 from robot_identification.execution.watch import Fault, Tolerances, Watch
 
-__all__ = ['DataDirectory', 'Fault', 'Link', 'MotionPlan', 'Piece', 'Position', 'Progress',
-           'Reference', 'Run', 'Sending', 'Silence', 'States', 'Tolerances', 'Watch', 'brake',
-           'hold', 'plan_along', 'plan_motion', 'whole']
+__all__ = ['DataDirectory', 'Fault', 'MotionPlan', 'Piece', 'Reference', 'Run', 'Sending',
+           'Silence', 'States', 'Tolerances', 'Watch', 'plan_along', 'plan_motion', 'whole']

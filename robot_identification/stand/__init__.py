@@ -13,7 +13,7 @@
 # limitations under the License.
 """The test stand: a model of the controller, an arm, and everything that goes wrong with them."""
 
-from robot_identification.stand.faults import FAULTS, judge, Row, Scenario, stand_motion
+from robot_identification.stand.faults import FAULTS, judge, stand_motion
 from robot_identification.stand.stand import Stand
 
-__all__ = ['FAULTS', 'Row', 'Scenario', 'Stand', 'judge', 'stand_motion']
+__all__ = ['FAULTS', 'Stand', 'judge', 'stand_motion']

@@ -16,8 +16,8 @@
 import numpy as np
 import pytest
 from robot_identification.arm import load_arm
-from robot_identification.stand import FAULTS, judge, Scenario, Stand, stand_motion
-from robot_identification.stand.faults import in_motion, INSTANTS
+from robot_identification.stand import FAULTS, judge, Stand, stand_motion
+from robot_identification.stand.faults import in_motion, INSTANTS, Scenario
 
 BOUND = 1.05    # of what the acceleration limit allows in a cycle; interpolation takes the rest
 BEST = 60.0     # the same where the reference is not heard, or is too fast: bounded, not none
