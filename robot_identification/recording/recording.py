@@ -139,6 +139,12 @@ class Recording:
         from robot_identification.recording.npz_file import write_npz
         write_npz(self, path)
 
+    def __repr__(self) -> str:
+        measured = ', '.join(s for s in SIGNALS if getattr(self, s) is not None)
+        return (f'<Recording {self.name or "without a name"}: {len(self)} samples of '
+                f'{len(self.joint_names)} joints, {self.duration:.4g} s at {self.rate:.4g} Hz, '
+                f'{measured}>')
+
     def __len__(self) -> int:
         return len(self.t)
 
