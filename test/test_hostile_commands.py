@@ -16,18 +16,14 @@
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path
 import re
-import sys
 import zipfile
 
+from fuzzers import FUZZERS
 import pytest
 from robot_identification.cli.commands import app
 from robot_identification.errors import RobotIdentificationError
 from typer.testing import CliRunner
-
-sys.path.insert(0, str(Path(__file__).parent / 'fuzz'))
-from fuzzers import FUZZERS
 
 # what a user types in a folder with good files, and what the sentence says
 REFUSED = (
