@@ -99,7 +99,8 @@ def _certificate(excitation: Excitation) -> Html:
     head = tag('tr', *(tag('th', name) for name in (
         'quantity', 'bound', 'limit', 'unit', 'nearest to it', 'at all times', 'how')))
     missing = excitation.requirements.unseen
-    return tag('section', tag('h2', 'What is proven'), tag('table', head, *rows), *(
+    return tag('section', tag('h2', 'What is proven'), tag(
+        'div', tag('table', head, *rows), class_='scroll'), *(
         [tag('p', f'{" and ".join(missing)} were not looked at.', class_='bad')]
         if missing else []))
 
@@ -113,8 +114,8 @@ def _player(excitation: Excitation) -> Html:
         tag('div', tag('button', 'Pause', id='play', type='button'),
             tag('input', id='time', type='range', min='0', value='0', aria_label='Time'),
             tag('span', '', id='clock'), class_='player'),
-        tag('p', f'Drag to turn, wheel to zoom. {shown}; the thin line is the path of the last '
-                 'frame.', class_='hint'))
+        tag('p', tag('span', 'Drag to turn, wheel to zoom. ', class_='turn'),
+            f'{shown}; the thin line is the path of the last frame.', class_='hint'))
 
 
 def _used(arm: Arm, excitation: Excitation) -> Html:
@@ -132,7 +133,7 @@ def _used(arm: Arm, excitation: Excitation) -> Html:
             for i, joint in enumerate(arm.joint_names)]
     head = tag('tr', tag('th', 'part of the limit that is used'),
                *(tag('th', name) for name, _ in columns))
-    return tag('table', head, *rows)
+    return tag('div', tag('table', head, *rows), class_='scroll')
 
 
 def _sampled(arm: Arm, excitation: Excitation) -> tuple[Array, Array, Array, Array | None]:
