@@ -91,16 +91,19 @@ def _heading(excitation: Excitation) -> Html:
 
 def _certificate(excitation: Excitation) -> Html:
     claims = excitation.certificate.claims
-    rows = [tag('tr', tag('td', claim.quantity), tag('td', number(claim.bound)),
-                tag('td', number(claim.limit)), tag('td', claim.unit), tag('td', claim.detail),
-                tag('td', 'proven' if claim.holds else 'NOT proven',
-                    class_='good' if claim.holds else 'bad'), tag('td', claim.method))
-            for claim in claims]
-    head = tag('tr', *(tag('th', name) for name in (
-        'quantity', 'bound', 'limit', 'unit', 'nearest to it', 'at all times', 'how')))
+    names = ('quantity', 'bound', 'limit', 'unit', 'nearest to it', 'at all times', 'how')
+    rows = []
+    for claim in claims:
+        values = (claim.quantity, number(claim.bound), number(claim.limit), claim.unit,
+                  claim.detail, 'proven' if claim.holds else 'NOT proven', claim.method)
+        tones = dict.fromkeys(names, '')
+        tones['at all times'] = 'good' if claim.holds else 'bad'
+        rows.append(tag('tr', *(tag('td', tag('span', value), data_label=name, class_=tones[name])
+                                for name, value in zip(names, values))))
+    head = tag('tr', *(tag('th', name) for name in names))
     missing = excitation.requirements.unseen
     return tag('section', tag('h2', 'What is proven'), tag(
-        'div', tag('table', head, *rows), class_='scroll'), *(
+        'div', tag('table', head, *rows, class_='claims'), class_='scroll'), *(
         [tag('p', f'{" and ".join(missing)} were not looked at.', class_='bad')]
         if missing else []))
 
