@@ -14,6 +14,7 @@
 """Installation with pip and with colcon (ament_python)."""
 
 from glob import glob
+from pathlib import Path
 
 from setuptools import find_packages, setup
 
@@ -26,8 +27,16 @@ setup(
     name=PACKAGE,
     version='0.1.0',
     description='From a URDF to a validated dynamic model of a serial arm',
+    long_description=Path(__file__).with_name('README.md').read_text(encoding='utf-8'),
+    long_description_content_type='text/markdown',
     author='The robot_identification authors',
+    keywords='robotics dynamics identification URDF ROS Pinocchio friction',
+    classifiers=[
+        'Intended Audience :: Science/Research', 'Intended Audience :: Developers',
+        'Operating System :: POSIX :: Linux', 'Programming Language :: Python :: 3',
+        'Topic :: Scientific/Engineering'],
     license='Apache-2.0',
+    license_files=['LICENSE'],
     packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
     package_data={PACKAGE: ['py.typed', 'reporting/templates/*']},
     data_files=[
@@ -43,17 +52,16 @@ setup(
         'setuptools', 'numpy>=1.21', 'scipy>=1.8', 'pin>=3', 'pyyaml>=5.4', 'numba>=0.57',
         'clarabel>=0.7', 'mujoco>=3.1', 'plotly>=5', 'rich>=12', 'typer>=0.9', 'threadpoolctl>=3',
         'urdf-parser-py>=0.0.4',
-        'example-robot-data>=4',
+        'example-robot-data>=4', 'xacro>=2',
     ],
     extras_require={
         'bags': ['mcap>=1.1'],
-        'test': ['pytest>=7', 'hypothesis>=6', 'xacro', 'cma>=3', 'mcap>=1.1', 'rosbags>=0.10'],
-        'develop': ['pytest>=7', 'pytest-xdist>=3', 'hypothesis>=6', 'xacro', 'cma>=3',
+        'test': ['pytest>=7', 'hypothesis>=6', 'cma>=3', 'mcap>=1.1', 'rosbags>=0.10'],
+        'develop': ['pytest>=7', 'pytest-xdist>=3', 'hypothesis>=6', 'cma>=3',
                     'mcap>=1.1', 'rosbags>=0.10', 'ruff>=0.6', 'mypy>=1.8', 'types-PyYAML',
                     'catkin-pkg', 'flake8', 'flake8-blind-except', 'flake8-builtins',
                     'flake8-class-newline', 'flake8-comprehensions', 'flake8-deprecated',
                     'flake8-docstrings', 'flake8-import-order', 'flake8-quotes', 'pydocstyle'],
-        'xacro': ['xacro'],
         'search': ['cma>=3'],
     },
     entry_points={'console_scripts': [

@@ -16,20 +16,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+import html
+import io
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
+from robot_identification.checks import look_at_fit, look_at_held_out, look_at_model
 from robot_identification.dynamics import (
-    FRICTION_MODELS,
     get_friction,
     IdentifiedModel,
     ModelStructure,
 )
-from robot_identification.errors import ConfigurationError, EstimationError
+from robot_identification.errors import (
+    ConfigurationError,
+    EstimationError,
+    MissingDependencyError,
+)
 from robot_identification.estimation import (
     AUTO,
     Choice,
@@ -44,18 +50,22 @@ from robot_identification.estimation import (
     FitOptions,
     get_estimator,
 )
+from robot_identification.estimation.block_covariance import widened
 from robot_identification.estimation.tilt import estimate_tilt, stand, Tilt
 from robot_identification.recording import load_recording, Recording
 from robot_identification.signals import check_effort, EffortCheck, judged, process, Samples
 from robot_identification.validation import (
     evaluate,
+    Finding,
     HeldOut,
     judge,
     predict,
     repeated_share,
+    Symmetry,
     Thresholds,
     Trace,
     Verdict,
+    whole_motion_error,
 )
 
 Progress = Callable[[str, float], None]
@@ -104,6 +114,52 @@ class IdentificationResult:
     delay: DelayEstimate | None = None
     choice: Choice | None = None
     tilt: Tilt | None = None
+
+    def __repr__(self) -> str:
+        error = (f', held-out error {self.verdict.held_out[0].relative_error:.2%}'
+                 if self.verdict.held_out else '')
+        return (f'<IdentificationResult of {self.arm.name}: '
+                f'{"passed" if self.verdict.passed else "not passed"}{error}>')
+
+    def summary(self) -> str:
+        """Return verdict, reasons and errors of each joint as text."""
+        from rich.console import Console
+        from robot_identification.reporting import summary
+        console = Console(width=100, no_color=True, color_system=None, record=True,
+                          file=io.StringIO())
+        console.print(summary(self))
+        return console.export_text()
+
+    def _repr_html_(self) -> str:
+        return f'<pre>{html.escape(self.summary())}</pre>'
+
+    def to_frame(self) -> Any:
+        """
+        Return the free estimate of the base parameters as a pandas DataFrame.
+
+        One row a parameter: the combination that it stands for, its value, standard deviation and
+        unit.
+
+        Raises
+        ------
+        MissingDependencyError
+            pandas is not installed.
+
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            raise MissingDependencyError('pandas', 'a table of parameters') from error
+        base = self.estimate.base
+        return pandas.DataFrame({
+            'combination': base.names, 'value': self.estimate.values,
+            'deviation': np.sqrt(np.diag(self.estimate.covariance)), 'unit': base.units},
+            index=pandas.Index(base.labels, name='parameter'))
+
+    def save(self, folder: str | Path) -> None:
+        """Write model, URDF, results and report into a folder, see `reporting.save_results`."""
+        from robot_identification.reporting import save_results
+        save_results(self, folder)
 
 
 def identify(
@@ -184,15 +240,18 @@ def identify(
                                backend, tell)
     fit = fit_samples(arm, samples, options, backend=backend,
                       progress=lambda part: tell('reducing the regressor', part))
+    fit = replace(fit, estimate=widened(fit.estimate, fit.regression))
     model = fit.model(_information(fitted, samples, fit.estimate, fit.consistent))
-    predictions = []
+    predictions, findings = [], list(look_at_fit(model, fit, fitted, effort))
     for number, recording in enumerate(others):
         tell('validating on held-out motion', number / len(others))
-        predictions.append(_validate(model, fit, recording, processing or {}))
+        prediction, found = _validate(model, fit, recording, processing or {})
+        predictions.append(prediction)
+        findings += found
     tell('done', 1.0)
     return IdentificationResult(
         arm=arm, model=model, estimate=fit.estimate, consistent=fit.consistent, effort=effort,
-        verdict=_verdict(fit, predictions, thresholds or Thresholds(), tilt),
+        verdict=_verdict(fit, predictions, thresholds or Thresholds(), tilt, findings),
         training=fit.regression.samples,
         fitted=tuple(evaluate(model, part, name=recording.name, repeated=1.0)
                      for recording, part in zip(fitted, samples)),
@@ -205,13 +264,11 @@ def _options(arm: Arm, samples: Sequence[Samples], method: Estimator | None, fri
     """Return what to fit with, and how it was chosen where it was not given."""
     if method is not None:
         return FitOptions(method, friction or 'coulomb_viscous', bool(delay), consistency), None
-    frictions = [friction] if friction else [
-        name for name, known in FRICTION_MODELS.items() if not known.obstacle]
     repeated = all(part.noise is not None for part in samples)
     estimators = {name: get_estimator(name) for name, kind in ESTIMATORS.items()
                   if kind.candidate and (repeated or not kind.needs_repeats)}
-    choice = choose(arm, samples, frictions, estimators, delay=delay, directions=friction is None,
-                    consistency=consistency, backend=backend, progress=tell)
+    choice = choose(arm, samples, friction, estimators, delay=delay, consistency=consistency,
+                    backend=backend, progress=tell)
     return choice.options, choice
 
 
@@ -262,14 +319,17 @@ def validate(
 
     """
     recording = _load(model.arm, recording)
-    whole = process(recording, model.arm, **{**(processing or {}), 'still_joints': True,
-                                             'standstill': 'zero', 'edges': 'keep'})
+    whole = _whole(model, recording, processing or {})
     samples = judged(whole)
     training = [Trace.from_coarse(trace) for trace in model.information.get('training_motion', [])]
     held_out = evaluate(model, samples, name=recording.name,
-                        repeated=repeated_share(Trace.of(samples), training) if training else 0.0)
+                        repeated=_repeated(model.arm, samples, training))
     t, torque = predict(model, recording, whole)
-    verdict = judge([held_out], thresholds or Thresholds(), rated_torque=model.arm.limits.torque)
+    held_out = replace(held_out, whole_relative_error=whole_motion_error(
+        recording.t, recording.joint_torque(model.arm), t, torque))
+    verdict = judge([held_out], thresholds or Thresholds(), rated_torque=model.arm.limits.torque,
+                    findings=(*look_at_held_out(model, recording, samples),
+                              *look_at_model(model)))
     return Validation(verdict, t, torque)
 
 
@@ -278,13 +338,30 @@ def _load(arm: Arm, recording: Recording | str | Path) -> Recording:
 
 
 def _validate(model: IdentifiedModel, fit: Fit, recording: Recording,
-              processing: Mapping[str, Any]) -> HeldOut:
+              processing: Mapping[str, Any]) -> tuple[HeldOut, tuple[Finding, ...]]:
     samples = process(recording, model.arm, still_joints=True, **processing)
     by_load = get_friction(model.friction).needs_load    # the free estimate knows no load
-    return evaluate(model, samples, name=recording.name,
-                    free=None if by_load else _free_model(model, fit.estimate),
-                    repeated=repeated_share(Trace.of(samples), [
-                        trace for part in fit.regression.samples for trace in Trace.of(part)]))
+    held_out = evaluate(model, samples, name=recording.name,
+                        free=None if by_load else _free_model(model, fit.estimate),
+                        repeated=_repeated(model.arm, samples, [
+                            trace for part in fit.regression.samples for trace in Trace.of(part)]))
+    if not processing.get('average'):    # of a mean over periods there is no whole
+        t, torque = predict(model, recording, _whole(model, recording, processing))
+        held_out = replace(held_out, whole_relative_error=whole_motion_error(
+            recording.t, recording.joint_torque(model.arm), t, torque))
+    return held_out, look_at_held_out(model, recording, samples, fit.estimate.base)
+
+
+def _whole(model: IdentifiedModel, recording: Recording,
+           processing: Mapping[str, Any]) -> Samples:
+    return process(recording, model.arm, **{**processing, 'still_joints': True,
+                                            'standstill': 'zero', 'edges': 'keep'})
+
+
+def _repeated(arm: Arm, samples: Samples, training: Sequence[Trace]) -> float:
+    if not training:
+        return 0.0
+    return repeated_share(Trace.of(samples), training, Symmetry.of(arm, training))
 
 
 def _free_model(model: IdentifiedModel, estimate: Estimate) -> IdentifiedModel:
@@ -322,7 +399,7 @@ def _standing(fit: Fit, tilt: Tilt | None) -> list[str]:
 
 
 def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds,
-             tilt: Tilt | None) -> Verdict:
+             tilt: Tilt | None, findings: Sequence[Finding]) -> Verdict:
     notes = []
     estimate, consistent, arm = fit.estimate, fit.consistent, fit.consistent.structure.arm
     cost = (np.linalg.norm(consistent.residual_rms / estimate.noise)
@@ -347,7 +424,7 @@ def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds,
                   if not value > 0]
     return judge(predictions, thresholds, rated_torque=arm.limits.torque,
                  unexcited=estimate.unexcited,
-                 infeasible=infeasible, notes=notes)
+                 infeasible=infeasible, notes=notes, findings=findings)
 
 
 def _information(recordings: Sequence[Recording], samples: Sequence[Samples], estimate: Estimate,

@@ -80,6 +80,8 @@ class Arm:
         Joints whose effort is not measured: they move, and are left out of fit and verdict.
     estimate_gravity
         Whether the direction of gravity is to be estimated, beginning at `gravity`.
+    package_dirs
+        Folders that hold the ROS packages which the URDF names.
 
     """
 
@@ -101,6 +103,7 @@ class Arm:
     balancers: tuple[Balancer, ...] = ()
     unmeasured: tuple[str, ...] = ()
     estimate_gravity: bool = False
+    package_dirs: tuple[Path, ...] = ()
 
     @classmethod
     def from_urdf(
@@ -111,6 +114,8 @@ class Arm:
         gravity: ArrayLike = STANDARD_GRAVITY,
         gains: ArrayLike | None = None,
         name: str | None = None,
+        arguments: Mapping[str, str] | None = None,
+        package_dirs: Iterable[str | Path] = (),
     ) -> Arm:
         """
         Build an arm from a URDF.
@@ -128,6 +133,10 @@ class Arm:
             Torque per current at the joints, (n,) [N m/A], for recordings of currents.
         name
             What to call the arm; the URDF's name when not given.
+        arguments
+            Arguments of a xacro, by name.
+        package_dirs
+            Folders that hold ROS packages, for `$(find ...)` and `package://`.
 
         Raises
         ------
@@ -135,7 +144,8 @@ class Arm:
             The URDF cannot be read or holds what cannot be identified.
 
         """
-        text, path = read_urdf(urdf)
+        folders = tuple(map(Path, package_dirs))
+        text, path = read_urdf(urdf, arguments, folders)
         origin = f"the URDF '{path}'" if path else 'the URDF text'
         wanted = dict(locked) if isinstance(locked, Mapping) else dict.fromkeys(locked)
         folded, positions = fold_urdf(text, origin, wanted)
@@ -155,7 +165,7 @@ class Arm:
             urdf=text, folded_urdf=folded, model=model, joint_names=joint_names, limits=limits,
             drives=drives, effort=None, position=PositionSignal('joint', np.zeros(n)),
             gravity=read_only(model.gravity.linear), locked=positions, source=path,
-            urdf_file=path)
+            urdf_file=path, package_dirs=folders)
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -168,6 +178,10 @@ class Arm:
         model.gravity.linear = _gravity(gravity)
         return replace(self, model=model, gravity=read_only(model.gravity.linear),
                        estimate_gravity=False)
+
+    def __repr__(self) -> str:
+        return (f'<Arm {self.name}: {self.n} joints, {self.joint_names[0]} to '
+                f'{self.joint_names[-1]}>')
 
     @property
     def n(self) -> int:

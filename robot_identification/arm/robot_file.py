@@ -33,7 +33,8 @@ from robot_identification.errors import ArmError, ConfigurationError
 from robot_identification.yaml_file import read_yaml, Schema, shown
 
 KEYS = ('name', 'urdf', 'locked', 'gravity', 'mount', 'joints', 'drives', 'coupling', 'effort',
-        'position', 'recording', 'balancers', 'unmeasured', 'urdf_limits_wrong')
+        'position', 'recording', 'balancers', 'unmeasured', 'xacro',
+        'package_dirs', 'urdf_limits_wrong')
 JOINT_KEYS = ('position', 'velocity', 'acceleration', 'jerk', 'torque')
 DRIVE_KEYS = ('gain', 'reduction', 'rotor_inertia')
 FASTEST = 50.0    # [rad] and [rad/s]: no joint of an arm turns so far or so fast; degrees do
@@ -93,6 +94,8 @@ def arm_from_mapping(content: Mapping[str, Any], *, folder: Path, origin: str,
     """
     _known_keys(content, KEYS, origin)
     content = _without_locked(content, origin)
+    if _unfilled(content.get('effort'), 'effort'):    # missed where torques are read
+        content = {key: value for key, value in content.items() if key != 'effort'}
     empty = _unfilled(content, '')
     if empty:
         raise ConfigurationError(f'{origin} still has places to fill in: {", ".join(empty)}')
@@ -104,7 +107,8 @@ def arm_from_mapping(content: Mapping[str, Any], *, folder: Path, origin: str,
     base = Arm.from_urdf(
         urdf if urdf.lstrip().startswith('<') else find_urdf(urdf, folder),
         locked=_locked(content.get('locked', {}), origin), gravity=_gravity(content, origin),
-        name=content.get('name'))
+        name=content.get('name'), arguments=_arguments(content.get('xacro', {}), origin),
+        package_dirs=_folders(content.get('package_dirs', []), folder, origin))
     limits = _limits(base, content.get('joints', {}), origin)
     wider = _wider(base, limits, content.get('urdf_limits_wrong', []), origin,
                    strict=source is not None)
@@ -222,7 +226,7 @@ def _gravity(content: Mapping[str, Any], origin: str) -> np.ndarray:
     elif 'mount' in content and 'gravity' in content:
         raise ConfigurationError(f'{origin} gives both `gravity` and `mount`; give one of them')
     gravity = _numbers(stated, 3, f'{origin}, gravity')
-    if not np.linalg.norm(gravity) < STRONGEST_GRAVITY:
+    if not np.all(np.abs(gravity) < STRONGEST_GRAVITY):
         raise ConfigurationError(f'{origin}, gravity is {shown(stated)}; it must be in m/s^2, as '
                                  '[0, 0, -9.81]')
     if 'mount' not in content:
@@ -366,6 +370,19 @@ def _drives(arm: Arm, content: Any, coupling: Any, origin: str) -> Drives:
             matrix[arm.joint_names.index(joint), arm.joint_names.index(other)] = _number(
                 value, f'{origin}, coupling, {joint}, {other}')
     return Drives(gains, reduction, rotor_inertia, matrix)
+
+
+def _arguments(content: Any, origin: str) -> dict[str, str]:
+    _mapping(content, f'{origin}, xacro', ' of arguments, as {dof: 7}')
+    return {str(name): str(value).lower() if isinstance(value, bool) else str(value)
+            for name, value in content.items()}
+
+
+def _folders(content: Any, folder: Path, origin: str) -> list[Path]:
+    if not isinstance(content, list):
+        raise ConfigurationError(f'{origin}, package_dirs must be a list of folders, '
+                                 f'not {shown(content)}')
+    return [folder / Path(str(item)).expanduser() for item in content]
 
 
 def _unmeasured(arm: Arm, content: Any, origin: str) -> tuple[str, ...]:

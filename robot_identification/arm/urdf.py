@@ -15,33 +15,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 import copy
 import importlib.util
+import json
 import os
 from pathlib import Path
+import re
 import subprocess
 import sys
 from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import ArrayLike
+from robot_identification.arm import packages
 from robot_identification.arm.urdf_check import check_names, check_urdf, parse_xml
 from robot_identification.errors import ArmError, MissingDependencyError
 from robot_identification.files import read_text, regular_size
 from scipy.spatial.transform import Rotation
 
 XACRO_SECONDS = 30
-XACRO = """import resource, sys
+XACRO = """import json, pathlib, resource, runpy, sys
 resource.setrlimit(resource.RLIMIT_AS, (2_000_000_000, 2_000_000_000))
 import xacro
-text = xacro.process_file(sys.argv[1]).toxml()
+from xacro import substitution_args
+order = json.loads(sys.argv[1])
+find_package = runpy.run_path(order['finder'])['find_package']
+def find(name):
+    folder = find_package(name, pathlib.Path(order['path']), order['folders'])
+    if folder is None:
+        sys.exit(f"the package '{name}' is not in --package-dir, not around the file and not in "
+                 f"a sourced ROS; name the folder that holds it with --package-dir")
+    return str(folder)
+substitution_args._eval_find = find
+text = xacro.process_file(order['path'], mappings=order['arguments']).toxml()
 sys.stdout.buffer.write(text.encode())"""
 """Limited to 2 GB of memory, which no description of an arm needs."""
 MOVING = ('revolute', 'continuous', 'prismatic')
 
 
-def read_urdf(source: str | Path) -> tuple[str, Path | None]:
+def read_urdf(source: str | Path, arguments: Mapping[str, str] | None = None,
+              package_dirs: Iterable[str | Path] = ()) -> tuple[str, Path | None]:
     """
     Return URDF text and the file that it came from.
 
@@ -49,6 +63,10 @@ def read_urdf(source: str | Path) -> tuple[str, Path | None]:
     ----------
     source
         URDF text, or the path of a URDF or xacro file.
+    arguments
+        Arguments of a xacro, by name.
+    package_dirs
+        Folders that hold ROS packages, for `$(find ...)`.
 
     Raises
     ------
@@ -62,27 +80,46 @@ def read_urdf(source: str | Path) -> tuple[str, Path | None]:
         return source, None
     path = Path(source)
     if path.suffix == '.xacro':
-        return _expand_xacro(path), path
+        return _expand_xacro(path, dict(arguments or {}), package_dirs), path
+    if arguments:
+        raise ArmError(f"'{path}' is no xacro, so it takes no arguments "
+                       f'({", ".join(f"{k}:={v}" for k, v in arguments.items())})')
     return read_text(path, 'URDF', ArmError), path
 
 
-def _expand_xacro(path: Path) -> str:
+def _expand_xacro(path: Path, arguments: dict[str, str],
+                  package_dirs: Iterable[str | Path]) -> str:
     """Expand in a process of its own: a xacro is a program, which may compute for ever."""
     if importlib.util.find_spec('xacro') is None:
         raise MissingDependencyError('xacro', f"reading '{path}'")
     regular_size(path, 'xacro file', ArmError)
+    order = {'path': str(path.resolve()), 'arguments': arguments,
+             'folders': [str(Path(folder).resolve()) for folder in package_dirs],
+             'finder': packages.__file__}
     try:
         done = subprocess.run(
-            [sys.executable, '-c', XACRO, str(path)], capture_output=True, timeout=XACRO_SECONDS,
+            [sys.executable, '-c', XACRO, json.dumps(order)], capture_output=True,
+            timeout=XACRO_SECONDS,
             env={**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))})
     except subprocess.TimeoutExpired as error:
         raise ArmError(f"xacro did not expand '{path}' within {XACRO_SECONDS} s; does it "
                        'compute for ever?') from error
     if done.returncode:
         lines = done.stderr.decode('utf-8', 'replace').strip().splitlines()
-        reason = lines[-1] if lines else f'it ended with code {done.returncode}'
-        raise ArmError(f"xacro cannot expand '{path}': {reason}")
+        raise ArmError(f"xacro cannot expand '{path}': {_reason(lines, done.returncode)}")
     return done.stdout.decode('utf-8', 'replace')
+
+
+def _reason(lines: list[str], code: int) -> str:
+    """Return what stopped xacro, and the way out where an argument is missing."""
+    if not lines:
+        return f'it ended with code {code}'
+    # what raised the error stands before where it was raised from
+    told = next((line for line in reversed(lines) if re.match(r'[\w.]+(Error|Exception)\b', line)),
+                lines[-1])
+    told = re.sub(r'^[\w.]+: ', '', told)
+    name = re.search(r'Undefined substitution argument (\S+)', told)
+    return f'{told}; give it as {name.group(1)}:=VALUE' if name else told
 
 
 def parse_urdf(text: str, origin: str) -> ElementTree.Element:
@@ -156,7 +193,7 @@ def fold_urdf(text: str, origin: str,
         kind = joint.get('type')
         if name in locked:
             positions[name] = _fix(joint, locked[name])
-        elif joint.find('mimic') is not None:
+        elif kind != 'fixed' and joint.find('mimic') is not None:
             master = joint.find('mimic').get('joint')  # type: ignore[union-attr]
             raise ArmError(f"{origin}: joint '{name}' mimics '{master}', which has no torque of "
                            f'its own to identify; lock it: locked: {{{name}: 0.0}}')
@@ -176,6 +213,10 @@ def _check_limit(joint: ElementTree.Element, place: str) -> None:
         if joint.get('type') in ('revolute', 'prismatic'):
             raise ArmError(f'{place} has no <limit>; add it, or make the joint continuous')
         return
+    for key in ('velocity', 'effort'):
+        if limit.get(key) is None and joint.get('type') in ('revolute', 'prismatic'):
+            raise ArmError(f'{place} has a <limit> without {key}; add it, or 0 where it is not '
+                           'known')
     for key in ('lower', 'upper', 'velocity', 'effort'):
         try:
             value = float(limit.get(key, '0'))
