@@ -60,7 +60,7 @@ class Thresholds:
         Parameters
         ----------
         errors
-            Of the joint.
+            Errors of the joint.
         rated
             Its rated torque [N m or N]; infinite where unknown.
 
@@ -152,7 +152,8 @@ def judge(
     thresholds
         What they must reach.
     rated_torque
-        Of the joints, in the order of their errors, (n,) [N m or N]; infinite where unknown.
+        Rated torques of the joints, in the order of their errors, (n,) [N m or N]; infinite
+        where unknown.
     unexcited
         Base parameters that the data do not determine.
     infeasible
