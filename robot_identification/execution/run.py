@@ -152,7 +152,7 @@ class Run:
     link
         To the controller.
     tolerances
-        Of the watch.
+        Tolerances of the watch.
     sending
         How it is ended.
     refers
@@ -215,7 +215,7 @@ class Run:
         states
             Joint states since the last step, None where there are none.
         age
-            Of the last joint state [s].
+            Age of the last joint state [s].
         passed
             Since the last step, on a clock that never stops [s].
         reference
