@@ -40,11 +40,13 @@ stored run agree. `--quick` is for a first look; its figures mean little.
 None of the papers published its measurements, and three lost formulas or tables, so no figure
 of a paper can be met in value. What was assumed is listed with every study. A table says
 whether it was printed in the paper or computed here."""
-REPEATS = """Seeds fix every draw, so on one machine with the same versions the costs, errors and verdicts
+REPEATS = """\
+Seeds fix every draw, so on one machine with the same versions the costs, errors and verdicts
 repeat; times do not. On another processor the last digits of sums differ; what a search finds
 then differs as it does between two seeds, and designs of motions may end in another optimum.
 What is meant to last are the verdicts."""
-VERDICTS = f"""A claim *holds* or *does not hold* when a two-sided test finds the difference at p < {ALPHA:g}
+VERDICTS = f"""\
+A claim *holds* or *does not hold* when a two-sided test finds the difference at p < {ALPHA:g}
 in its direction or in the other, and is *undecided* otherwise: signed ranks for draws that
 share a seed, an arm or a motion and for bounds, the rank-sum test for others. *effect* is the
 probability that the claim is true of a single draw (0.5: as often as not). A significant
