@@ -48,6 +48,7 @@ from robot_identification.excitation import (
     Excitation,
     load_excitation,
     Requirements,
+    save_excitation,
     scene_for,
 )
 from robot_identification.simulation import ContactGeometry, Plant, PlantOptions, simulate
@@ -129,7 +130,7 @@ def main() -> int:
         found = design(arm, kind='mfs', starts=1, seed=seed, time_budget=options.budget,
                        requirements=requirements)
         spent = time.process_time() - began
-        found.save(file)
+        save_excitation(found, file)
         proven = check_certificate(load_excitation(file), arm)
         times = np.random.default_rng(seed).uniform(0, found.period, RANDOM_TIMES)
         plant = Plant(arm, PlantOptions(seed=seed))

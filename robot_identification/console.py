@@ -31,6 +31,8 @@ err = Console(stderr=True)
 AsJson = Annotated[bool, typer.Option('--json', help='Print one JSON object, for machines.')]
 Robot = Annotated[str, typer.Argument(
     metavar='ROBOT', help='Name of a shipped robot (see `robots`) or path of a robot YAML.')]
+Force = Annotated[bool, typer.Option(
+    '--force', help='Replace existing files of another kind; an input never is.')]
 
 
 @contextmanager

@@ -96,6 +96,10 @@ class ModelFileError(RobotIdentificationError):
     """A model file is not readable or of another schema."""
 
 
+class ExportError(RobotIdentificationError):
+    """A model cannot be exported as it was asked for."""
+
+
 class MissingDependencyError(RobotIdentificationError):
     """
     An optional package is not installed.

@@ -23,18 +23,22 @@ from typing import Any
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
-from robot_identification.dynamics import get_friction, IdentifiedModel, ModelStructure
+from robot_identification.dynamics import (
+    FRICTION_MODELS,
+    get_friction,
+    IdentifiedModel,
+    ModelStructure,
+)
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation import (
     AUTO,
-    AUTO_ESTIMATORS,
-    AUTO_FRICTIONS,
     Choice,
     choose,
     ConsistentEstimate,
     DelayEstimate,
     Estimate,
     Estimator,
+    ESTIMATORS,
     Fit,
     fit_samples,
     FitOptions,
@@ -193,9 +197,11 @@ def _options(arm: Arm, samples: Sequence[Samples], method: Estimator | None, fri
     """Return what to fit with, and how it was chosen where it was not given."""
     if method is not None:
         return FitOptions(method, friction or 'coulomb_viscous', bool(delay), consistency), None
-    frictions = [friction] if friction else list(AUTO_FRICTIONS)
-    estimators = {name: get_estimator(name) for name in AUTO_ESTIMATORS
-                  if name != 'mle' or all(part.noise is not None for part in samples)}
+    frictions = [friction] if friction else [
+        name for name, known in FRICTION_MODELS.items() if not known.obstacle]
+    repeated = all(part.noise is not None for part in samples)
+    estimators = {name: get_estimator(name) for name, kind in ESTIMATORS.items()
+                  if kind.candidate and (repeated or not kind.needs_repeats)}
     choice = choose(arm, samples, frictions, estimators, delay=delay, directions=friction is None,
                     consistency=consistency, backend=backend, progress=tell)
     return choice.options, choice
@@ -278,9 +284,10 @@ def _free_model(model: IdentifiedModel, estimate: Estimate) -> IdentifiedModel:
     structure = estimate.base.structure
     standard = np.asarray(
         np.linalg.lstsq(estimate.base.matrix, estimate.values, rcond=None)[0], dtype=float)
+    friction = standard[structure.friction_part].reshape(model.friction_parameters.shape)
     return IdentifiedModel(
         model.arm, standard[structure.inertial].reshape(-1, 10), standard[structure.rotor],
-        model.friction, standard[structure.friction_part].reshape(model.friction_parameters.shape),
+        model.friction, friction * structure.active,
         friction_shape=model.friction_shape, delay=model.delay,
         balancers=_strengths(structure, standard))
 
@@ -306,6 +313,9 @@ def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds) -
                                  for j in leads)
                      + ': no sensor does that, so these delays stand for a filter of the torque '
                        'or dynamics of the drive; compare with --no-delay on held-out motion')
+    if arm.unmeasured:
+        notes.append(f'without effort, and so neither fitted nor judged: '
+                     f'{", ".join(arm.unmeasured)}; their friction is not known')
     if consistent.active:
         notes.append(f'at the edge of what is physical: {", ".join(consistent.active)}')
     infeasible = [joint for joint, value in zip(arm.joint_names, consistent.certificate)

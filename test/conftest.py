@@ -19,10 +19,10 @@ from functools import cache
 import os
 from pathlib import Path
 
+from motions import excitation_of
 import numpy as np
 import pytest
 from robot_identification import load_arm
-from robot_identification.excitation import design, Requirements
 from robot_identification.simulation import Plant, PlantOptions, simulate
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -56,9 +56,8 @@ class Runs:
     def __init__(self, name, options):
         self.arm = load_arm(name)
         self.plant = Plant(self.arm, options)
-        free = {'kind': 'ffs', 'requirements': Requirements(), 'starts': 1}
-        self.excitation = design(self.arm, period=10.0, harmonics=5, seed=0, **free)
-        self.other = design(self.arm, period=8.0, harmonics=4, seed=50, **free)
+        self.excitation = excitation_of(f'{name}_10s', self.arm)
+        self.other = excitation_of(f'{name}_8s', self.arm)
         rng = np.random.default_rng(1)
         self.run = simulate(self.plant, self.excitation, rng=rng, periods=2, name='excitation')
         self.check = simulate(self.plant, self.other, rng=rng, periods=2, name='another motion')

@@ -15,10 +15,10 @@
 
 from functools import cache
 
+from motions import excitation_of
 import numpy as np
 from robot_identification.arm import load_arm
 from robot_identification.dynamics import base_parameters, ModelStructure
-from robot_identification.excitation import design, Requirements
 from robot_identification.regression import build_regression
 from robot_identification.signals import Samples
 from robot_identification.simulation import Plant, PlantOptions
@@ -33,10 +33,8 @@ PARAMETERS = {'coulomb_viscous': [40.0, 25.0, 2.0], 'atan': [20.0, 25.0, 18.0, 2
 @cache
 def motion():
     arm = load_arm('er16')
-    excitation = design(arm, kind='ffs', period=10.0, harmonics=5, starts=1, seed=0,
-                        requirements=Requirements())
     plant = Plant(arm, PlantOptions.matched(seed=3))
-    t, q, v, a = excitation.sample(100.0, 2)
+    t, q, v, a = excitation_of('er16_10s', arm).sample(100.0, 2)
     return arm, plant, t, q, v, a, plant.rigid_torque(q, v, a)
 
 

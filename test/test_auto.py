@@ -16,6 +16,7 @@
 import dataclasses
 import json
 
+from known_truth import friction_samples
 import numpy as np
 import pytest
 from reporting_results import chain, identified, record
@@ -28,7 +29,6 @@ from robot_identification.reporting import load_results, save_results, summary
 from robot_identification.signals import delayed
 from scipy.interpolate import CubicSpline
 from simulation_arms import two_link
-from test_variable_projection import samples
 
 WLS = {'wls': get_estimator('wls')}
 
@@ -41,7 +41,7 @@ def late(data, delay):
 
 
 def test_blocks_leave_out_the_same_phase_of_every_period():
-    data, *_ = samples(two_link(), 'coulomb_viscous', seconds=8.0)
+    data, *_ = friction_samples(two_link(), 'coulomb_viscous', seconds=8.0)
     data = dataclasses.replace(data, period=400)
     pairs, text = split(data, 4)
     assert 'phase across all periods of 2 s' in text
@@ -58,7 +58,7 @@ def test_blocks_leave_out_the_same_phase_of_every_period():
 @pytest.mark.parametrize('truth', ('coulomb_viscous', 'stribeck', 'load_dependent'))
 def test_the_true_friction_is_chosen_and_a_simpler_one_is_not_passed_over(truth):
     arm = two_link()
-    data, *_ = samples(arm, truth, noise=0.05, seconds=16.0)
+    data, *_ = friction_samples(arm, truth, noise=0.05, seconds=16.0)
     found = choose(arm, [data], ['coulomb_viscous', 'stribeck', 'load_dependent'], WLS,
                    delay=False)
     assert found.options.friction == truth
@@ -69,7 +69,7 @@ def test_the_true_friction_is_chosen_and_a_simpler_one_is_not_passed_over(truth)
 
 def test_load_dependent_friction_is_recovered_and_predicts():
     arm = two_link()
-    data, _, standard, tau, _ = samples(arm, 'load_dependent', noise=0.02, seconds=16.0)
+    data, _, standard, tau, _ = friction_samples(arm, 'load_dependent', noise=0.02, seconds=16.0)
     fit = fit_samples(arm, [data], FitOptions(get_estimator('wls'), 'load_dependent'))
     model = fit.model({})
     np.testing.assert_allclose(model.friction_parameters[:, 2],
@@ -83,7 +83,7 @@ def test_load_dependent_friction_is_recovered_and_predicts():
 @pytest.mark.parametrize('friction', ('coulomb_viscous', 'stribeck'))
 def test_delays_are_recovered_within_their_deviation(friction):
     arm, truth = two_link(), np.array([0.003, -0.0014])
-    data, *_ = samples(arm, friction, noise=0.05, rate=500.0, seconds=10.0)
+    data, *_ = friction_samples(arm, friction, noise=0.05, rate=500.0, seconds=10.0)
     fit = fit_samples(arm, [late(data, truth)], FitOptions(get_estimator('wls'), friction, True))
     assert np.all(np.abs(fit.delay.values - truth) < 4 * fit.delay.deviations)
     assert np.all(fit.delay.deviations < 1e-3)

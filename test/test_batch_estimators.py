@@ -15,6 +15,7 @@
 
 import dataclasses
 
+from known_truth import friction_samples, standard_truth
 import numpy as np
 import pytest
 from robot_identification import IdentifiedModel, inverse_dynamics, Recording
@@ -34,8 +35,6 @@ from robot_identification.signals import process
 from robot_identification.simulation import JointController, Plant, PlantOptions, simulate
 from scipy import stats
 from simulation_arms import two_link
-from test_estimation import standard_truth
-from test_variable_projection import samples
 
 FITTED = ('ols', 'wls', 'mle', 'ridge', 'tls', 'huber')
 LINEAR_FILTERS = ('kalman', 'exponential_forgetting')
@@ -63,7 +62,7 @@ def friction_of(standard, structure):
 @pytest.mark.parametrize('friction', FRICTIONS)
 def test_every_pair_recovers_the_truth_or_is_refused(friction):
     arm = two_link()
-    data, shape, standard, *_ = samples(arm, friction, seed=3, noise=0.05)
+    data, shape, standard, *_ = friction_samples(arm, friction, seed=3, noise=0.05)
     data = dataclasses.replace(data, noise=np.full(2, 0.05 ** 2))
     shaped = bool(get_friction(friction).shape)
     for name in (*FITTED, *LINEAR_FILTERS):
@@ -93,7 +92,7 @@ def test_every_pair_recovers_the_truth_or_is_refused(friction):
 @pytest.mark.parametrize('name', sorted(ESTIMATORS))
 def test_what_has_no_meaning_is_refused_with_a_sentence(name):
     arm = two_link()
-    data, *_ = samples(arm, 'coulomb_viscous', seconds=5.0)
+    data, *_ = friction_samples(arm, 'coulomb_viscous', seconds=5.0)
     for literal in ('load_dependent_literal', 'load_dependent_literal_asymmetric'):
         with pytest.raises(EstimationError, match='cannot be identified from a recording'):
             fit_samples(arm, [data], FitOptions(get_estimator(name), literal))
@@ -126,7 +125,7 @@ class Proportional:
 def test_closed_loop_estimators_recover_every_friction(name, friction):
     """Torque noise 0.05 N m, positions without noise; the closed loop of the true model."""
     arm = two_link()
-    data, shape, standard, *_ = samples(arm, friction, seed=3, seconds=4.0)
+    data, shape, standard, *_ = friction_samples(arm, friction, seed=3, seconds=4.0)
     structure = ModelStructure.of(arm, friction).at(shape)
     model = IdentifiedModel(arm, standard[:20].reshape(2, 10), standard[20:22], friction,
                             friction_of(standard, structure), friction_shape=shape)
@@ -151,7 +150,7 @@ def test_closed_loop_estimators_recover_every_friction(name, friction):
 def test_errors_are_as_large_as_the_covariance_says_with_unequal_noise(name):
     """25 seeds, two-sided; it must fail for half and for twice the covariance."""
     arm, sigma = two_link(), np.array([0.05, 0.2])
-    data, _, standard, tau, _ = samples(arm, 'coulomb_viscous', seed=1)
+    data, _, standard, tau, _ = friction_samples(arm, 'coulomb_viscous', seed=1)
     total, count = 0.0, 0
     for seed in range(25):
         noise = sigma * np.random.default_rng(500 + seed).normal(size=tau.shape)
@@ -169,7 +168,7 @@ def test_errors_are_as_large_as_the_covariance_says_with_unequal_noise(name):
 
 def test_huber_shrugs_off_collisions():
     arm = two_link()
-    data, _, standard, *_ = samples(arm, 'coulomb_viscous', noise=0.05)
+    data, _, standard, *_ = friction_samples(arm, 'coulomb_viscous', noise=0.05)
     tau = np.array(data.tau)
     tau[300:330] += 8.0
     tau[1200:1215] -= 12.0
@@ -183,7 +182,7 @@ def test_huber_shrugs_off_collisions():
 
 def test_ridge_keeps_the_urdf_where_the_motion_says_nothing():
     arm = two_link()
-    data, *_ = samples(arm, 'coulomb_viscous')
+    data, *_ = friction_samples(arm, 'coulomb_viscous')
     still = dataclasses.replace(data, q=np.column_stack([data.q[:, 0], 0 * data.t]),
                                 v=np.column_stack([data.v[:, 0], 0 * data.t]),
                                 a=np.column_stack([data.a[:, 0], 0 * data.t]))

@@ -17,9 +17,10 @@ import importlib.util
 import subprocess
 import sys
 
+from motions import excitation_of
 import pytest
 from robot_identification.arm import load_arm
-from robot_identification.excitation import design, Requirements
+from robot_identification.excitation import save_excitation
 from robot_identification.files import shared_folder
 from robot_identification.recording import load_recording
 import yaml
@@ -34,8 +35,7 @@ def command(*arguments):
 def test_simulate_writes_a_bag(tmp_path):
     pytest.importorskip('mcap', reason='the package mcap is not installed')
     arm = load_arm('ur5')
-    design(arm, kind='ffs', period=2.0, harmonics=2, starts=1, samples_per_period=30,
-           time_budget=3.0, requirements=Requirements()).save(tmp_path / 'motion.yaml')
+    save_excitation(excitation_of('ur5_2s', arm), tmp_path / 'motion.yaml')
     bag, table = str(tmp_path / 'bag'), str(tmp_path / 'table.csv')
     for output in (bag, table):
         done = command('simulate', 'ur5', str(tmp_path / 'motion.yaml'), '-o', output)

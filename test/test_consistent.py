@@ -18,6 +18,7 @@ from __future__ import annotations
 import dataclasses
 
 from excitation_arms import chain
+from known_truth import samples_of
 import numpy as np
 import pytest
 from robot_identification.arm import arm_from_mapping
@@ -26,7 +27,6 @@ from robot_identification.estimation import fit_consistent, get_estimator
 from robot_identification.estimation.prior import _scales, link_transform, Prior
 from robot_identification.regression import build_regression
 from simulation_arms import example
-from test_regression import samples_of
 
 
 def fitted(arm, **options):

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from known_truth import samples_of, standard_truth
 import numpy as np
 import pytest
 from robot_identification import Recording
@@ -29,19 +30,8 @@ from robot_identification.signals import process
 from robot_identification.simulation import Plant, PlantOptions, simulate
 from scipy import stats
 from simulation_arms import example, slow_motion
-from test_regression import samples_of
 
 SEEDS = 50
-
-
-def standard_truth(structure, truth):
-    standard = np.zeros(structure.count)
-    standard[structure.inertial] = truth.inertial.ravel()
-    standard[structure.rotor] = truth.rotor_inertia
-    friction = np.zeros((len(truth.rotor_inertia), 3))
-    friction[:, 0], friction[:, 1] = truth.friction.coulomb, truth.friction.viscous
-    standard[structure.friction_part] = friction.ravel()
-    return standard
 
 
 @pytest.fixture(scope='module')

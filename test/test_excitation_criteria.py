@@ -21,7 +21,7 @@ from excitation_arms import chain, tree
 import numpy as np
 import pytest
 from robot_identification.design.columns import information_of
-from robot_identification.dynamics import ModelStructure
+from robot_identification.dynamics import FRICTION_TERMS, FrictionModel, ModelStructure
 from robot_identification.dynamics.friction import SmoothCoulomb
 from robot_identification.dynamics.regressor import joint_torque_regressor
 from robot_identification.errors import ConfigurationError, ExcitationError, UnknownNameError
@@ -147,7 +147,8 @@ def test_gradient_with_drive_columns_scaling_weights_and_earlier_motion(drives, 
 def test_drive_columns_are_those_of_the_model_structure():
     arm = tree()
     q, v, a = np.random.default_rng(10).normal(size=(3, 5, arm.n))
-    structure = ModelStructure(arm, SmoothCoulomb(20.0))
+    structure = ModelStructure(arm, FrictionModel('smooth', (
+        SmoothCoulomb(20.0), FRICTION_TERMS['viscous'], FRICTION_TERMS['offset'])))
     expected = structure.columns(q, v, a)
     found = Columns(arm, 'friction_and_rotor').regressor(q, v, a)
     m = len(arm.transmission)

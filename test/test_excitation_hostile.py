@@ -41,6 +41,7 @@ from robot_identification.excitation import (
     Payload,
     prove_peaks,
     Requirements,
+    save_excitation,
     scene_for,
     TRAJECTORIES,
     Trajectory,
@@ -293,8 +294,9 @@ def test_a_repair_ends_with_the_time_and_what_cannot_be_repaired_is_an_error(spa
 def test_the_command_simulate_looks_for_contact(panda, tmp_path):
     folded = np.array([0.0, 0.0, 0.0, -1.5, 0.0, 1.5, 0.7])
     for name, requirements in (('safe', SAFE), ('free', Requirements())):
-        design(panda, period=2.0, harmonics=2, starts=1, samples_per_period=30, time_budget=1.0,
-               start=folded, requirements=requirements).save(tmp_path / f'{name}.yaml')
+        motion = design(panda, period=2.0, harmonics=2, starts=1, samples_per_period=30,
+                        time_budget=1.0, start=folded, requirements=requirements)
+        save_excitation(motion, tmp_path / f'{name}.yaml')
     answers = {}
     for name in ('safe', 'free'):
         done = CliRunner().invoke(app, ['simulate', 'panda', str(tmp_path / f'{name}.yaml'), '-o',

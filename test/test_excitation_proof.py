@@ -36,6 +36,7 @@ from robot_identification.excitation import (
     motion_limits,
     Payload,
     Requirements,
+    save_excitation,
     scene_for,
     Trajectory,
     Workspace,
@@ -189,7 +190,7 @@ def test_a_safe_design_is_certified_and_certifies_again(panda, safe, tmp_path):
     assert np.all(np.abs(inverse_dynamics(panda, q, v, a)) <= 0.9 * panda.limits.torque)
     assert scene_for(panda, SAFE).distances(q, 0.1)[0].min() >= 0.01
     np.testing.assert_allclose(safe.trajectory.evaluate([0.0], 2)[1:], 0.0, atol=1e-9)
-    safe.save(tmp_path / 'e.yaml')
+    save_excitation(safe, tmp_path / 'e.yaml')
     again = load_excitation(tmp_path / 'e.yaml')
     assert again.requirements == safe.requirements and again.certificate == safe.certificate
     assert check_certificate(again, panda).holds

@@ -15,11 +15,12 @@
 
 import dataclasses
 
+from motions import excitation_of
 import numpy as np
 import pytest
 from robot_identification.arm import load_arm
 from robot_identification.errors import ConfigurationError, ExecutionError, SimulationError
-from robot_identification.excitation import design, Requirements
+from robot_identification.excitation import Requirements
 from robot_identification.execution import (
     cut,
     DataDirectory,
@@ -46,8 +47,7 @@ def arm():
 
 @pytest.fixture(scope='module')
 def excitation(arm):
-    return design(arm, kind='ffs', period=4.0, harmonics=2, starts=1, samples_per_period=40,
-                  requirements=Requirements())
+    return excitation_of('panda_4s', arm)
 
 
 @pytest.fixture(scope='module')

@@ -29,10 +29,10 @@ import robot_identification
 ROOT = Path(robot_identification.__file__).resolve().parent
 MODULES = sorted(name for _, name, _
                  in pkgutil.walk_packages([str(ROOT)], 'robot_identification.'))
-ROOMS = ('errors', 'registry', 'arrays', 'files', 'arm', 'dynamics', 'motion', 'certificate',
-         'design', 'excitation', 'recording', 'simulation', 'execution', 'signals', 'regression',
-         'estimation', 'validation', 'identification', 'reporting', 'bringup', 'nodes', 'console',
-         'papers', 'cli')
+ROOMS = ('errors', 'registry', 'arrays', 'files', 'arm', 'dynamics', 'export', 'motion',
+         'certificate', 'design', 'excitation', 'recording', 'simulation', 'execution', 'signals',
+         'regression', 'estimation', 'validation', 'identification', 'reporting', 'bringup',
+         'nodes', 'console', 'papers', 'cli')
 EDGES = ('nodes', 'papers', 'cli')
 HEADER = Path(__file__).read_text(encoding='utf-8').splitlines()[:13]    # as ament_copyright's
 
@@ -89,6 +89,14 @@ def test_only_reporting_plots_and_only_nodes_know_ros():
             assert 'plotly' not in roots, path
 
 
+def test_tests_share_helpers_in_modules_of_their_own():
+    """A test file that imports another one runs or breaks with it."""
+    folder = Path(__file__).parent
+    for path in folder.rglob('test_*.py'):
+        for line in path.read_text().splitlines():
+            assert not line.startswith(('from test_', 'import test_')), f'{path.name}: {line}'
+
+
 def test_importing_the_library_needs_only_what_ros_installs():
     """With numpy, scipy, yaml and Pinocchio alone, ols and wls still fit."""
     script = """
@@ -100,7 +108,8 @@ class Absent:
             raise ImportError(name + ' is not installed here')
 sys.meta_path.insert(0, Absent())
 sys.path.insert(0, sys.argv[1])
-from test_regression import chain, samples_of
+from excitation_arms import chain
+from known_truth import samples_of
 from robot_identification.estimation import fit_consistent, get_estimator
 from robot_identification.regression import build_regression
 from robot_identification.errors import MissingDependencyError

@@ -87,7 +87,7 @@ def test_wrong_names_and_nothing_to_fit(simulated):
     with pytest.raises(UnknownNameError, match='there is no estimator'):
         identify(runs.arm, [runs.run.recording], estimator='wsl')
     with pytest.raises(UnknownNameError, match='there is no friction model'):
-        identify(runs.arm, [runs.run.recording], friction='coulomb')
+        identify(runs.arm, [runs.run.recording], friction='glue')
     with pytest.raises(EstimationError, match='no recording'):
         identify(runs.arm, [])
     with pytest.raises(RecordingError, match='panda_joint1'):

@@ -11,6 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
+from known_truth import friction_samples
 import numpy as np
 import online_data as data
 import pytest
@@ -21,7 +22,6 @@ from robot_identification.estimation.online.kernels import forget
 from robot_identification.regression import build_regression
 from scipy import stats
 from simulation_arms import two_link
-from test_variable_projection import samples as two_link_samples
 
 LINEAR = ('kalman', 'exponential_forgetting')
 NONLINEAR = ('extended_kalman', 'exponential_forgetting_nonlinear')
@@ -117,7 +117,7 @@ def test_linear_filters_refuse_a_shape(name):
 
 def test_a_filter_that_has_not_settled_says_so():
     arm = two_link()
-    part, *_ = two_link_samples(arm, 'atan', seed=3, noise=0.05, seconds=12.0)
+    part, *_ = friction_samples(arm, 'atan', seed=3, noise=0.05, seconds=12.0)
     regression = build_regression(arm, [part], 'atan')
     estimate = get_estimator('extended_kalman').fit(regression)
     least = get_estimator('wls').fit(regression)

@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 import pytest
+from recording_arms import TWO_LINK
 from robot_identification.arm.robot_file import arm_from_mapping
 from robot_identification.errors import RecordingError
 from robot_identification.recording import (
@@ -28,7 +29,6 @@ from robot_identification.recording import (
     published_position,
     Recording,
 )
-from test_recording_files import URDF
 
 NAMES = ('shoulder', 'elbow')
 EFFORT = {'quantity': 'torque', 'side': 'joint', 'sign': 1, 'gravity_compensated': False}
@@ -37,7 +37,7 @@ DRIVES = {'shoulder': {'reduction': 100.0, 'gain': 0.1},
 
 
 def make_arm(**content):
-    return arm_from_mapping({'urdf': URDF, **content}, folder=Path('.'), origin='the YAML')
+    return arm_from_mapping({'urdf': TWO_LINK, **content}, folder=Path('.'), origin='the YAML')
 
 
 def states(count=60):

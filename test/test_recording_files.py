@@ -15,24 +15,16 @@
 
 import numpy as np
 import pytest
+from recording_arms import TWO_LINK
 from robot_identification.arm import Arm
 from robot_identification.arm.robot_file import arm_from_mapping
 from robot_identification.errors import RecordingError, UnknownNameError
 from robot_identification.recording import load_recording, READERS, Recording
 
-LINK = """<link name="{0}"><inertial><origin xyz="0 0 0.2"/><mass value="2"/>
-<inertia ixx="0.03" ixy="0" ixz="0" iyy="0.03" iyz="0" izz="0.01"/></inertial></link>"""
-JOINT = """<joint name="{0}" type="revolute"><parent link="{1}"/><child link="{2}"/>
-<origin xyz="0 0 0.4"/><axis xyz="0 1 0"/>
-<limit lower="-2" upper="2" effort="50" velocity="3"/></joint>"""
-URDF = ('<robot name="two"><link name="base"/>' + LINK.format('upper') + LINK.format('fore')
-        + JOINT.format('shoulder', 'base', 'upper') + JOINT.format('elbow', 'upper', 'fore')
-        + '</robot>')
-
 
 @pytest.fixture
 def arm():
-    return Arm.from_urdf(URDF)
+    return Arm.from_urdf(TWO_LINK)
 
 
 @pytest.fixture
@@ -68,7 +60,7 @@ def test_joints_are_selected_by_name_not_by_place(run, arm, tmp_path, suffix):
 
 def test_names_of_arrays_come_from_the_robot_yaml(run, tmp_path):
     keys = {'t': 'times', 'q': 'positions', 'tau': 'torques'}
-    arm = arm_from_mapping({'urdf': URDF, 'recording': keys}, folder=tmp_path, origin='x')
+    arm = arm_from_mapping({'urdf': TWO_LINK, 'recording': keys}, folder=tmp_path, origin='x')
     path = tmp_path / 'lab.npz'
     np.savez(path, times=run.t, positions=run.q, torques=run.tau)
     np.testing.assert_array_equal(load_recording(path, arm).tau, run.tau)

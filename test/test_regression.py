@@ -21,9 +21,9 @@ import subprocess
 import sys
 
 from excitation_arms import chain, tree
+from known_truth import samples_of
 import numpy as np
 import pytest
-from robot_identification import inverse_dynamics
 from robot_identification.dynamics import base_parameters, ModelStructure
 from robot_identification.errors import EstimationError
 from robot_identification.regression import (
@@ -33,21 +33,7 @@ from robot_identification.regression import (
     residuals,
 )
 from robot_identification.regression.normal_form import triangle
-from robot_identification.signals import Samples
 from simulation_arms import example
-
-
-def samples_of(arm, count=3000, rate=200.0, seed=0, cutoff=np.inf, segments=None, noise=0.1):
-    rng = np.random.default_rng(seed)
-    t = np.arange(count) / rate
-    omega, phase = rng.uniform(1, 6, size=(2, arm.n)), rng.uniform(0, 6, size=(2, arm.n))
-    angle = omega[:, None] * t[:, None] + phase[:, None]
-    q = np.sum(np.sin(angle), axis=0) * 0.4
-    v = np.sum(omega[:, None] * np.cos(angle), axis=0) * 0.4
-    a = -np.sum(omega[:, None] ** 2 * np.sin(angle), axis=0) * 0.4
-    tau = inverse_dynamics(arm, q, v, a) + noise * rng.normal(size=q.shape)
-    return Samples(t, q, v, a, tau, rate, arm.joint_names,
-                   segments or (slice(0, count),), decimation_cutoff=cutoff)
 
 
 def dense(base, samples):
@@ -145,7 +131,10 @@ def test_too_few_samples_and_other_arms():
 PEAK = """
 import resource, sys
 sys.path.insert(0, {folder!r})
-from test_regression import samples_of, base_parameters, ModelStructure, reduce_samples, example
+from known_truth import samples_of
+from robot_identification.dynamics import base_parameters, ModelStructure
+from robot_identification.regression import reduce_samples
+from simulation_arms import example
 arm = example('panda')
 base = base_parameters(ModelStructure.of(arm))
 samples = samples_of(arm, count=2000)

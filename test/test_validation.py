@@ -19,6 +19,7 @@ import dataclasses
 import io
 
 from excitation_arms import chain
+from known_truth import samples_of
 import numpy as np
 import pytest
 from reporting_results import record
@@ -45,7 +46,6 @@ from robot_identification.validation import (
     Trace,
 )
 from simulation_arms import slow_motion
-from test_regression import samples_of
 
 ARM = chain()
 RATED = np.full(3, np.inf)

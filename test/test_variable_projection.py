@@ -15,6 +15,7 @@
 
 import dataclasses
 
+from known_truth import friction_samples
 import numpy as np
 import pytest
 from robot_identification.dynamics import ModelStructure
@@ -22,48 +23,16 @@ from robot_identification.estimation import get_estimator
 from robot_identification.estimation.bounded import Box, least_squares_within
 from robot_identification.estimation.variable_projection import best_shape, project
 from robot_identification.regression import build_regression, SeparableRegression
-from robot_identification.signals import Samples
 from scipy.optimize import differential_evolution, least_squares
 from simulation_arms import two_link
 
 NONLINEAR = ('atan', 'stribeck', 'bompos', 'sech_tanh', 'stribeck_asymmetric')
 
 
-def samples(arm, name, seed=0, noise=0.02, rate=200.0, seconds=8.0):
-    """Return samples of a matched arm with this friction, and the truth."""
-    rng = np.random.default_rng(seed)
-    structure = ModelStructure.of(arm, name)
-    low, high = np.log(np.moveaxis(structure.shape_bounds, -1, 0))
-    shape = np.exp(low + rng.uniform(0.4, 0.6, low.shape) * (high - low))
-    structure = structure.at(shape)
-    t = np.arange(0, seconds, 1 / rate)
-    w, phase = np.array([0.75, 2.5, 4.5])[:, None, None], rng.uniform(0, 6, (3, 1, arm.n))
-    size = np.array([1.2, 0.5, 0.1])[:, None, None]
-    angle = w * t[:, None] + phase
-    q, v, a = ((size * x).sum(axis=0) for x in (
-        np.sin(angle), w * np.cos(angle), -w ** 2 * np.sin(angle)))
-    standard = np.concatenate([arm.inertial_parameters.ravel(),
-                               rng.uniform(0.1, 0.3, len(arm.transmission)),
-                               rng.uniform(1, 3, structure.count - 11 * arm.n)])
-    for place, parameter in enumerate(structure.friction.parameters):
-        own = standard[22:].reshape(2, -1)[:, place]
-        if parameter.startswith('f1') and name.startswith('bompos'):
-            own += 6.0    # friction has to dissipate
-        if parameter.startswith('load'):
-            own *= 0.1
-    load = (structure.columns(q, v, a, np.zeros_like(q))[..., :10 * arm.n]
-            @ standard[:10 * arm.n]) if structure.friction.needs_load else None
-    tau = structure.columns(q, v, a, load) @ standard
-    noisy = tau + noise * rng.normal(size=tau.shape)
-    parts = (slice(0, 900), slice(900, len(t)))
-    return Samples(t, q, v, a, noisy, rate, arm.joint_names, parts,
-                   decimation_cutoff=40.0), shape, standard, tau, load
-
-
 @pytest.mark.parametrize('name', NONLINEAR)
 def test_the_projection_is_the_whole_regression_and_its_gradient_is_exact(name):
     arm = two_link()
-    data, shape, *_ = samples(arm, name)
+    data, shape, *_ = friction_samples(arm, name)
     regression = build_regression(arm, [data], name)
     separable = SeparableRegression(regression)
     weights = np.array([1.0, 3.0])
@@ -86,7 +55,7 @@ def test_the_projection_is_the_whole_regression_and_its_gradient_is_exact(name):
 @pytest.mark.parametrize('name', ('atan', 'stribeck', 'sech_tanh', 'bompos'))
 def test_no_population_search_finds_a_lower_cost_within_the_same_bounds(name):
     arm = two_link()
-    data, *_ = samples(arm, name, noise=0.1)
+    data, *_ = friction_samples(arm, name, noise=0.1)
     separable = SeparableRegression(build_regression(arm, [data], name))
     weights = np.ones(2)
     bounds = np.log(separable.structure.shape_bounds)
@@ -108,7 +77,7 @@ def test_shape_and_friction_curve_are_recovered_within_the_covariance(name):
     arm = two_link()
     speeds = np.linspace(-1.5, 1.5, 61)
     speeds = speeds[np.abs(speeds) > 0.02]
-    data, shape, standard, *_ = samples(arm, name, seed=3)
+    data, shape, standard, *_ = friction_samples(arm, name, seed=3)
     estimate = get_estimator('wls').fit(build_regression(arm, [data], name))
     assert estimate.status == 'ok'
     truth = estimate.base.of(standard)
@@ -132,7 +101,7 @@ def test_shape_and_friction_curve_are_recovered_within_the_covariance(name):
 
 def test_the_covariance_with_shape_is_that_of_the_full_nonlinear_problem():
     arm = two_link()
-    data, *_ = samples(arm, 'atan', noise=0.05)
+    data, *_ = friction_samples(arm, 'atan', noise=0.05)
     regression = build_regression(arm, [data], 'atan')
     estimate = get_estimator('ols').fit(regression)
 
@@ -201,7 +170,7 @@ def test_bounded_least_squares_without_full_rank_falls_back_to_single_exchanges(
 @pytest.mark.parametrize('name', ('atan', 'sech_tanh'))
 def test_within_a_box_the_gradient_is_exact_and_the_box_is_kept(name):
     arm = two_link()
-    data, shape, *_ = samples(arm, name)
+    data, shape, *_ = friction_samples(arm, name)
     separable = SeparableRegression(build_regression(arm, [data], name))
     weights = np.array([1.0, 3.0])
     other = np.array(shape) * np.exp(0.2)
@@ -223,7 +192,7 @@ def test_within_a_box_the_gradient_is_exact_and_the_box_is_kept(name):
 @pytest.mark.parametrize('name', ('atan', 'stribeck', 'sech_tanh'))
 def test_no_search_finds_a_lower_cost_within_a_box_of_all_parameters(name):
     arm = two_link()
-    data, shape, *_ = samples(arm, name, noise=0.1)
+    data, shape, *_ = friction_samples(arm, name, noise=0.1)
     separable = SeparableRegression(build_regression(arm, [data], name))
     weights = np.ones(2)
     box = tight(separable, shape, weights)
@@ -246,7 +215,7 @@ def test_no_search_finds_a_lower_cost_within_a_box_of_all_parameters(name):
 def test_the_table_of_speeds_stands_for_all_samples(name):
     """At 5 kHz the columns come from a table; they are those of the samples themselves."""
     arm = two_link()
-    data, shape, *_ = samples(arm, name, rate=5000.0, seconds=2.0)
+    data, shape, *_ = friction_samples(arm, name, rate=5000.0, seconds=2.0)
     v = np.array(data.v)
     v[4000:4100] = 0.0      # rest
     data = dataclasses.replace(data, v=v, segments=(slice(0, 5000), slice(5000, len(data))))

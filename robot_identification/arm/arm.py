@@ -70,8 +70,12 @@ class Arm:
         Names of the arrays in recordings, where they are not `t`, `q`, `v`, `tau`, `current`.
     source
         The file that the arm came from.
+    urdf_file
+        The URDF or xacro file, None when the URDF was given as text.
     balancers
         Springs and counterbalances, each between the two links of a joint.
+    unmeasured
+        Joints whose effort is not measured: they move, and are left out of fit and verdict.
 
     """
 
@@ -88,7 +92,9 @@ class Arm:
     locked: Mapping[str, float] = field(default_factory=dict)
     recording_keys: Mapping[str, str] = field(default_factory=dict)
     source: Path | None = None
+    urdf_file: Path | None = None
     balancers: tuple[Balancer, ...] = ()
+    unmeasured: tuple[str, ...] = ()
 
     @classmethod
     def from_urdf(
@@ -142,12 +148,23 @@ class Arm:
             name=name or ElementTree.fromstring(folded).get('name') or 'arm',
             urdf=text, folded_urdf=folded, model=model, joint_names=joint_names, limits=limits,
             drives=drives, effort=None, position=PositionSignal('joint', np.zeros(n)),
-            gravity=read_only(model.gravity.linear), locked=positions, source=path)
+            gravity=read_only(model.gravity.linear), locked=positions, source=path,
+            urdf_file=path)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that the arm was read from; no output may replace them."""
+        return tuple(path for path in (self.source, self.urdf_file) if path is not None)
 
     @property
     def n(self) -> int:
         """Number of joints that move."""
         return len(self.joint_names)
+
+    @property
+    def measured(self) -> Array:
+        """For each joint whether its effort is measured, (n,) bool."""
+        return read_only([joint not in self.unmeasured for joint in self.joint_names], dtype=bool)
 
     @property
     def prismatic(self) -> Array:

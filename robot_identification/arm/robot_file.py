@@ -33,7 +33,7 @@ from robot_identification.errors import ArmError, ConfigurationError
 import yaml
 
 KEYS = ('name', 'urdf', 'locked', 'gravity', 'mount', 'joints', 'drives', 'coupling', 'effort',
-        'position', 'recording', 'balancers')
+        'position', 'recording', 'balancers', 'unmeasured')
 JOINT_KEYS = ('position', 'velocity', 'acceleration', 'jerk', 'torque')
 DRIVE_KEYS = ('gain', 'reduction', 'rotor_inertia')
 RECORDING_KEYS = ('t', 'q', 'v', 'tau', 'current', 'joint_names')
@@ -114,7 +114,8 @@ def arm_from_mapping(content: Mapping[str, Any], *, folder: Path, origin: str,
     arm = dataclasses.replace(
         base, limits=limits, drives=drives, effort=effort, source=source,
         position=_position(base, content.get('position', {}), origin), recording_keys=dict(keys),
-        balancers=_balancers(base, content.get('balancers', {}), f'{origin}, balancers'))
+        balancers=_balancers(base, content.get('balancers', {}), f'{origin}, balancers'),
+        unmeasured=_unmeasured(base, content.get('unmeasured', []), f'{origin}, unmeasured'))
     try:
         limits.check(arm.joint_names)
         drives.check(arm.joint_names)
@@ -151,6 +152,8 @@ def arm_to_mapping(arm: Arm) -> dict[str, Any]:
         'coupling': coupling, 'recording': dict(arm.recording_keys),
         'position': {'side': arm.position.side,
                      'offset': dict(zip(arm.joint_names, map(float, arm.position.offset)))}}
+    if arm.unmeasured:
+        content['unmeasured'] = list(arm.unmeasured)
     if arm.balancers:
         content['balancers'] = {b.name: _balancer_content(b) for b in arm.balancers}
     if arm.effort is not None:
@@ -266,6 +269,19 @@ def _drives(arm: Arm, content: Any, coupling: Any, origin: str) -> Drives:
             matrix[arm.joint_names.index(joint), arm.joint_names.index(other)] = _number(
                 value, f'{origin}, coupling, {joint}, {other}')
     return Drives(gains, reduction, rotor_inertia, matrix)
+
+
+def _unmeasured(arm: Arm, content: Any, origin: str) -> tuple[str, ...]:
+    if not isinstance(content, list):
+        raise ConfigurationError(f'{origin} must be a list of joints, as [joint_5], '
+                                 f'not {content!r}')
+    for joint in content:
+        if joint not in arm.joint_names:
+            raise ConfigurationError(f"{origin}: there is no joint '{joint}'; the arm has "
+                                     f'{", ".join(arm.joint_names)}')
+    if len(set(content)) == arm.n:
+        raise ConfigurationError(f'{origin} names every joint: no effort is left to identify from')
+    return tuple(joint for joint in arm.joint_names if joint in content)
 
 
 def _balancers(arm: Arm, content: Any, origin: str) -> tuple[Balancer, ...]:

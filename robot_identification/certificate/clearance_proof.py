@@ -145,7 +145,7 @@ class _Prover:
 
     def _frames(self, q: Array) -> tuple[Array, Array]:
         """Placements with the base as the last one, so that link -1 finds it."""
-        from robot_identification.certificate.geometry.kernels import placements
+        from robot_identification.dynamics.kernels import placements
 
         n = q.shape[1]
         world, origin = np.empty((len(q), n + 1, 3, 3)), np.zeros((len(q), n + 1, 3))

@@ -11,56 +11,94 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The command `robot-identification`."""
+"""
+The command `robot-identification`: how it begins and ends.
+
+Only the standard library is imported here, so that Ctrl-C is answered while the rest loads.
+"""
 
 from __future__ import annotations
 
+from contextlib import suppress
+import os
+import re
+import signal
 import sys
-from typing import Annotated
+import traceback
+from types import FrameType, TracebackType
+from typing import Any
 
-from robot_identification import __version__
-from robot_identification.cli import demo, excite, identify, lists, payload, ros, simulate
-from robot_identification.console import err
-from robot_identification.errors import RobotIdentificationError
-from robot_identification.papers import commands
-import typer
-
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
-                  rich_markup_mode='markdown',    # so that units in brackets stay
-                  help='From a URDF to a validated dynamic model of a serial arm.')
-for command in (demo.demo, lists.init, excite.excite, simulate.simulate, identify.identify,
-                identify.validate, identify.report, payload.payload, payload.gains, commands.study,
-                lists.estimators, lists.frictions, lists.robots, commands.studies):
-    app.command()(command)
-app.add_typer(ros.ros, name='ros')
-
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f'robot-identification {__version__}')
-        raise typer.Exit
-
-
-@app.callback()
-def _options(version: Annotated[bool, typer.Option(
-        '--version', callback=_print_version, is_eager=True,
-        help='Print the version and exit.')] = False) -> None:
-    pass
+WRONG_INPUT, DEFECT = 2, 70    # 70: EX_SOFTWARE of sysexits.h; 1 is a negative verdict alone
+LONGEST = 2000    # characters of a sentence; a hostile file may have names of megabytes
 
 
 def main() -> None:
-    """Run the command line: 0 is a pass, 1 a negative verdict, 2 a wrong input."""
+    """Run the command line: 0 is a pass, 1 a negative verdict, 2 a wrong input, 130 Ctrl-C."""
+    sys.excepthook = _defect
+    for stream in (sys.stdout, sys.stderr):    # a terminal may know ASCII alone
+        with suppress(AttributeError):
+            stream.reconfigure(errors='backslashreplace')    # type: ignore[union-attr]
+    _let_signals_end_the_program()
+    from robot_identification.cli.commands import app
+    from robot_identification.errors import RobotIdentificationError
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
     except RobotIdentificationError as error:
         _refuse(str(error))
     except OSError as error:
-        _refuse(f"'{error.filename}' cannot be used: {error.strerror}")
+        if error.filename is None:    # of a stream: the disk behind it is full
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _refuse(f"'{error.filename or 'the output'}' cannot be used: {error.strerror}")
+    except MemoryError:
+        _refuse('the memory of this machine is not enough for that; give it less at a time')
 
 
 def _refuse(sentence: str) -> None:
-    err.print(f'error: {sentence}', style='red', markup=False, highlight=False, soft_wrap=True)
-    sys.exit(2)
+    """Print one line without control characters, and end with the code of a wrong input."""
+    line = re.sub(r'\s+', ' ', sentence).strip()
+    line = ''.join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
+    if len(line) > LONGEST:
+        line = f'{line[:LONGEST // 2]} [...] {line[-LONGEST // 2:]}'
+    red, plain = ('\x1b[31m', '\x1b[0m') if sys.stderr.isatty() else ('', '')
+    sys.stderr.write(f'{red}error: {line}{plain}\n')
+    sys.exit(WRONG_INPUT)
+
+
+def _defect(kind: type[BaseException], error: BaseException,
+            trace: TracebackType | None) -> None:
+    """Print what nobody foresaw, and end with a code that is no verdict."""
+    traceback.print_exception(kind, error, trace)
+    sys.stderr.write('this is a defect of robot-identification: please report the lines above\n')
+    sys.stderr.flush()
+    os._exit(DEFECT)
+
+
+def _let_signals_end_the_program() -> None:
+    """Let Ctrl-C and SIGTERM unwind the program, so that temporary files go, without a word."""
+    def end(number: int, frame: FrameType | None) -> None:
+        signal.signal(number, lambda number, frame: os._exit(128 + number))    # the second time
+        sys.exit(128 + number)
+
+    def unraisable(ignored: Any) -> None:    # the signal came while a destructor ran
+        if isinstance(ignored.exc_value, SystemExit):
+            os._exit(ignored.exc_value.code)    # type: ignore[arg-type]
+        sys.__unraisablehook__(ignored)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, end)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)    # as `| head` expects
+    sys.unraisablehook = unraisable
+
+
+def __getattr__(name: str) -> Any:
+    """Import the commands when they are asked for."""
+    if name == 'app':
+        from robot_identification.cli.commands import app
+        return app
+    raise AttributeError(name)
 
 
 __all__ = ['app', 'main']

@@ -22,11 +22,20 @@ from typing import Annotated
 import numpy as np
 from robot_identification.arm import load_arm
 from robot_identification.cli.excite import design_with_progress, usage_table
-from robot_identification.console import AsJson, emit, out, progress
-from robot_identification.excitation import has_collision_geometry, SAFE
+from robot_identification.console import AsJson, emit, Force, out, progress
+from robot_identification.excitation import has_collision_geometry, SAFE, save_excitation
+from robot_identification.files import check_output_folder
 from robot_identification.identification import identify
-from robot_identification.reporting import contents, save_results, summary
+from robot_identification.reporting import (
+    contents,
+    RESULT_FILES,
+    RESULTS,
+    save_results,
+    summary,
+)
 import typer
+
+INPUTS = ('excitation.yaml', 'recording.csv', 'held_out.csv')
 
 
 def demo(
@@ -36,6 +45,7 @@ def demo(
     time_budget: Annotated[float, typer.Option(
         help='For the design of the excitation [s].')] = 20.0,
     seed: Annotated[int, typer.Option(help='Of the design, the simulated arm and its noise.')] = 0,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Design, move, record, identify, validate and report, on a simulated arm."""
@@ -46,6 +56,7 @@ def demo(
             out.print(text)
 
     arm = load_arm(robot)
+    check_output_folder(output, (*RESULT_FILES, *INPUTS), RESULTS, arm.files, force=force)
     say(f'[bold]1. Design[/bold] a motion that shows the parameters of {arm.name} '
         f'({arm.n} joints)')
     requirements = SAFE
@@ -74,7 +85,7 @@ def demo(
         training = simulate(plant, excitation, rng=rng, periods=2, name='motion A')
         tell('motion to validate on', 0.6)
         check = simulate(plant, other, rng=rng, periods=2, name='motion B')
-    excitation.save(output / 'excitation.yaml')
+    save_excitation(excitation, output / 'excitation.yaml')
     training.recording.to_csv(output / 'recording.csv')
     check.recording.to_csv(output / 'held_out.csv')
     say('[bold]3. Identify and validate[/bold]')

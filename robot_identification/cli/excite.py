@@ -22,7 +22,7 @@ from typing import Annotated
 import numpy as np
 from rich.table import Table
 from robot_identification.arm import Arm, load_arm
-from robot_identification.console import AsJson, emit, out, progress, Robot
+from robot_identification.console import AsJson, emit, Force, out, progress, Robot
 from robot_identification.errors import ConfigurationError, ExcitationError
 from robot_identification.excitation import (
     check_harmonics,
@@ -36,14 +36,23 @@ from robot_identification.excitation import (
     Progress,
     Requirements,
     SAFE,
+    save_excitation,
     save_joint_trajectory,
+    save_motion_csv,
     save_ur_script,
     suggested_harmonics,
     validation_motion,
     VALIDATION_MOTIONS,
     Workspace,
 )
-from robot_identification.files import check_writable
+from robot_identification.files import (
+    check_outputs,
+    EXCITATION_YAML,
+    HTML_PAGE,
+    MOTION_CSV,
+    TRAJECTORY_YAML,
+    UR_SCRIPT,
+)
 import typer
 
 POOR = 100    # condition number from which on a motion deserves a warning
@@ -162,6 +171,7 @@ def excite(
     rate: Annotated[float, typer.Option(
         rich_help_panel=OUTPUT,
         help='Of CSV, JointTrajectory and URScript [Hz].')] = 100.0,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Design a motion that shows all parameters and respects every limit at all times."""
@@ -178,9 +188,10 @@ def excite(
         harmonics = suggested_harmonics(duration, upper_frequency, first_resonance)
     check_harmonics(harmonics, duration, first_resonance)
     exports = [path for path in (csv, trajectory, urscript) if path is not None]
-    for path in (output, report, *exports):
-        if path is not None:
-            check_writable(path)
+    check_outputs(((output, EXCITATION_YAML), (report, HTML_PAGE), (csv, MOTION_CSV),
+                   (trajectory, TRAJECTORY_YAML), (urscript, UR_SCRIPT),
+                   *((path, EXCITATION_YAML) for path in _validation_files(output, validate))),
+                  (*arm.files, srdf, *(extend or ())), force=force)
     if exports:
         check_rate(rate, harmonics, duration)
     if urscript is not None:
@@ -192,9 +203,10 @@ def excite(
         start=None if start is None else numbers('--start', start, arm.n),
         noise=None if noise is None else numbers('--noise', noise, arm.n),
         earlier=[earlier_motion(arm, path) for path in extend or ()])
-    found.save(output)
+    save_excitation(found, output)
     written = [output]
-    for path, write in ((csv, found.to_csv), (trajectory, partial(save_joint_trajectory, found)),
+    for path, write in ((csv, partial(save_motion_csv, found)),
+                        (trajectory, partial(save_joint_trajectory, found)),
                         (urscript, partial(save_ur_script, found))):
         if path is not None:
             write(path, rate)
@@ -244,21 +256,26 @@ def _tell(arm: Arm, found: Excitation, written: list[Path], failed: dict[str, st
         out.print(f'wrote {path}', markup=False)
 
 
+def _validation_files(output: Path, wanted: bool = True) -> list[Path]:
+    """Return where the motions to validate on are written, in the order of their names."""
+    return [output.with_name(f'{output.stem}_{name}.yaml') for name in VALIDATION_MOTIONS
+            if wanted]
+
+
 def _validation(arm: Arm, output: Path, requirements: Requirements, margin: float, seed: int,
                 as_json: bool) -> tuple[list[Path], dict[str, str]]:
     """Write the motions that are possible; return them, and why others are not."""
     written, failed = [], {}
     with progress(as_json) as tell:
-        for number, name in enumerate(VALIDATION_MOTIONS):
+        for number, (name, path) in enumerate(zip(VALIDATION_MOTIONS, _validation_files(output))):
             tell(f'designing the validation motion {name}', number / len(VALIDATION_MOTIONS))
-            path = output.with_name(f'{output.stem}_{name}.yaml')
             try:
                 motion = validation_motion(arm, name, seed=seed, requirements=requirements,
                                            margin=margin)
             except ExcitationError as error:
                 failed[name] = str(error)
                 continue
-            motion.save(path)
+            save_excitation(motion, path)
             written.append(path)
     return written, failed
 

@@ -19,17 +19,24 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from robot_identification.arm import load_arm
-from robot_identification.console import AsJson, emit, out, progress, Robot
+from robot_identification.console import AsJson, emit, Force, out, progress, Robot
 from robot_identification.dynamics import load_model
 from robot_identification.estimation import load_limits, read_settings
 from robot_identification.estimation.consistent import RELATIVE_DEVIATION
 from robot_identification.excitation import load_excitation
-from robot_identification.files import write_text
+from robot_identification.files import (
+    check_output_folder,
+    check_outputs,
+    PREDICTION_CSV,
+    write_text,
+)
 from robot_identification.identification import identify as run_identification
 from robot_identification.identification import validate as run_validation
 from robot_identification.recording import load_recording
 from robot_identification.reporting import (
     contents,
+    RESULT_FILES,
+    RESULTS,
     save_results,
     summary,
     verdict_contents,
@@ -91,11 +98,14 @@ def identify(
     period: Period = None,
     average: Annotated[bool, typer.Option(
         '--average', help='Fit the mean over all periods.')] = False,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Identify a dynamic model from recordings; exit code 1 when the verdict is negative."""
     thresholds = Thresholds(overall, joint)
     arm = load_arm(robot)
+    check_output_folder(output, RESULT_FILES, RESULTS, (
+        *arm.files, *recordings, *(held_out or ()), excitation, limits), force=force)
     executed = None if excitation is None else load_excitation(excitation)
     fitted = [load_recording(path, arm, window) for path in recordings]
     others = [load_recording(path, arm, held_out_window) for path in held_out or []]
@@ -132,10 +142,12 @@ def validate(
     decimation_cutoff: Decimation = None,
     method: Method = 'butterworth',
     period: Period = None,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Predict the torques of a recording; exit code 1 when the errors exceed the thresholds."""
     thresholds = Thresholds(overall, joint)
+    check_outputs([(csv, PREDICTION_CSV)], (model, recording), force=force)
     identified = load_model(model)
     measured = load_recording(recording, identified.arm, window)
     validation = run_validation(

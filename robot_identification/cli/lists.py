@@ -23,7 +23,8 @@ from rich.table import Table
 from rich.text import Text
 from robot_identification.arm import load_arm, robot_files, robot_template
 from robot_identification.console import AsJson, emit, out
-from robot_identification.dynamics import FRICTION_MODELS
+from robot_identification.dynamics import FRICTION_MODELS, FRICTION_TERMS
+from robot_identification.dynamics.friction import SHORT_NAMES
 from robot_identification.errors import ArmError, ConfigurationError
 from robot_identification.estimation import AUTO, AUTO_FEATURES, AUTO_SUMMARY, ESTIMATORS
 from robot_identification.files import write_text
@@ -90,10 +91,21 @@ def estimators(as_json: AsJson = False, markdown: Markdown = False) -> None:
 
 
 def frictions(as_json: AsJson = False, markdown: Markdown = False) -> None:
-    """List the friction models; append _asymmetric for parameters that differ by direction."""
-    _show(as_json, 'friction models', ('name', 'torque', 'parameters', 'shape'),
-          [(name, model.formula, ', '.join(model.parameters), ', '.join(model.shape) or '-')
-           for name, model in FRICTION_MODELS.items()], markdown)
+    """List friction terms, which add up as in 'coulomb + viscous + atan', and short names."""
+    rows = [(name, term.formula, ', '.join(term.parameters), ', '.join(term.shape) or '-')
+            for name, term in FRICTION_TERMS.items()]
+    short = list(SHORT_NAMES.items())
+    if as_json:
+        names = ('name', 'torque', 'parameters', 'shape')
+        emit({'friction terms': [dict(zip(names, row)) for row in rows],
+              'friction models': [dict(zip(names, (
+                  name, model.formula, ', '.join(model.parameters), ', '.join(model.shape) or '-'
+              ))) | {'sum': SHORT_NAMES[name]} for name, model in FRICTION_MODELS.items()]})
+        return
+    _show(False, 'terms of a sum', ('name', 'torque', 'parameters', 'shape'), rows, markdown)
+    if markdown:
+        typer.echo('')
+    _show(False, 'short names', ('name', 'sum'), short, markdown)
 
 
 def _room(name: str) -> str:

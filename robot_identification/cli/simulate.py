@@ -21,9 +21,10 @@ from typing import Annotated, TYPE_CHECKING
 
 import numpy as np
 from robot_identification.arm import Arm, load_arm
-from robot_identification.console import AsJson, emit, err, out, Robot
+from robot_identification.console import AsJson, emit, err, Force, out, Robot
 from robot_identification.errors import ConfigurationError, ExcitationError, SimulationError
 from robot_identification.excitation import Excitation, load_excitation, scene_for
+from robot_identification.files import check_outputs, FileKind, NPZ, RECORDING_CSV
 from robot_identification.recording import Recording, write_bag
 import typer
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 WRITERS: dict[str, Callable[[Recording, Path], None]] = {
     '.csv': Recording.to_csv, '.npz': Recording.to_npz, '': write_bag}
+KINDS: dict[str, FileKind] = {'.csv': RECORDING_CSV, '.npz': NPZ}
 CONTACT_RATE = 200.0    # at which a simulated path is searched for contact [Hz]
 
 
@@ -47,6 +49,7 @@ def simulate(
     matched: Annotated[bool, typer.Option(
         '--matched',
         help="A plant with the identified model's structure: only torque noise.")] = False,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Move a simulated arm (MuJoCo) that differs from its URDF, and record it."""
@@ -59,6 +62,8 @@ def simulate(
     if output.is_dir():
         raise ConfigurationError(f"the folder '{output}' exists; give the bag another name")
     arm, motion = load_arm(robot), load_excitation(excitation)
+    if output.suffix in KINDS:
+        check_outputs([(output, KINDS[output.suffix])], (*arm.files, excitation), force=force)
     motion.check_arm(arm)
     options = PlantOptions.matched(seed=seed) if matched else PlantOptions(seed=seed)
     if not as_json:

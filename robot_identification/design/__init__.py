@@ -28,6 +28,7 @@ from robot_identification.design.exports import (
     check_ur_script,
     joint_trajectory,
     save_joint_trajectory,
+    save_motion_csv,
     save_ur_script,
     ur_script,
 )
@@ -42,4 +43,4 @@ __all__ = [
     'Columns', 'Criterion', 'EarlierMotion', 'Excitation', 'Motion', 'Objective', 'Problem',
     'Progress', 'build_problem', 'check_certificate', 'check_ur_script', 'condition_number',
     'design', 'get_criterion', 'joint_trajectory', 'load_excitation', 'save_excitation',
-    'save_joint_trajectory', 'save_ur_script', 'ur_script', 'validation_motion']
+    'save_joint_trajectory', 'save_motion_csv', 'save_ur_script', 'ur_script', 'validation_motion']

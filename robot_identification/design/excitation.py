@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 import math
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -26,9 +25,7 @@ from robot_identification.arrays import Array, read_only
 from robot_identification.certificate.certificate import Certificate
 from robot_identification.certificate.requirements import Requirements
 from robot_identification.errors import ExcitationError
-from robot_identification.files import written_whole
 from robot_identification.motion import Trajectory
-from robot_identification.motion.frequencies import check_rate
 
 
 class Motion(NamedTuple):
@@ -196,31 +193,3 @@ class Excitation:
             raise ExcitationError(
                 f"the excitation was designed for another URDF of '{self.arm_name}' than the "
                 f"arm's; its limits may not hold, design it again")
-
-    def to_csv(self, path: str | Path, rate: float, periods: int = 1) -> None:
-        """
-        Write t, q_<joint>..., v_<joint>..., a_<joint>...; whole or not at all.
-
-        Parameters
-        ----------
-        path
-            The file.
-        rate
-            [Hz].
-        periods
-            How often the period is repeated.
-
-        """
-        check_rate(rate, self.trajectory.series.harmonics, self.period)
-        motion = self.sample(rate, periods)
-        header = ['t', *(f'{quantity}_{joint}' for quantity in 'qva'
-                         for joint in self.joint_names)]
-        table = np.column_stack(motion)
-        with written_whole(path) as temporary:
-            np.savetxt(temporary, table, fmt='%.17g', delimiter=',', header=','.join(header),
-                       comments='')
-
-    def save(self, path: str | Path) -> None:
-        """Write the excitation as YAML, exact to the last digit; see `excitation_file`."""
-        from robot_identification.design.excitation_file import save_excitation
-        save_excitation(self, path)

@@ -18,15 +18,47 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from robot_identification.design.excitation import Excitation
 from robot_identification.errors import ExcitationError
-from robot_identification.files import write_text
+from robot_identification.files import write_text, written_whole
 from robot_identification.motion import Series
 from robot_identification.motion.frequencies import check_rate
 import yaml
 
 UR_JOINTS = 6
 UR_RATE = 125.0    # [Hz] at which a CB3 controller takes servoj; e-Series: 500
+
+
+def save_motion_csv(excitation: Excitation, path: str | Path, rate: float,
+                    periods: int = 1) -> None:
+    """
+    Write t, q_<joint>..., v_<joint>..., a_<joint>...; whole or not at all.
+
+    Parameters
+    ----------
+    excitation
+        The motion.
+    path
+        The file.
+    rate
+        Of the rows [Hz].
+    periods
+        How often the period is repeated.
+
+    Raises
+    ------
+    ExcitationError
+        A rate that does not show the motion.
+
+    """
+    check_rate(rate, excitation.trajectory.series.harmonics, excitation.period)
+    header = ['t', *(f'{quantity}_{joint}' for quantity in 'qva'
+                     for joint in excitation.joint_names)]
+    table = np.column_stack(excitation.sample(rate, periods))
+    with written_whole(path) as temporary:
+        np.savetxt(temporary, table, fmt='%.17g', delimiter=',', header=','.join(header),
+                   comments='')
 
 
 def joint_trajectory(excitation: Excitation, rate: float, periods: int = 1) -> dict[str, Any]:

@@ -14,7 +14,13 @@
 """Dynamics: regressor, base parameters, inertial parameters, friction."""
 
 from robot_identification.dynamics.base_parameters import base_parameters, BaseParameters
-from robot_identification.dynamics.friction import FRICTION_MODELS, FrictionModel, get_friction
+from robot_identification.dynamics.friction import (
+    FRICTION_MODELS,
+    FRICTION_TERMS,
+    FrictionModel,
+    FrictionTerm,
+    get_friction,
+)
 from robot_identification.dynamics.identified_model import IdentifiedModel, load_model
 from robot_identification.dynamics.inertial import (
     from_pseudo_inertia,
@@ -27,7 +33,8 @@ from robot_identification.dynamics.regressor import inverse_dynamics, joint_torq
 from robot_identification.dynamics.structure import element_loads, ModelStructure
 
 __all__ = [
-    'FRICTION_MODELS', 'INERTIAL_NAMES', 'INERTIAL_UNITS', 'BaseParameters', 'FrictionModel',
+    'FRICTION_MODELS', 'FRICTION_TERMS', 'INERTIAL_NAMES', 'INERTIAL_UNITS', 'BaseParameters',
+    'FrictionModel', 'FrictionTerm',
     'IdentifiedModel', 'ModelStructure', 'base_parameters', 'element_loads',
     'from_pseudo_inertia', 'get_friction', 'inverse_dynamics', 'joint_torque_regressor',
     'load_model', 'pseudo_inertia', 'smallest_eigenvalues']

@@ -156,7 +156,7 @@ def base_parameters(
     v, a = rng.normal(size=(2, count, arm.n))
     load = rng.normal(size=v.shape) if structure.friction.needs_load else None
     nominal = ModelStructure(arm, structure.friction, structure.backend)
-    stacked = nominal.columns(q, v, a, load).reshape(count * arm.n, structure.count)
+    stacked = nominal.columns(q, v, a, load)[:, arm.measured].reshape(-1, structure.count)
     norms = np.linalg.norm(stacked, axis=0)
     visible = norms > tolerance * np.delete(norms, structure.balancers).max()
     visible[structure.balancers] = norms[structure.balancers] > 0    # of any unit

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from numba import njit
 import numpy as np
-from robot_identification.dynamics.kernels import OPTIONS
+from robot_identification.dynamics.kernels import OPTIONS, place_joint
 
 
 @njit(**OPTIONS)
@@ -119,27 +119,6 @@ def _pair(c, J, w, aw, d, Jbar, wbar, awbar, dbar, u, t):
 
 
 @njit(**OPTIONS)
-def _placement(R0, p0, axis, prismatic, q, R, p):
-    """Placement of a joint's child frame in its parent's, joint displacement included."""
-    if prismatic:
-        for r in range(3):
-            p[r] = p0[r] + q * _dot(R0[r], axis)
-            for k in range(3):
-                R[r, k] = R0[r, k]
-        return
-    c = np.cos(q)
-    s = np.sin(q)
-    for r in range(3):
-        p[r] = p0[r]
-        b = R0[r]
-        along = (1.0 - c) * _dot(b, axis)
-        # row r of R0 Rot(axis, q): Rot' b = c b - s axis x b + (1 - c)(axis . b) axis
-        R[r, 0] = c * b[0] - s * (axis[1] * b[2] - axis[2] * b[1]) + along * axis[0]
-        R[r, 1] = c * b[1] - s * (axis[2] * b[0] - axis[0] * b[2]) + along * axis[1]
-        R[r, 2] = c * b[2] - s * (axis[0] * b[1] - axis[1] * b[0]) + along * axis[2]
-
-
-@njit(**OPTIONS)
 def regressor_vjp_rows(q, v, a, parents, rotations, translations, axes, prismatic, gravity, C,
                        gq, gv, ga):
     """
@@ -174,8 +153,8 @@ def regressor_vjp_rows(q, v, a, parents, rotations, translations, axes, prismati
     for sample in range(q.shape[0]):
         for i in range(n):
             j = parents[i]
-            _placement(rotations[i], translations[i], axes[i], prismatic[i], q[sample, i],
-                       R[i], p[i])
+            place_joint(rotations[i], translations[i], axes[i], prismatic[i], q[sample, i],
+                        R[i], p[i])
             if j >= 0:
                 _to_child(R[i], p[i], vel[j], vel[i])
                 _to_child(R[i], p[i], acc[j], acc[i])

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from robot_identification.arm import Arm, arm_from_mapping, arm_to_mapping
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics.friction import get_friction
 from robot_identification.dynamics.regressor import inverse_dynamics
-from robot_identification.dynamics.structure import element_loads
+from robot_identification.dynamics.structure import ModelStructure
 from robot_identification.errors import (
     ConfigurationError,
     ModelFileError,
@@ -109,8 +110,12 @@ class IdentifiedModel:
                                      f"'{self.arm.name}', not {getattr(self, name).shape}")
         if not np.all(self.friction_shape > 0):
             raise ModelFileError('every shape number of the friction must be positive')
+        if np.any(self.friction_parameters[~friction.active(self.arm.element_names)]):
+            raise ModelFileError('a joint has a friction parameter of a term that the model '
+                                 f"'{self.friction}' does not give it")
 
-    def torque(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+    def torque(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
+               states: Array | None = None) -> Array:
         """
         Predict the joint torques, (N, n) [N m or N].
 
@@ -118,6 +123,10 @@ class IdentifiedModel:
         ----------
         q, v, a
             Positions, velocities, accelerations, (N, n) [rad or m, per s, per s^2].
+        states
+            Of friction with memory, from `states`. Where it is None the positions are taken in
+            the order of time, from a state of zero: after a gap the friction is right again when
+            a joint has travelled twice the distance that it remembers.
 
         Raises
         ------
@@ -125,11 +134,11 @@ class IdentifiedModel:
             Shapes that do not fit the arm.
 
         """
+        q, v, a = (np.asarray(x, dtype=float) for x in (q, v, a))
         rigid = inverse_dynamics(self.arm, q, v, a, self.inertial)
         if self.arm.balancers:
-            rigid = rigid + self.balancer_torque(np.asarray(q, dtype=float))
-        return rigid + self.drive_torque(np.asarray(v, dtype=float), np.asarray(a, dtype=float),
-                                         rigid)
+            rigid = rigid + self.balancer_torque(q)
+        return rigid + self.drive_torque(v, a, rigid, q, states)
 
     def balancer_torque(self, q: Array) -> Array:
         """Return what balancers add to the drives' torques, (N, n) [N m or N]."""
@@ -137,7 +146,8 @@ class IdentifiedModel:
                          @ self.arm.balanced_joints)
         return torque
 
-    def drive_torque(self, v: Array, a: Array, load: Array | None = None) -> Array:
+    def drive_torque(self, v: Array, a: Array, load: Array | None = None,
+                     q: Array | None = None, states: Array | None = None) -> Array:
         """
         Return what rotors and friction take of the joint torques, (N, n) [N m or N].
 
@@ -147,19 +157,44 @@ class IdentifiedModel:
             Velocities and accelerations, (N, n).
         load
             Torques that the joints transmit, (N, n) [N m or N]; for friction that needs it.
+        q, states
+            As for `torque`, for friction that depends on positions or remembers.
 
         """
         transmission = self.arm.transmission
-        torques = (a @ transmission.T) * self.rotor_inertia + self.friction_torque(v, load)
+        torques = ((a @ transmission.T) * self.rotor_inertia
+                   + self.friction_torque(v, load, q, states))
         joint_torques: Array = torques @ transmission
         return joint_torques
 
-    def friction_torque(self, v: Array, load: Array | None = None) -> Array:
-        """Return the friction of each joint and drive at joint velocities v (N, n), (N, m)."""
-        speed, friction = v @ self.arm.transmission.T, get_friction(self.friction)
-        return np.stack([
-            friction.torque(speed[:, e], self.friction_parameters[e], self.friction_shape[e], part)
-            for e, part in enumerate(element_loads(self.arm, load))], axis=1)
+    def friction_torque(self, v: Array, load: Array | None = None, q: Array | None = None,
+                        states: Array | None = None) -> Array:
+        """Return the friction of each joint and drive, (N, m); arguments as `drive_torque`."""
+        columns = self.structure.friction_columns(q, v, load, states)
+        torque: Array = np.einsum('nek,ek->ne', columns, self.friction_parameters)
+        return torque
+
+    def states(self, q: ArrayLike, start: Array | None = None) -> Array | None:
+        """
+        Return what the friction remembers after each of these positions, (N, m, terms).
+
+        None for friction without memory.
+
+        Parameters
+        ----------
+        q
+            Positions in the order of time, (N, n) [rad or m].
+        start
+            What it remembers at the first of them, (m, terms); zeros when None.
+
+        """
+        return self.structure.states(np.asarray(q, dtype=float), start)
+
+    @cached_property
+    def structure(self) -> ModelStructure:
+        """Which standard parameters the model has, and their columns."""
+        friction = get_friction(self.friction)
+        return ModelStructure(self.arm, friction, shape=self.friction_shape)
 
     def mass_matrix(self, q: ArrayLike) -> Array:
         """
@@ -256,7 +291,7 @@ def load_model(path: str | Path) -> IdentifiedModel:
             inertial=_ordered(content['inertial'], arm.joint_names),
             rotor_inertia=_ordered(content['rotor_inertia'], arm.element_names),
             friction=content['friction']['model'],
-            friction_parameters=_ordered(content['friction']['parameters'], arm.element_names),
+            friction_parameters=_parameters(content['friction'], arm.element_names),
             information=content['information'],
             **later)
     except (KeyError, TypeError, ValueError, ConfigurationError, UnknownNameError) as error:
@@ -265,6 +300,17 @@ def load_model(path: str | Path) -> IdentifiedModel:
 
 def _rows(matrix: Array) -> list[list[float]]:
     return [[float(x) for x in row] for row in matrix]
+
+
+def _parameters(content: Mapping[str, Any], elements: tuple[str, ...]) -> Array:
+    """Return the parameters in the order of the model's, whatever the order in the file."""
+    values, names = _ordered(content['parameters'], elements), get_friction(
+        content['model']).parameters
+    written = list(content.get('names', names))
+    if sorted(written) != sorted(names):
+        raise ValueError(f"the friction '{content['model']}' has the parameters "
+                         f"{', '.join(names)}, the file {', '.join(written)}")
+    return values[:, [written.index(name) for name in names]]
 
 
 def _ordered(values: Mapping[str, Any], names: tuple[str, ...]) -> Array:

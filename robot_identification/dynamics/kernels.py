@@ -28,6 +28,61 @@ import numpy as np
 OPTIONS = {'cache': True, 'nogil': True, 'error_model': 'numpy', 'fastmath': {'contract'}}
 
 
+@njit(inline='always', **OPTIONS)
+def place_joint(rotation, translation, axis, slides, q, R, p):
+    """
+    Fill R (3, 3) and p (3,), the placement of a joint's frame in its parent's at position q.
+
+    A slide moves along its axis, p = p0 + q R0 axis. A hinge turns about it (Rodrigues),
+    R = R0 (cos q 1 + sin q [axis]x + (1 - cos q) axis axis').
+    """
+    x, y, z = axis[0], axis[1], axis[2]
+    if slides:
+        for r in range(3):
+            p[r] = translation[r] + q * (rotation[r, 0] * x + rotation[r, 1] * y
+                                         + rotation[r, 2] * z)
+            for c in range(3):
+                R[r, c] = rotation[r, c]
+        return
+    s, c0 = math.sin(q), math.cos(q)
+    u = 1.0 - c0
+    m00, m01, m02 = c0 + u * x * x, u * x * y - s * z, u * x * z + s * y
+    m10, m11, m12 = u * x * y + s * z, c0 + u * y * y, u * y * z - s * x
+    m20, m21, m22 = u * x * z - s * y, u * y * z + s * x, c0 + u * z * z
+    for r in range(3):
+        r0, r1, r2 = rotation[r, 0], rotation[r, 1], rotation[r, 2]
+        R[r, 0] = r0 * m00 + r1 * m10 + r2 * m20
+        R[r, 1] = r0 * m01 + r1 * m11 + r2 * m21
+        R[r, 2] = r0 * m02 + r1 * m12 + r2 * m22
+        p[r] = translation[r]
+
+
+@njit(inline='always', **OPTIONS)
+def compose(parent_rotation, parent_origin, R, p, rotation, origin):
+    """Fill `rotation` and `origin`: the placement (R, p) in a parent, seen from the base."""
+    for r in range(3):
+        g0, g1, g2 = parent_rotation[r, 0], parent_rotation[r, 1], parent_rotation[r, 2]
+        for c in range(3):
+            rotation[r, c] = g0 * R[0, c] + g1 * R[1, c] + g2 * R[2, c]
+        origin[r] = parent_origin[r] + g0 * p[0] + g1 * p[1] + g2 * p[2]
+
+
+@njit(**OPTIONS)
+def placements(q, parents, rotations, translations, axes, prismatic, world, origin):
+    """Fill `world` (N, n, 3, 3) and `origin` (N, n, 3) with the joints' frames in the base's."""
+    R = np.empty((3, 3))
+    p = np.empty(3)
+    for k in range(len(q)):
+        for i in range(len(parents)):
+            j = parents[i]
+            if j < 0:
+                place_joint(rotations[i], translations[i], axes[i], prismatic[i], q[k, i],
+                            world[k, i], origin[k, i])
+                continue
+            place_joint(rotations[i], translations[i], axes[i], prismatic[i], q[k, i], R, p)
+            compose(world[k, j], origin[k, j], R, p, world[k, i], origin[k, i])
+
+
 @njit(**OPTIONS)
 def forward(q, v, a, parents, rotations, translations, axes, prismatic, gravity,
             relative, offset, omega, alpha, linear, world, origin):
@@ -41,24 +96,8 @@ def forward(q, v, a, parents, rotations, translations, axes, prismatic, gravity,
     for i in range(len(parents)):
         x, y, z = axes[i, 0], axes[i, 1], axes[i, 2]
         p = parents[i]
-        if prismatic[i]:
-            for r in range(3):
-                for c in range(3):
-                    relative[i, r, c] = rotations[i, r, c]
-                offset[i, r] = translations[i, r] + q[i] * (
-                    rotations[i, r, 0] * x + rotations[i, r, 1] * y + rotations[i, r, 2] * z)
-        else:
-            s, c0 = math.sin(q[i]), math.cos(q[i])
-            u = 1.0 - c0
-            m00, m01, m02 = c0 + u * x * x, u * x * y - s * z, u * x * z + s * y
-            m10, m11, m12 = u * x * y + s * z, c0 + u * y * y, u * y * z - s * x
-            m20, m21, m22 = u * x * z - s * y, u * y * z + s * x, c0 + u * z * z
-            for r in range(3):
-                r0, r1, r2 = rotations[i, r, 0], rotations[i, r, 1], rotations[i, r, 2]
-                relative[i, r, 0] = r0 * m00 + r1 * m10 + r2 * m20
-                relative[i, r, 1] = r0 * m01 + r1 * m11 + r2 * m21
-                relative[i, r, 2] = r0 * m02 + r1 * m12 + r2 * m22
-                offset[i, r] = translations[i, r]
+        place_joint(rotations[i], translations[i], axes[i], prismatic[i], q[i], relative[i],
+                    offset[i])
         t0, t1, t2 = offset[i, 0], offset[i, 1], offset[i, 2]
         if p < 0:
             w0 = w1 = w2 = e0 = e1 = e2 = 0.0
@@ -74,12 +113,7 @@ def forward(q, v, a, parents, rotations, translations, axes, prismatic, gravity,
             d0 = linear[p, 0] + e1 * t2 - e2 * t1 + w1 * h2 - w2 * h1
             d1 = linear[p, 1] + e2 * t0 - e0 * t2 + w2 * h0 - w0 * h2
             d2 = linear[p, 2] + e0 * t1 - e1 * t0 + w0 * h1 - w1 * h0
-            for r in range(3):
-                g0, g1, g2 = world[p, r, 0], world[p, r, 1], world[p, r, 2]
-                for c in range(3):
-                    world[i, r, c] = (g0 * relative[i, 0, c] + g1 * relative[i, 1, c]
-                                      + g2 * relative[i, 2, c])
-                origin[i, r] = origin[p, r] + g0 * t0 + g1 * t1 + g2 * t2
+            compose(world[p], origin[p], relative[i], offset[i], world[i], origin[i])
         for c in range(3):
             k0, k1, k2 = relative[i, 0, c], relative[i, 1, c], relative[i, 2, c]
             omega[i, c] = k0 * w0 + k1 * w1 + k2 * w2

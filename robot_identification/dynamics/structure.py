@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics.friction import FrictionModel, get_friction
@@ -63,6 +64,7 @@ class ModelStructure:
     shape: Array = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
+        self.friction.active_terms(self.arm.element_names)
         nominal = np.exp(np.mean(np.log(self.shape_bounds), axis=-1))
         shape = read_only(nominal if self.shape is None else self.shape)
         if shape.shape != self.shape_bounds.shape[:2] or not np.all(shape > 0):
@@ -89,7 +91,7 @@ class ModelStructure:
         Sliding elements are as fast in decimetres as turning ones in radians.
         """
         bounds = np.array(self.friction.shape_bounds, dtype=float).reshape(-1, 2)
-        powers = np.array([1.0 if unit == 'rad/s' else -1.0 for unit in self.friction.shape_units])
+        powers = np.array(self.friction.shape_powers, dtype=float)
         scale = np.where(self.slides, 0.1, 1.0)
         return read_only(bounds[None] * (scale[:, None] ** powers[None])[..., None])
 
@@ -168,7 +170,8 @@ class ModelStructure:
         return read_only(np.hstack([carries, balanced, acts, np.repeat(acts, k, axis=1)]),
                          dtype=bool)
 
-    def columns(self, q: Array, v: Array, a: Array, load: Array | None = None) -> Array:
+    def columns(self, q: Array, v: Array, a: Array, load: Array | None = None,
+                states: Array | None = None) -> Array:
         """
         Return all columns, (N, n, count), for states of shape (N, n).
 
@@ -178,12 +181,15 @@ class ModelStructure:
             Positions, velocities, accelerations [rad or m, per s, per s^2].
         load
             Torques that the joints transmit, (N, n) [N m or N]; for friction that needs it.
+        states
+            Of friction with memory, (N, m, terms), from `states`; where None, they follow from q,
+            taken in the order of time.
 
         """
         out = np.empty((len(q), self.arm.n, self.count))
         out[:, :, self.inertial] = joint_torque_regressor(self.arm, q, v, a, backend=self.backend)
         out[:, :, self.balancers] = self.balancer_columns(q)
-        out[:, :, self.rotor.start:] = self.drive_columns(v, a, load)
+        out[:, :, self.rotor.start:] = self.drive_columns(q, v, a, load, states)
         return out
 
     def balancer_columns(self, q: Array) -> Array:
@@ -199,14 +205,16 @@ class ModelStructure:
         torque: Array = (self.arm.balancer_columns(q) * strengths) @ self.arm.balanced_joints
         return torque
 
-    def drive_columns(self, v: Array, a: Array, load: Array | None = None) -> Array:
+    def drive_columns(self, q: Array, v: Array, a: Array, load: Array | None = None,
+                      states: Array | None = None) -> Array:
         """Return the columns of rotor inertias and friction, (N, n, m + m k)."""
-        columns: Array = self.element_columns(v, a, load)[:, None] * self.spread
+        columns: Array = self.element_columns(q, v, a, load, states)[:, None] * self.spread
         return columns
 
-    def element_columns(self, v: Array, a: Array, load: Array | None = None) -> Array:
+    def element_columns(self, q: Array, v: Array, a: Array, load: Array | None = None,
+                        states: Array | None = None) -> Array:
         """Return rotor inertia's and friction's columns of the elements, (N, m + m k)."""
-        friction = self.friction_columns(v, load)                      # (N, m, k)
+        friction = self.friction_columns(q, v, load, states)           # (N, m, k)
         return np.hstack([a @ self.arm.transmission.T, friction.reshape(len(v), -1)])
 
     @property
@@ -216,13 +224,13 @@ class ModelStructure:
         return np.hstack([acts, np.repeat(acts, len(self.friction.parameters), axis=1)])
 
     def torque(self, q: Array, v: Array, a: Array, standard: Array,
-               load: Array | None = None) -> Array:
+               load: Array | None = None, states: Array | None = None) -> Array:
         """
         Return the joint torques of standard parameters, (N, n) [N m or N], without columns.
 
         Parameters
         ----------
-        q, v, a, load
+        q, v, a, load, states
             As for `columns`.
         standard
             Any standard parameters, (count,).
@@ -233,14 +241,54 @@ class ModelStructure:
             rigid = (rigid + self.known_torque(q)
                      + self.balancer_columns(q) @ standard[self.balancers])
         drive = standard[self.rotor.start:]
-        torque: Array = rigid + self.element_columns(v, a, load) @ (drive[:, None] * self.spread.T)
+        torque: Array = rigid + (self.element_columns(q, v, a, load, states)
+                                 @ (drive[:, None] * self.spread.T))
         return torque
 
-    def friction_columns(self, v: Array, load: Array | None = None) -> Array:
+    def friction_columns(self, q: Array | None, v: Array, load: Array | None = None,
+                         states: Array | None = None) -> Array:
         """Return the friction columns of each joint and drive at its own speed, (N, m, k)."""
         speed, loads = v @ self.arm.transmission.T, element_loads(self.arm, load)
-        return np.stack([self.friction.columns(speed[:, e], shape, loads[e])
+        place = None if q is None else q @ self.arm.transmission.T
+        columns = np.stack([
+            self.friction.columns(speed[:, e], shape, loads[e],
+                                  None if place is None else place[:, e],
+                                  None if states is None else states[:, e])
+            for e, shape in enumerate(self.shape)], axis=1)
+        columns *= self.active
+        return columns
+
+    def states(self, q: Array, start: Array | None = None) -> Array | None:
+        """
+        Return the states of friction with memory, (N, m, terms); None for friction without.
+
+        Over gaps they follow the net displacement; what that misses is forgotten after the travel
+        that a term remembers.
+
+        Parameters
+        ----------
+        q
+            Positions in the order of time, (N, n) [rad or m].
+        start
+            States at the first of them, (m, terms); zeros when None.
+
+        """
+        if not self.friction.has_state:
+            return None
+        place = q @ self.arm.transmission.T
+        return np.stack([self.friction.state(place[:, e], shape, None if start is None
+                                             else start[e])
                          for e, shape in enumerate(self.shape)], axis=1)
+
+    @property
+    def active(self) -> NDArray[np.bool_]:
+        """Which friction parameters act on which joints and drives, (m, k) bool."""
+        return self.friction.active(self.arm.element_names)
+
+    @property
+    def active_shape(self) -> NDArray[np.bool_]:
+        """Which shape numbers act on which joints and drives, (m, s) bool."""
+        return self.friction.active_shape(self.arm.element_names)
 
 
 def element_loads(arm: Arm, load: Array | None) -> list[Array | None]:

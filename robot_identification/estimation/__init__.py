@@ -64,18 +64,12 @@ from robot_identification.estimation.wls import WeightedLeastSquares
 from robot_identification.registry import Registry
 
 _FAMILY: tuple[type[Estimator], ...] = (
-    OrdinaryLeastSquares, WeightedLeastSquares, MaximumLikelihood, Ridge, TotalLeastSquares, Huber,
+    WeightedLeastSquares, OrdinaryLeastSquares, MaximumLikelihood, Ridge, TotalLeastSquares, Huber,
     InstrumentalVariables, Didim, Kalman, ExtendedKalman, ExponentialForgetting,
     ExponentialForgettingNonlinear, BoundedLeastSquares,
     *(search_estimator(search) for search in SEARCHES.values()))
 ESTIMATORS: Registry[type[Estimator]] = Registry(
     'estimator', {estimator.name: estimator for estimator in _FAMILY})
-
-AUTO_ESTIMATORS = ('wls', 'ols', 'huber', 'mle')
-"""What the estimator 'auto' chooses from; the first one compares friction models."""
-AUTO_FRICTIONS = ('coulomb_viscous', 'smooth_coulomb', 'cube_root', 'load_dependent', 'atan',
-                  'stribeck', 'sech_tanh', 'bompos')
-"""And its friction models, simplest first."""
 
 
 def get_estimator(name: str, **settings: Any) -> Estimator:
@@ -124,7 +118,7 @@ def register_search(search: type[Search]) -> None:
 
 
 __all__ = [
-    'AUTO', 'AUTO_ESTIMATORS', 'AUTO_FEATURES', 'AUTO_FRICTIONS', 'AUTO_SUMMARY',
+    'AUTO', 'AUTO_FEATURES', 'AUTO_SUMMARY',
     'ESTIMATORS', 'Choice', 'ConsistentEstimate',
     'DelayEstimate', 'Didim', 'Estimate', 'Estimator', 'Features', 'Fit', 'FitOptions',
     'GainEstimate',

@@ -22,7 +22,7 @@ from typing import Any, Protocol
 import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import Array
-from robot_identification.dynamics import element_loads, get_friction, IdentifiedModel
+from robot_identification.dynamics import element_loads, IdentifiedModel
 from robot_identification.errors import EstimationError
 from robot_identification.signals import Samples
 
@@ -95,6 +95,7 @@ class ClosedLoop:
         fine = t[0] + step * np.arange(len(t) * many)
         q_ref, v_ref, _ = self.reference(fine)
         q, v = q_ref[0].copy(), v_ref[0].copy()
+        plant.start()
         for k in range(len(fine)):
             a = plant.acceleration(q, v, self.law.torque(q, v, q_ref[k], v_ref[k]))
             if k % many == 0:
@@ -120,32 +121,58 @@ class _Plant:
         self._transmission = np.array(arm.transmission)
         self._rotors = self._transmission.T @ np.diag(model.rotor_inertia) @ self._transmission
         self._upper = np.triu(np.ones((arm.n, arm.n)))
-        friction = get_friction(model.friction)
+        friction = model.structure.friction
         rest, load = np.zeros_like(SPEEDS), np.ones_like(SPEEDS)
-        shapes = list(zip(model.friction_parameters, model.friction_shape))
-        self._free = [friction.torque(SPEEDS, *shape, rest) for shape in shapes]
-        self._loaded = ([friction.torque(SPEEDS, *shape, load) - free
+        of_speed = np.repeat([term.of_speed or term.constant or term.needs_load
+                              for term in friction.terms],
+                             [len(term.parameters) for term in friction.terms])
+        shapes = list(zip(model.friction_parameters * of_speed, model.friction_shape))
+        still = np.zeros((len(SPEEDS), len(friction.terms)))
+        self._free = [friction.torque(SPEEDS, *shape, rest, rest, still) for shape in shapes]
+        self._loaded = ([friction.torque(SPEEDS, *shape, load, rest, still) - free
                          for shape, free in zip(shapes, self._free)]
                         if friction.needs_load else None)
         for table in (*self._free, *(self._loaded or [])):
             rest_at = len(SPEEDS) // 2
             table[rest_at] = (table[rest_at - 1] + table[rest_at + 1]) / 2
+        self._others = (None if np.all(of_speed) else model.friction_parameters * ~of_speed)
+        self._structure = model.structure
+        self._state: Array | None = None
+        self._last = np.zeros(arm.n)
         self._arm = arm
 
-    def friction(self, speed: Array, bias: Array) -> Array:
+    def start(self) -> None:
+        """Begin a run: friction with memory forgets."""
+        self._state = None
+
+    def friction(self, q: Array, v: Array, bias: Array) -> Array:
         """Return the friction of the elements, in proportion to speed close to rest."""
+        speed = self._transmission @ v
         out = np.array([np.interp(x, SPEEDS, table) for x, table in zip(speed, self._free)])
         if self._loaded is not None:
             loads = element_loads(self._arm, bias[None])
             out += [abs(float(load[0])) * np.interp(x, SPEEDS, table)
                     for x, table, load in zip(speed, self._loaded, loads) if load is not None]
+        if self._others is not None:
+            columns = self._structure.friction_columns(
+                q[None], v[None], bias[None], self._remembered(q))[0]
+            out += np.sum(columns * self._others, axis=1)
         return out
+
+    def _remembered(self, q: Array) -> Array | None:
+        """Return the states of friction with memory at q, (1, m, terms)."""
+        path = q[None] if self._state is None else np.stack([self._last, q])
+        states = self._structure.states(path, self._state)
+        if states is None:
+            return None
+        self._state, self._last = states[-1], q.copy()
+        return states[-1:]
 
     def acceleration(self, q: Array, v: Array, torque: Array) -> Array:
         upper = pin.crba(self._model, self._data, q) * self._upper
         mass = self._rotors + upper + upper.T - np.diag(np.diag(upper))
         bias = pin.nonLinearEffects(self._model, self._data, q, v)
-        friction = self.friction(self._transmission @ v, bias)
+        friction = self.friction(q, v, bias)
         acceleration: Array = np.linalg.solve(mass, torque - bias - friction @ self._transmission)
         return acceleration
 

@@ -187,6 +187,7 @@ def fit_consistent(
         if far < ENTROPIC_CONVERGED:
             break
     values = prior.mean + transform @ scaled
+    values[structure.friction_part] *= structure.active.ravel()    # no rounding of what is absent
     information = matrix.T @ matrix + np.eye(len(scaled))
     half = np.linalg.solve(np.linalg.cholesky(information), transform.T)
     inertial = values[structure.inertial].reshape(-1, 10)
@@ -203,7 +204,7 @@ def _data(normal: NormalForm, estimate: Estimate, transform: Array,
           mean: Array) -> tuple[Array, Array]:
     """Rows of the data in the scaled parameters, compressed to one triangle."""
     weights = 1 / (estimate.noise * np.sqrt(estimate.colour))
-    if estimate.estimator == 'ols':
+    if estimate.equal_weights:
         weights = np.full(normal.joints, 1 / np.sqrt(np.mean(1 / weights ** 2)))
     rows, target = _near(estimate) if estimate.own_values else normal.stacked(weights)
     matrix = normal.base.matrix

@@ -72,6 +72,8 @@ class Estimate:
     own_values
         Whether the values are not a minimum of the rows' weighted squares, so that a consistent
         model has to be the nearest to values and covariance instead of being fitted to the rows.
+    equal_weights
+        Whether all joints weigh the same, in N m or N, instead of by their noise.
 
     """
 
@@ -92,6 +94,7 @@ class Estimate:
     iterations: int
     shape_covariance: Array = field(default_factory=lambda: np.zeros((0, 0)))
     own_values: bool = False
+    equal_weights: bool = False
 
     def __post_init__(self) -> None:
         for name in ('values', 'covariance', 'noise', 'colour', 'residual_rms', 'relative_error',

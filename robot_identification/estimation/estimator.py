@@ -91,6 +91,12 @@ class Estimator(ABC):
     own_covariance
         Whether the covariance is not that of weighted least squares; it is then conditional on the
         shape of the friction.
+    equal_weights
+        Whether all joints weigh the same, also in the consistent model.
+    candidate
+        Whether the estimator 'auto' tries it.
+    needs_repeats
+        Whether it needs the noise that the periods of a repeated motion show.
 
     """
 
@@ -98,6 +104,9 @@ class Estimator(ABC):
     summary: ClassVar[str]
     features: ClassVar[Features]
     own_covariance: ClassVar[bool] = False
+    equal_weights: ClassVar[bool] = False
+    candidate: ClassVar[bool] = False
+    needs_repeats: ClassVar[bool] = False
 
     @abstractmethod
     def weights(self, regression: Regression, reweighted: Reweighted) -> Array:
@@ -143,9 +152,8 @@ class Estimator(ABC):
             The estimator needs what the recordings do not have.
 
         """
-        if not regression.fixed:
-            return self._fit_shape(regression)
-        return self._fit(regression)
+        estimate = self._fit(regression) if regression.fixed else self._fit_shape(regression)
+        return replace(estimate, equal_weights=self.equal_weights)
 
     def _fit(self, regression: Regression) -> Estimate:
         normal = regression.normal
@@ -241,7 +249,7 @@ def residual_deviations(normal: NormalForm, weights: Array, solution: Solution) 
     floor = np.finfo(float).eps * np.sqrt(normal.energy() / normal.rows)
     free = np.maximum(normal.rows - used, 1.0)
     deviations: Array = np.maximum(np.sqrt(rss / free), np.maximum(floor, np.finfo(float).tiny))
-    return deviations
+    return np.where(normal.measured, deviations, 1.0)    # of zero rows: any weight will do
 
 
 def assemble(name: str, normal: NormalForm, weights: Array, solution: Solution, noise: Array,
@@ -271,11 +279,11 @@ def assemble(name: str, normal: NormalForm, weights: Array, solution: Solution, 
         status = RANK_DEFICIENT
         covariance[solution.unexcited, solution.unexcited] = np.inf
     singular = np.linalg.svd(normal.stacked(np.ones(normal.joints))[0], compute_uv=False)
-    energy, rss = normal.energy(), normal.rss(solution.beta)
+    rss = normal.rss(solution.beta)
     return Estimate(
         estimator=name, base=base, values=solution.beta, covariance=covariance, noise=noise,
         colour=colours, residual_rms=np.sqrt(rss / normal.rows),
-        relative_error=np.sqrt(rss / np.where(energy > 0, energy, np.inf)), rows=normal.rows,
+        relative_error=_relative(normal, rss), rows=normal.rows,
         condition_number=float(singular[0] / singular[solution.rank - 1])
         if not labels else float('inf'),
         rank=solution.rank, unexcited=labels, status=status,
@@ -298,10 +306,15 @@ def revalued(estimate: Estimate, normal: NormalForm, values: Array,
         (r,) and (r, r).
 
     """
-    energy, rss = normal.energy(), normal.rss(values)
+    rss = normal.rss(values)
     return replace(estimate, values=values, covariance=covariance,
                    residual_rms=np.sqrt(rss / normal.rows),
-                   relative_error=np.sqrt(rss / np.where(energy > 0, energy, np.inf)))
+                   relative_error=_relative(normal, rss))
+
+
+def _relative(normal: NormalForm, rss: Array) -> Array:
+    energy = normal.energy()
+    return np.where(normal.measured, np.sqrt(rss / np.where(energy > 0, energy, np.inf)), np.nan)
 
 
 def _message(status: str, labels: tuple[str, ...], wanted: int, rank: int, iterations: int) -> str:

@@ -147,11 +147,9 @@ def fit_samples(
 
     """
     friction = get_friction(options.friction)
-    if 'literal' in friction.key:
-        raise EstimationError(
-            "the friction 'load_dependent_literal' cannot be identified from a recording: with "
-            "the model's own load its last term only rescales a joint's torque, and with the "
-            "measured torque f1 = 1 explains everything; take 'load_dependent'")
+    if friction.obstacle:
+        raise EstimationError(f"the friction '{friction.key}' cannot be identified from a "
+                              f'recording: {friction.obstacle}')
     loads = [np.array(part.tau) for part in samples] if friction.needs_load else None
     with single_threaded_blas():    # matrices are small: threads of BLAS only wait for another
         fit = _fit_once(arm, samples, options, loads, backend, base, progress, start)

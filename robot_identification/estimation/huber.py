@@ -62,6 +62,7 @@ class Huber(Estimator):
     """
 
     name = 'huber'
+    candidate = True
     summary = 'robust: Huber loss by re-weighting rows; for outliers, collisions, sticking'
     features = Features(cost='one pass, then some ten rounds over kept rows', consistent=NEAREST,
                         purpose='there are outliers: collisions, slips, sticking')
@@ -90,6 +91,7 @@ class Huber(Estimator):
             scale = np.array([NORMAL * np.median(np.abs(e)) for e in errors])
             scale = np.maximum(scale, np.finfo(float).eps * np.sqrt(normal.energy() / normal.rows)
                                + np.finfo(float).tiny)
+            scale[~normal.measured] = 1.0    # of zero rows: any weight will do
             counts = [np.minimum(1.0, self.threshold * s / np.maximum(np.abs(e), 1e-300))
                       for e, s in zip(errors, scale)]
             robust = NormalForm(normal.base, columns, tuple(
@@ -103,6 +105,7 @@ class Huber(Estimator):
         noise = np.array([
             np.sqrt(np.mean((c * e) ** 2)) / max(np.mean(np.abs(e) < self.threshold * s), 0.1)
             for e, c, s in zip(errors, counts, scale)])
+        noise[~normal.measured] = 1.0
         plain = assemble(self.name, normal, 1 / scale, solve(normal, 1 / scale), noise, colours,
                          status, iteration)
         share = np.mean([np.mean(c < 1) for c in counts])

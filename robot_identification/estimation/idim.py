@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import IdentifiedModel
-from robot_identification.dynamics.friction import SUFFIX
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation.closed_loop import (
     ClosedLoop,
@@ -47,8 +46,6 @@ from robot_identification.regression.reduce import joint_columns, packed_rows
 
 SMALL = 0.1
 """Largest change of a parameter, in standard deviations, at which the rounds end."""
-ABRUPT = ('stribeck', 'bompos')
-"""Friction models whose reversals cannot be simulated well enough."""
 WORSE = 1.5
 """A residual at the simulated states this many times that on the reference means failure."""
 WEAK = 0.3
@@ -121,10 +118,11 @@ class ClosedLoopEstimator(Estimator):
                                self.damping)
 
     def _fit(self, regression: Regression) -> Estimate:
-        friction = regression.base.structure.friction.key
-        if friction.removesuffix(SUFFIX) in ABRUPT:
+        friction = regression.base.structure.friction
+        if friction.abrupt:
             raise EstimationError(
-                f"the estimator {self.name} simulates the reversals, and friction '{friction}', "
+                f'the estimator {self.name} simulates the reversals, and friction '
+                f"'{friction.key}', "
                 f'which falls from a breakaway torque within little motion, makes them depend on '
                 f'what happens below {REVERSAL} rad/s; take sech_tanh, or the estimator wls')
         motion, law = self._loop()
@@ -154,7 +152,7 @@ class ClosedLoopEstimator(Estimator):
                                   for r, c in zip(self._explained(measured, simulated), columns)])
             estimate = replace(revalued(estimate, normal, values, covariance),
                                own_values=True, iterations=iteration,
-                               noise=np.sqrt(residuals))
+                               noise=np.where(normal.measured, np.sqrt(residuals), 1.0))
             if np.max(change) < SMALL:
                 status = OK
                 break

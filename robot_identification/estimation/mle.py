@@ -40,6 +40,8 @@ class MaximumLikelihood(Estimator):
     """
 
     name = 'mle'
+    candidate = True
+    needs_repeats = True
     summary = 'maximum likelihood; noise measured over the periods of a repeated motion'
     features = Features(needs='two periods of a repeated motion',
                         purpose='the motion repeats often')
@@ -62,6 +64,7 @@ class MaximumLikelihood(Estimator):
             variances.append(samples.noise * samples.decimator().noise_gain)
             rows.append(len(samples.t))
         deviations: Array = np.sqrt(np.average(variances, axis=0, weights=rows))
+        deviations[~regression.normal.measured] = 1.0    # of zero rows: any weight will do
         if not np.all(deviations > 0):
             raise EstimationError('the periods repeat without any noise, so there is nothing to '
                                   'weight with; use ols or wls')

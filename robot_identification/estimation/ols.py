@@ -34,6 +34,8 @@ class OrdinaryLeastSquares(Estimator):
     """
 
     name = 'ols'
+    equal_weights = True
+    candidate = True
     summary = 'ordinary least squares; joints with large torques dominate'
     features = Features(purpose='comparing with papers')
 

@@ -236,7 +236,9 @@ def best_shape(separable: SeparableRegression, weights: Array, start: Array | No
         best, cost = _global(search)
     low, high = search.bounds[..., 0], search.bounds[..., 1]
     near = NEAR_BOUND * (high - low)
-    return ShapeFit(np.exp(best), cost, (best - low < near) | (high - best < near),
+    active = separable.structure.active_shape
+    shape = np.where(active, np.exp(best), separable.structure.shape)
+    return ShapeFit(shape, cost, (best - low < near) | (high - best < near) | ~active,
                     search.evaluations)
 
 

@@ -33,6 +33,7 @@ class WeightedLeastSquares(Estimator):
     """
 
     name = 'wls'
+    candidate = True
     summary = 'weighted least squares, per joint and iterated; the usual choice'
     features = Features(purpose='nothing else is asked for')
 

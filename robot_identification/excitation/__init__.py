@@ -51,6 +51,7 @@ from robot_identification.design import (
     Progress,
     save_excitation,
     save_joint_trajectory,
+    save_motion_csv,
     save_ur_script,
     SCALINGS,
     ur_script,
@@ -82,5 +83,6 @@ __all__ = [
     'check_ur_script', 'condition_number', 'design',
     'get_criterion', 'get_series', 'has_collision_geometry', 'load_excitation', 'motion_limits',
     'prove_peaks', 'save_excitation', 'scene_for',
-    'VALIDATION_MOTIONS', 'joint_trajectory', 'save_joint_trajectory', 'save_ur_script',
+    'VALIDATION_MOTIONS', 'joint_trajectory', 'save_joint_trajectory', 'save_motion_csv',
+    'save_ur_script',
     'suggested_harmonics', 'ur_script', 'validation_motion']

@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from robot_identification.arm import Arm
+from robot_identification.certificate import Requirements, SAFE
+from robot_identification.design import design, Excitation, Progress, save_excitation
 from robot_identification.errors import ExcitationError
-from robot_identification.excitation import design, Excitation, Progress, Requirements, SAFE
 
 
 def designed(request: Any, arm: Arm, output: Path, tell: Callable[[Progress], None]) -> Excitation:
@@ -53,7 +54,7 @@ def designed(request: Any, arm: Arm, output: Path, tell: Callable[[Progress], No
         starts=request.starts or 4, seed=request.seed, margin=request.margin,
         time_budget=request.time_budget or None, progress=tell,
         requirements=_requirements(request))
-    found.save(output)
+    save_excitation(found, output)
     return found
 
 

@@ -21,9 +21,10 @@ from typing import Annotated, Any, TYPE_CHECKING
 
 from rich.table import Table
 from robot_identification.arm import load_arm
-from robot_identification.console import AsJson, emit, out, progress
+from robot_identification.console import AsJson, emit, Force, out, progress
 from robot_identification.errors import ConfigurationError
-from robot_identification.papers.study_report import write_study
+from robot_identification.files import check_output_folder
+from robot_identification.papers.study_report import STUDY_FILES, write_study
 from robot_identification.recording import load_recording
 import typer
 
@@ -51,6 +52,7 @@ def study(
     quick: Annotated[bool, typer.Option(
         '--quick', help='Fewer runs, to see that it works; the figures mean little.')] = False,
     seed: Annotated[int, typer.Option(help='First seed of everything that is drawn.')] = 0,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Reproduce the comparison of a paper on a simulated arm, and say which claims hold."""
@@ -65,19 +67,22 @@ def study(
     if recording is not None and robot is not None and name is not None:
         _own_recording(name, robot, recording, seed, as_json)
     elif name is not None:
-        _one(name, output, quick, seed, as_json)
+        _one(name, output, quick, seed, as_json, force)
     else:
-        _all(output or Path('results/studies'), docs, quick, seed, as_json)
+        _all(output or Path('results/studies'), docs, quick, seed, as_json, force)
 
 
-def _one(name: str, output: Path | None, quick: bool, seed: int, as_json: bool) -> None:
+def _one(name: str, output: Path | None, quick: bool, seed: int, as_json: bool,
+         force: bool) -> None:
     from robot_identification.papers.studies import run_study, study_name
 
     name = study_name(name)
+    folder = output or Path('results') / name
+    check_output_folder(folder, STUDY_FILES, STUDY_FILES[0], (), force=force)
     with progress(as_json) as tell:
         result = run_study(name, quick=quick, seed=seed, progress=tell)
     contents = result.contents()
-    page = write_study(contents, output or Path('results') / name)
+    page = write_study(contents, folder)
     if as_json:
         emit({**{key: contents[key] for key in ('study', 'quick', 'seconds', 'settings', 'claims',
                                                 'tables')}, 'report': str(page)})
@@ -88,10 +93,16 @@ def _one(name: str, output: Path | None, quick: bool, seed: int, as_json: bool) 
     out.print(f'wrote {page}', markup=False)
 
 
-def _all(directory: Path, docs: Path | None, quick: bool, seed: int, as_json: bool) -> None:
+def _all(directory: Path, docs: Path | None, quick: bool, seed: int, as_json: bool,
+         force: bool) -> None:
     from robot_identification.papers.stored_run import run_all
-    from robot_identification.papers.studies_page import write_page
+    from robot_identification.papers.studies import STUDIES
+    from robot_identification.papers.studies_page import PAGE, RUN, write_page
 
+    for name in STUDIES:
+        check_output_folder(directory / name, STUDY_FILES, STUDY_FILES[0], (), force=force)
+    if docs is not None:
+        check_output_folder(docs, (PAGE, RUN), RUN, (), force=force)
     with progress(as_json) as tell:
         run = run_all(directory, quick, seed, tell)
     page = None if docs is None else write_page(run, docs)

@@ -25,7 +25,7 @@ from robot_identification.files import write_text
 from robot_identification.papers.picture import picture
 from robot_identification.papers.studies.verdict import ALPHA
 
-RUN = 'studies.json'
+PAGE, RUN = 'studies.md', 'studies.json'
 POINTS = 120
 """Points of a line that are stored; lines of a study have up to some thousand."""
 INTRODUCTION = """# Studies
@@ -70,7 +70,7 @@ def write_page(run: Mapping[str, Any], folder: Path) -> Path:
     write_text(folder / RUN, text)
     for name, content in pages(json.loads(text)).items():
         write_text(folder / name, content)
-    return folder / 'studies.md'
+    return folder / PAGE
 
 
 def reduced(run: Mapping[str, Any]) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def pages(run: Mapping[str, Any]) -> dict[str, str]:
     """Return the files that a stored run makes: the page and its pictures, by path."""
     files = {f'images/{study["study"]}.svg': picture(study['plots'][0])
              for study in run['studies']}
-    return {'studies.md': _page(run), **files}
+    return {PAGE: _page(run), **files}
 
 
 def _page(run: Mapping[str, Any]) -> str:

@@ -28,6 +28,7 @@ from robot_identification.reporting.figures import axis, Figure, figures_json, l
 from robot_identification.reporting.markup import Cell, Html, join, numeric, table, tag, text
 from robot_identification.reporting.report import plotly_script, template
 
+STUDY_FILES = ('study.json', 'study.html')
 COLOURS = ('#0067b1', '#d55e00', '#00795c', '#a05195', '#b3590a', '#6b7a90', '#c2185b', '#4c9ed9')
 
 MARKS, DASHES = ('\u2501', '\u2505'), ('solid', 'dot')
@@ -52,7 +53,7 @@ def write_study(contents: Mapping[str, Any], directory: str | Path) -> Path:
 
     """
     directory = Path(directory)
-    write_text(directory / 'study.json', json.dumps(plain(contents), indent=1, allow_nan=False))
+    write_text(directory / STUDY_FILES[0], json.dumps(plain(contents), indent=1, allow_nan=False))
     figures = [_figure(number, plot) for number, plot in enumerate(contents['plots'])]
     body = join(
         tag('section', tag('h1', contents['title']), tag('p', contents['reference']),
@@ -74,8 +75,8 @@ def write_study(contents: Mapping[str, Any], directory: str | Path) -> Path:
         title=text(contents['title']), style=template('report.css'), navigation=join(*navigation),
         body=body, figures=figures_json(figures), plotly=plotly_script(),
         script=template('report.js'))
-    write_text(directory / 'study.html', page)
-    return directory / 'study.html'
+    write_text(directory / STUDY_FILES[1], page)
+    return directory / STUDY_FILES[1]
 
 
 def _warnings(contents: Mapping[str, Any]) -> list[Html]:

@@ -131,6 +131,42 @@ def raw_effort(arm: Arm, tau: Array | None, current: Array | None,
     return tau, False
 
 
+def without_unmeasured(arm: Arm, effort: Array, place: str) -> Array:
+    """
+    Return efforts with zeros for the joints whose effort is not measured, (N, n).
+
+    Parameters
+    ----------
+    arm
+        Names these joints.
+    effort
+        As recorded, (N, n); NaN where a sensor is dead.
+    place
+        How to call the recording in an error.
+
+    Raises
+    ------
+    RecordingError
+        A joint has no effort and is not named, or a coupled drive's effort is missing.
+
+    """
+    missing = np.isnan(effort).any(axis=0) & arm.measured
+    if np.any(missing):
+        joints = ', '.join(arm.joint_names[j] for j in np.flatnonzero(missing))
+        raise RecordingError(
+            f'{place}: the effort of {joints} is missing throughout; mend the recording, or name '
+            f'what has no sensor in the robot YAML: `unmeasured: [{joints}]`')
+    if arm.effort is not None and arm.effort.side == 'motor' and not np.all(arm.measured):
+        driven = np.any(arm.drives.motor_from_joint[~arm.measured] != 0, axis=0) & arm.measured
+        if np.any(driven):
+            joints = ', '.join((*arm.unmeasured,
+                                *(arm.joint_names[j] for j in np.flatnonzero(driven))))
+            raise RecordingError(
+                f'{place}: a drive without effort turns several joints, so none of their torques '
+                f'is known; name all of them: `unmeasured: [{joints}]`')
+    return np.where(arm.measured, effort, 0.0)
+
+
 def torque_of_current(arm: Arm, current: Array, place: str) -> Array:
     """
     Return gains times currents, (N, n) [N m or N].
@@ -150,7 +186,7 @@ def torque_of_current(arm: Arm, current: Array, place: str) -> Array:
         A gain is not known.
 
     """
-    gains = arm.drives.gains
+    gains = np.where(arm.measured, arm.drives.gains, 1.0)
     unknown = [joint for joint, gain in zip(arm.joint_names, gains) if not np.isfinite(gain)]
     if unknown:
         raise RecordingError(

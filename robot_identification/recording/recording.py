@@ -28,6 +28,7 @@ from robot_identification.errors import RecordingError
 from robot_identification.recording import effort, stamps
 
 SIGNALS = ('q', 'v', 'tau', 'current')
+EFFORTS = ('tau', 'current')
 DEGREES = 180 / np.pi
 
 
@@ -47,6 +48,7 @@ class Recording:
         Positions, (N, n) [rad or m].
     tau
         Efforts as the robot published them, (N, n); what they mean says the arm (`Arm.effort`).
+        NaN throughout for a joint without a sensor, which the arm names (`Arm.unmeasured`).
     joint_names
         Names of the n joints.
     v
@@ -98,7 +100,8 @@ class Recording:
                 raise RecordingError(
                     f'{place}: {signal} has the shape {values.shape}, not ({len(t)}, '
                     f'{len(names)}) for {len(t)} stamps and the joints {", ".join(names)}')
-            _check_finite(values, signal, names, t, place)
+            dead = np.all(np.isnan(values), axis=0) & (signal in EFFORTS)
+            _check_finite(np.where(dead, 0.0, values), signal, names, t, place)
             object.__setattr__(self, signal, read_only(values[rows]))
         if self.q is None:
             raise RecordingError(f'{place} has no positions q')
@@ -253,10 +256,11 @@ class Recording:
         """
         recording = self.select(arm.joint_names)
         raw, is_current = effort.raw_effort(arm, recording.tau, recording.current, self.place)
+        raw = effort.without_unmeasured(arm, raw, self.place)
         if is_current:
             raw = effort.torque_of_current(arm, raw, self.place)
         q = recording.joint_position(arm)
-        return effort.joint_torque(arm, raw, q)
+        return effort.joint_torque(arm, raw, q) * arm.measured
 
     def _with(self, t: Array, pick: Any, names: tuple[str, ...]) -> Recording:
         signals: dict[str, Any] = {

@@ -15,8 +15,12 @@
 
 from robot_identification.regression.normal_form import NormalForm
 from robot_identification.regression.reduce import reduce_samples, residuals, row_count
-from robot_identification.regression.regression import build_regression, Regression
+from robot_identification.regression.regression import (
+    build_regression,
+    Regression,
+    shapes_of_speed,
+)
 from robot_identification.regression.separable import SeparableRegression
 
 __all__ = ['NormalForm', 'Regression', 'SeparableRegression', 'build_regression', 'reduce_samples',
-           'residuals', 'row_count']
+           'residuals', 'row_count', 'shapes_of_speed']

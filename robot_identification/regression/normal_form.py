@@ -97,6 +97,11 @@ class NormalForm:
         """Number of joints n."""
         return len(self.factors)
 
+    @property
+    def measured(self) -> Array:
+        """Which joints have efforts, (n,) bool; the rows of the others are zero."""
+        return self.base.structure.arm.measured
+
     def rss(self, beta: Array) -> Array:
         """Return the sum of squared residuals of each joint, (n,) [(N m)^2]."""
         return np.array([np.sum((f @ np.append(-beta[c], 1.0)) ** 2)

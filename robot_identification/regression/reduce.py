@@ -74,11 +74,12 @@ def reduce_samples(
     """
     blocks = _blocks(samples)
     columns = joint_columns(base)
+    states = base.structure.states(samples.q)
 
     def factors(part: list[_Block]) -> list[Array]:
         triangles = [np.zeros((len(c) + 1, len(c) + 1)) for c in columns]
         for number, block in enumerate(part):
-            packed = _packed(base, columns, samples, block, load)
+            packed = _packed(base, columns, samples, block, load, states)
             triangles = [triangle(np.vstack([t, p])) for t, p in zip(triangles, packed)]
             if progress is not None and part is parts[0]:
                 progress((number + 1) / len(part))
@@ -112,10 +113,11 @@ def residuals(base: BaseParameters, samples: Samples, beta: Array, *,
 
     """
     columns = joint_columns(base)
+    states = base.structure.states(samples.q)
     out = np.empty((row_count(samples), len(columns)))
 
     def fill(block: _Block) -> None:
-        for j, packed in enumerate(_packed(base, columns, samples, block, load)):
+        for j, packed in enumerate(_packed(base, columns, samples, block, load, states)):
             out[block.rows, j] = packed[:, -1] - packed[:, :-1] @ beta[columns[j]]
 
     with single_threaded_blas(), ThreadPoolExecutor(core_count()) as pool:
@@ -135,9 +137,10 @@ def packed_rows(base: BaseParameters, samples: Samples, load: Array | None = Non
 
     """
     columns = joint_columns(base)
+    states = base.structure.states(samples.q)
     parts: list[list[Array]] = [[] for _ in columns]
     for block in _blocks(samples):
-        for part, packed in zip(parts, _packed(base, columns, samples, block, load)):
+        for part, packed in zip(parts, _packed(base, columns, samples, block, load, states)):
             part.append(packed)
     return [np.vstack(part) for part in parts]
 
@@ -149,8 +152,13 @@ def row_count(samples: Samples) -> int:
 
 
 def joint_columns(base: BaseParameters) -> tuple[IndexArray, ...]:
-    """Return for each joint the base parameters that can act on it, tuple of (c_j,) int."""
-    support = base.structure.support[:, base.columns]
+    """
+    Return for each joint the base parameters that can act on it, tuple of (c_j,) int.
+
+    A joint whose effort is not measured has none, and its torque is zero: its rows say nothing.
+    """
+    structure = base.structure
+    support = structure.support[:, base.columns] & structure.arm.measured[:, None]
     return tuple(np.flatnonzero(row) for row in support)
 
 
@@ -172,18 +180,19 @@ def _blocks(samples: Samples) -> list[_Block]:
 
 
 def _packed(base: BaseParameters, columns: tuple[IndexArray, ...], samples: Samples,
-            block: _Block, load: Array | None) -> Iterator[Array]:
+            block: _Block, load: Array | None, states: Array | None) -> Iterator[Array]:
     """Yield for each joint its decimated columns and torque, (rows, c_j + 1)."""
     structure = base.structure
     q, v, a = (np.ascontiguousarray(x[block.samples]) for x in (samples.q, samples.v, samples.a))
     inertial = joint_torque_regressor(structure.arm, q, v, a, backend=structure.backend)
-    drive = structure.element_columns(v, a, None if load is None else load[block.samples])
+    drive = structure.element_columns(q, v, a, *(
+        None if x is None else x[block.samples] for x in (load, states)))
     spread = structure.spread
     links, first = structure.inertial.stop, structure.rotor.start
     balancers = structure.balancer_columns(q) if first > links else None
     tau = samples.tau[block.samples]
     if structure.arm.balancers:
-        tau = tau - structure.known_torque(q)
+        tau = np.where(structure.arm.measured, tau - structure.known_torque(q), 0.0)
     decimator = samples.decimator()
     for j, chosen in enumerate(columns):
         standard = base.columns[chosen]

@@ -117,6 +117,28 @@ class Regression:
         return list(zip(self.samples, loads))
 
 
+def shapes_of_speed(regression: Regression) -> None:
+    """
+    Refuse a regression whose friction shapes are unknown and not those of functions of speed.
+
+    Parameters
+    ----------
+    regression
+        The problem of an estimator that makes friction columns from speeds and loads alone.
+
+    Raises
+    ------
+    EstimationError
+        The friction depends on positions or remembers.
+
+    """
+    friction = regression.base.structure.friction
+    if not regression.fixed and (friction.needs_position or friction.has_state):
+        raise EstimationError(
+            'this estimator finds the shape of friction that depends on speed, not that of '
+            f"'{friction.key}', which depends on positions or remembers: take wls or auto")
+
+
 def build_regression(
     arm: Arm,
     samples: Sequence[Samples],

@@ -90,11 +90,12 @@ def row_chunks(regression: Regression, rows: int = ROWS) -> Iterator[RowChunk]:
     base = regression.base
     columns = joint_columns(base)
     for samples, load in regression.parts:
+        states = base.structure.states(samples.q)
         decimator = samples.decimator()
         for segment in samples.segments:
             for part, made in decimator.blocks(segment.stop - segment.start, rows):
                 within = slice(segment.start + part.start, segment.start + part.stop)
-                packed = list(_packed(base, columns, samples, _Block(within, made), load))
+                packed = list(_packed(base, columns, samples, _Block(within, made), load, states))
                 yield RowChunk(
                     columns, tuple(p[:, :-1] for p in packed),
                     np.column_stack([p[:, -1] for p in packed]), samples.v[within],

@@ -15,11 +15,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import BaseParameters, element_loads
+from robot_identification.dynamics.friction import ElementMotion, FrictionTerm
 from robot_identification.regression.normal_form import NormalForm, triangle
 from robot_identification.regression.reduce import joint_columns, packed_rows
 from robot_identification.regression.regression import Regression
@@ -89,10 +91,10 @@ class SeparableRegression:
         transmission = self.structure.arm.transmission
         self._speeds = [samples.v @ transmission.T for samples in regression.samples]
         fast = min(s.decimator().factor for s in regression.samples) >= TABLE_FACTOR
+        self._places = [samples.q @ transmission.T for samples in regression.samples]
         self._tables = [SpeedTable(regression.samples, [speed[:, e] for speed in self._speeds])
-                        for e in range(len(transmission))
-                        ] if fast and not self.structure.friction.needs_load else []
-        self._columns: dict[tuple[int, bytes], Array] = {}
+                        for e in range(len(transmission))] if fast else []
+        self._columns: dict[tuple[int, int, bytes], Array] = {}
         self._factors: dict[tuple[int, bytes], JointFactor] = {}
 
     @property
@@ -163,7 +165,7 @@ class SeparableRegression:
         out = np.zeros((len(part.basis), len(elements) * s))
         for number, e in enumerate(elements):
             chosen = np.flatnonzero(part.element == e)
-            gradient = self._element(int(e), shape[e], gradient=True)
+            gradient = self._gradient(int(e), shape[e])
             weights = beta[part.friction[chosen]] * part.factor[chosen]
             out[:, number * s:(number + 1) * s] = np.einsum(
                 'rks,k->rs', gradient[:, part.place[chosen]], weights)
@@ -188,25 +190,45 @@ class SeparableRegression:
         target = np.concatenate([part.triangle[:, -1], np.zeros(len(corner))])
         return JointFactor(rows, target, part.basis, basis)
 
-    def _element(self, e: int, shape: Array, gradient: bool = False) -> Array:
-        """Decimated friction columns (rows, k) of an element, or their gradient (rows, k, s)."""
-        key = (e, shape.tobytes())
-        if not gradient and key in self._columns:
-            return self._columns[key]
+    def _element(self, e: int, shape: Array) -> Array:
+        """Decimated friction columns of an element that depend on the shape, (rows, k)."""
         friction = self.structure.friction
-        make = friction.shape_gradient if gradient else friction.columns
-        if self._tables:
-            out = self._tables[e].apply(lambda speed: make(speed, shape))
-        else:
-            out = np.concatenate([
-                _decimated(samples, make(speed[:, e], shape,
-                                         element_loads(self.structure.arm, load)[e]))
-                for (samples, load), speed in zip(self.regression.parts, self._speeds)])
-        if not gradient:
-            if len(self._columns) > 16 * len(self._speeds[0].T):
-                self._columns.clear()
-            self._columns[key] = out
+        parts = []
+        for i, (term, part) in enumerate(zip(friction.terms, friction.shape_places)):
+            key = (e, i, shape[part].tobytes())
+            if key not in self._columns:
+                if len(self._columns) > 16 * len(self._places[0].T) * len(friction.terms):
+                    self._columns.clear()
+                self._columns[key] = self._term(e, term, term.columns, shape[part])
+            parts.append(self._columns[key])
+        return np.concatenate(parts, axis=1)
+
+    def _gradient(self, e: int, shape: Array) -> Array:
+        """Gradient of the decimated friction columns of an element, (rows, k, s)."""
+        friction = self.structure.friction
+        out = np.zeros((len(self._joints[0].basis), len(friction.parameters), len(friction.shape)))
+        for term, place, part in zip(friction.terms, friction.places, friction.shape_places):
+            if term.shape:
+                out[:, place, part] = self._term(e, term, term.shape_gradient, shape[part])
         return out
+
+    def _term(self, e: int, term: FrictionTerm, make: Callable[[ElementMotion, Array], Array],
+              shape: Array) -> Array:
+        """Decimated values of one term of an element, (rows, ...)."""
+        if not term.shape:    # is among the columns that do not change
+            return np.zeros((len(self._joints[0].basis), len(term.parameters)))
+        if self._tables and term.of_speed:
+            return self._tables[e].apply(lambda speed: make(ElementMotion(speed), shape))
+        parts = []
+        for (samples, load), speed, place in zip(self.regression.parts, self._speeds,
+                                                 self._places):
+            motion = ElementMotion(speed[:, e], place[:, e])
+            if load is not None:
+                motion = replace(motion, load=element_loads(self.structure.arm, load)[e])
+            if term.has_state:
+                motion = replace(motion, state=term.state(place[:, e], shape))
+            parts.append(_decimated(samples, make(motion, shape)))
+        return np.concatenate(parts)
 
 
 def _decimated(samples: Samples, columns: Array) -> Array:
@@ -220,8 +242,7 @@ def _factored(base: BaseParameters, joint: int, chosen: IndexArray, packed: Arra
     standard = base.columns[chosen]
     k = len(structure.friction.parameters)
     element, place = np.divmod(standard - structure.friction_part.start, k)
-    moving = structure.friction.moving_columns(np.linspace(-1.0, 1.0, 3), structure.shape[:1])
-    moves = (element >= 0) & np.isin(place, list(moving))
+    moves = (element >= 0) & np.isin(place, structure.friction.moving)
     basis, corner = np.linalg.qr(np.column_stack([packed[:, :-1][:, ~moves], packed[:, -1]]))
     return _Joint(basis, corner, chosen[~moves], chosen[moves], element[moves], place[moves],
                   structure.arm.transmission[element[moves], joint])

@@ -25,10 +25,10 @@ import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.certificate.geometry import Shape
-from robot_identification.certificate.geometry.kernels import placements
 from robot_identification.certificate.geometry.shapes import coarse
 from robot_identification.certificate.requirements import nominal_inertial, nominal_rotor_inertia
 from robot_identification.dynamics import inverse_dynamics
+from robot_identification.dynamics.kernels import placements
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.excitation import Excitation, scene_for
 from robot_identification.files import write_text

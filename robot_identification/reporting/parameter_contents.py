@@ -145,6 +145,7 @@ def friction_contents(result: IdentificationResult) -> dict[str, Any]:
     units = structure.units
     known = urdf_values(structure)
     spread = shape_deviations(result)
+    active, active_shape = structure.active, structure.active_shape
     elements = {}
     for e, element in enumerate(result.arm.element_names):
         shape_units = [unit.replace('rad', 'm') if structure.slides[e] else unit
@@ -156,10 +157,10 @@ def friction_contents(result: IdentificationResult) -> dict[str, Any]:
             'parameters': {
                 name: {'value': result.model.friction_parameters[e, i],
                        'std': deviations[first + i], 'unit': units[first + i]}
-                for i, name in enumerate(friction.parameters)} | {
+                for i, name in enumerate(friction.parameters) if active[e, i]} | {
                 name: {'value': result.model.friction_shape[e, i], 'std': spread[e, i],
                        'unit': shape_units[i]}
-                for i, name in enumerate(friction.shape)}}
+                for i, name in enumerate(friction.shape) if active_shape[e, i]}}
     return {'model': friction.key, 'formula': friction.formula, 'elements': elements}
 
 

@@ -20,8 +20,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import Array
-from robot_identification.dynamics import inverse_dynamics
-from robot_identification.dynamics.friction import get_friction
+from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
 from robot_identification.excitation import Excitation
 from robot_identification.identification import IdentificationResult
 from robot_identification.validation import HeldOut
@@ -124,14 +123,17 @@ def _spectrum(held_out: HeldOut) -> Array:
 def _friction(result: IdentificationResult) -> dict[str, Array]:
     """Return friction curves (at the median load) of joints and drives, and what was measured."""
     model, arm = result.model, result.arm
-    friction = get_friction(model.friction)
     total = sum(len(s) for s in result.training)
     step = max(1, total // MOST_ROWS)
-    q, v, a, tau = (np.concatenate([getattr(s, name)[::step] for s in result.training])
+    q, v, a, tau = (np.concatenate([getattr(s, name) for s in result.training])[::step]
                     for name in ('q', 'v', 'a', 'tau'))
     load = inverse_dynamics(arm, q, v, a, model.inertial)
-    residual = tau - load - model.drive_torque(v, a, load)
-    curves = model.friction_torque(v, load)
+    states = None
+    remembered = [model.states(s.q) for s in result.training]
+    if model.structure.friction.has_state:
+        states = np.concatenate([part for part in remembered if part is not None])[::step]
+    residual = tau - load - model.drive_torque(v, a, load, q, states)
+    curves = model.friction_torque(v, load, q, states)
     rng = np.random.default_rng(0)
     arrays = {}
     for e, row in enumerate(arm.transmission):
@@ -140,13 +142,22 @@ def _friction(result: IdentificationResult) -> dict[str, Array]:
         top = float(np.abs(speed).max())
         half = np.linspace(1e-6 * top, top, 100)
         grid = np.concatenate([-half[::-1], half])
-        typical = np.full(len(grid), np.median(np.abs(load @ np.abs(row))))
-        arrays[f'friction_{e}_curve'] = np.stack([grid, friction.torque(
-            grid, model.friction_parameters[e], model.friction_shape[e], typical)])
+        arrays[f'friction_{e}_curve'] = np.stack([grid, _curve(
+            model, e, grid, float(np.median(np.abs(load @ np.abs(row)))),
+            float(np.median(q @ row)))])
         picked = rng.permutation(len(speed))[:SCATTER]
         arrays[f'friction_{e}_data'] = np.stack([speed[picked], measured[picked]])
         arrays[f'friction_{e}_bins'] = _bins(speed, measured, top)
     return arrays
+
+
+def _curve(model: IdentifiedModel, e: int, grid: Array, load: float, place: float) -> Array:
+    """Return steady friction over speed, at a load and a place; memory has slipped through."""
+    friction = model.structure.friction
+    slipped = np.sign(grid)[:, None] * np.ones(len(friction.terms))
+    curve: Array = friction.torque(grid, model.friction_parameters[e], model.friction_shape[e],
+                                   np.full(len(grid), load), np.full(len(grid), place), slipped)
+    return curve
 
 
 def _bins(speed: Array, torque: Array, top: float) -> Array:

@@ -28,9 +28,9 @@ from typing import Any
 import numpy as np
 from robot_identification.errors import ConfigurationError
 from robot_identification.excitation import Excitation
+from robot_identification.export.identified_urdf import write_identified_urdf
 from robot_identification.identification import IdentificationResult
 from robot_identification.reporting.contents import contents
-from robot_identification.reporting.identified_urdf import write_identified_urdf
 from robot_identification.reporting.plot_data import plot_data
 from robot_identification.reporting.report import REPORT, write_report
 from robot_identification.reporting.stored_results import PLOTS, RESULTS, sha256
@@ -38,7 +38,7 @@ from robot_identification.reporting.stored_results import PLOTS, RESULTS, sha256
 MODEL = 'model.yaml'
 URDF = 'identified.urdf'
 BASE_PARAMETERS = 'base_parameters.csv'
-FILES = (MODEL, URDF, PLOTS, BASE_PARAMETERS, REPORT, RESULTS)
+RESULT_FILES = (MODEL, URDF, PLOTS, BASE_PARAMETERS, REPORT, RESULTS)
 COLUMNS = ('label', 'combination', 'unit', 'value', 'std', 'lower', 'upper', 'urdf', 'model')
 
 
@@ -112,7 +112,7 @@ def save_results(
     try:
         _write(result, temporary, excitation)
         target.mkdir(exist_ok=True)
-        _move(FILES, temporary, target)
+        _move(RESULT_FILES, temporary, target)
     except OSError as error:
         raise ConfigurationError(f"'{target}' cannot be written: {error}") from error
     finally:

@@ -94,7 +94,7 @@ def check_effort(arm: Arm, samples: Sequence[Samples]) -> EffortCheck:
     level = np.sqrt(np.mean(gravity ** 2, axis=0))
     unknown = {b.joint for b in arm.balancers if b.expected == 0}
     for j, joint in enumerate(arm.joint_names):
-        if (joint in unknown or level[j] < 0.05 * level.max()
+        if (joint in unknown or not arm.measured[j] or level[j] < 0.05 * level.max()
                 or np.std(gravity[:, j]) < 0.2 * level[j] or level[j] == 0):
             continue
         columns = np.column_stack([gravity[:, j], inertia[:, j], np.sign(v[:, j]), v[:, j],

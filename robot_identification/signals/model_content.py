@@ -100,7 +100,7 @@ def decimation_cutoff(
     rows, torque = rows[part], torque[part]
     explained = _first_fit(arm, q[rows], v[rows], a[rows], torque, rate / thin, highest)
     joints = _crossings(torque, torque - explained, rate / thin, lowest, highest)
-    middle_joint = float(np.median(joints))
+    middle_joint = float(np.median(joints[arm.measured]))
     if middle_joint >= highest * 0.999:
         reason = 'the model explains the torque up to the position filter'
     elif middle_joint <= lowest * 1.001:
@@ -121,7 +121,8 @@ def _first_fit(
     regressor = ModelStructure.of(arm).columns(q, v, a)
     most = MOST_ROWS * rate / (2 * len(q))
     decimator = Decimator(rate, min(highest, most))
-    rows, torque = decimator.apply(regressor), decimator.apply(tau)
+    rows, torque = decimator.apply(regressor[:, arm.measured]), decimator.apply(
+        tau[:, arm.measured])
     scale_tau = torque.std(axis=0)
     scale_tau[scale_tau == 0] = 1.0
     matrix = (rows / scale_tau[:, None]).reshape(-1, regressor.shape[2])

@@ -25,6 +25,7 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.errors import SignalError, UnknownNameError
 from robot_identification.signals.averaging import average_periods, detect_period
+from robot_identification.signals.bridging import bridge, PART_OF_PERIOD
 from robot_identification.signals.cutoff import position_cutoff
 from robot_identification.signals.decimation import Decimator
 from robot_identification.signals.differentiation import (
@@ -51,6 +52,8 @@ VELOCITIES = ('differentiated', 'recorded')
 EDGES = ('cut', 'keep')
 STANDSTILL = ('drop', 'zero', 'keep')
 FEWEST_ROWS = 10
+MOST_GAPS = 20
+"""Bridged gaps whose instants are listed."""
 LARGEST_SLIP = 0.1
 """Samples by which the clock may run away from the period over the whole recording."""
 
@@ -122,7 +125,8 @@ def process(
     stamps
         'auto', 'recorded' or 'uniform', see `resample`.
     gap_steps
-        A step longer than so many median steps is a gap.
+        A step longer than so many median steps is a gap. Gaps that are short against the position
+        filter are bridged (`bridge`), counted and reported; longer ones split the recording.
     smoothing_passes, harmonics, basis
         Of the methods 'smoothing' and 'fourier' / 'spectral'.
     still_joints
@@ -150,10 +154,14 @@ def process(
         raise SignalError("recorded velocities go with the method 'butterworth' and without "
                           'averaging only')
     columns, n = _columns(recording, arm, velocity, still_joints), arm.n
-    uniform = resample(recording.t, columns, gap_steps=gap_steps, stamps=stamps, judge=n)
+    t = recording.t
+    uniform = resample(t, columns, gap_steps=gap_steps, stamps=stamps, judge=n)
     longest = max(uniform.segments, key=lambda run: run.stop - run.start)
     notes: dict[str, object] = {'method': method, 'edges': edges}
     cutoffs = _cutoffs(cutoff, uniform.columns[longest, :n], uniform.rate, arm, notes)
+    if uniform.gaps and np.any(np.isfinite(cutoffs)):
+        t, columns = _bridged(t, columns, cutoffs, gap_steps, notes)
+        uniform = resample(t, columns, gap_steps=gap_steps, stamps=uniform.stamps)
 
     needs_period = average or method in PERIODIC_METHODS
     seconds = _period(uniform, period, needs_period, n, notes)
@@ -162,7 +170,7 @@ def process(
         samples_a_period = max(1, round(seconds * uniform.rate))
         slip = abs(seconds * uniform.rate - samples_a_period) * len(uniform.t) / samples_a_period
         if slip > LARGEST_SLIP:
-            uniform = resample(recording.t, columns, gap_steps=gap_steps, stamps=uniform.stamps,
+            uniform = resample(t, columns, gap_steps=gap_steps, stamps=uniform.stamps,
                                step=seconds / samples_a_period)
     runs = _runs(uniform, n, velocity)
     noise, averaged = None, 1
@@ -188,7 +196,7 @@ def _columns(recording: Recording, arm: Arm, velocity: str, still_joints: bool) 
             raise SignalError(
                 f"joint '{name}' does not move in this recording; lock it in the robot file, or "
                 'record a motion of all joints')
-        if np.ptp(tau[:, j]) == 0:
+        if np.ptp(tau[:, j]) == 0 and arm.measured[j]:
             raise SignalError(
                 f"the effort of joint '{name}' is {tau[0, j]:.6g} in every sample: it was not "
                 'measured; check the driver, or lock the joint')
@@ -218,6 +226,19 @@ def _cutoffs(
                 f'for no filter), not {values.tolist()}')
     notes['position_cutoff_hz'] = [round(float(f), 3) for f in values]
     return values
+
+
+def _bridged(
+    t: Array, columns: Array, cutoffs: Array, gap_steps: float, notes: dict[str, object]
+) -> tuple[Array, Array]:
+    """Bridge what is short against the fastest motion that the filters let pass."""
+    fastest = float(np.max(cutoffs[np.isfinite(cutoffs)]))
+    bridged = bridge(t, columns, PART_OF_PERIOD / fastest, gap_steps)
+    if len(bridged.gaps):
+        notes['bridged_gaps'] = len(bridged.gaps)
+        notes['bridged_s'] = round(float(bridged.gaps[:, 1].sum()), 6)
+        notes['bridged_at_s'] = [round(float(start), 6) for start in bridged.gaps[:MOST_GAPS, 0]]
+    return bridged.t, bridged.columns
 
 
 def _period(

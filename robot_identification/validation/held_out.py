@@ -143,7 +143,7 @@ def evaluate(
     states = (samples.q, samples.v, samples.a)
     t = np.concatenate([samples.t[run][edge:_length(run) - edge] for run in runs])
     measured, predicted = low_pass(samples.tau), low_pass(model.torque(*states))
-    moving = low_pass((samples.v != 0).astype(float)) > MOSTLY
+    moving = (low_pass((samples.v != 0).astype(float)) > MOSTLY) & model.arm.measured
     free_error = float('nan')
     if free is not None:
         free_error = errors(measured, low_pass(free.torque(*states)),

@@ -76,6 +76,8 @@ class LiveValidation:
         n = model.arm.n
         self._window = SlidingWindow(n, window)
         self._last: float | None = None
+        self._states: Array | None = None
+        self._place: Array | None = None
         self._errors, self._energy = np.zeros(n), np.zeros(n)
 
     def add(self, t: Array, q: Array, torque: Array) -> LiveResidual | None:
@@ -96,12 +98,21 @@ class LiveValidation:
 
         """
         found = self._window.add(t, q, torque)
-        return self._judge(found[-1]) if found else None
+        if not found:
+            return None
+        path = np.array([instant.q for instant in found])
+        if self._place is not None:
+            path = np.vstack([self._place, path])
+        states = self.model.states(path, self._states)
+        self._states = None if states is None else states[-1]
+        self._place = path[-1]
+        return self._judge(found[-1])
 
     def _judge(self, instant: Instant) -> LiveResidual:
         middle, v, measured = instant.t, instant.v[None], instant.tau
-        predicted = self.model.torque(instant.q[None], v, instant.a[None])[0]
-        residual = measured - predicted
+        remembered = None if self._states is None else self._states[None]
+        predicted = self.model.torque(instant.q[None], v, instant.a[None], remembered)[0]
+        residual = np.where(self.model.arm.measured, measured - predicted, np.nan)
         passed = 0.0 if self._last is None else max(0.0, middle - self._last)
         self._last = middle
         moving = np.abs(v[0]) > MOVING

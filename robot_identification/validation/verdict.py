@@ -138,7 +138,8 @@ def judge(
                            f'{thresholds.overall:.1%}')
         still = [joint for joint, e in h.joints.items() if np.isnan(e.relative_error)]
         if still:
-            remarks.append(f"'{h.name}': {', '.join(still)} did not move and was not judged")
+            remarks.append(f"'{h.name}': {', '.join(still)} did not move, or has no effort, and "
+                           f'was not judged')
         for rated, (joint, e) in zip(rated_torque, h.joints.items()):
             if thresholds.accepts(e, rated) == 'no':
                 reasons.append(f"'{h.name}': joint {joint} has the relative torque error "

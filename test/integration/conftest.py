@@ -19,6 +19,7 @@ import subprocess
 import sys
 import time
 
+from motions import excitation_of
 import numpy as np
 import pytest
 
@@ -236,12 +237,8 @@ class Execution(Goal):
 @pytest.fixture(scope='session')
 def excitations(tmp_path_factory):
     """Two short motions of the panda: files a.yaml and b.yaml."""
-    from robot_identification.arm import load_arm
-    from robot_identification.excitation import design, Requirements
-    arm = load_arm('panda')
+    from robot_identification.excitation import save_excitation
     folder = tmp_path_factory.mktemp('excitations')
-    for name, options in (('a', {'period': 8.0, 'harmonics': 5, 'seed': 0}),
-                          ('b', {'period': 5.0, 'harmonics': 3, 'seed': 5})):
-        design(arm, kind='ffs', starts=1, samples_per_period=60, time_budget=8.0, margin=0.1,
-               requirements=Requirements(), **options).save(folder / f'{name}.yaml')
+    for name, source in (('a', 'panda_8s_margin'), ('b', 'panda_5s_margin')):
+        save_excitation(excitation_of(source), folder / f'{name}.yaml')
     return folder

@@ -20,7 +20,7 @@ import time
 
 from conftest import Execution, PATIENT, ros, System
 from robot_identification.arm import load_arm
-from robot_identification.excitation import load_excitation, Trajectory
+from robot_identification.excitation import load_excitation, save_excitation, Trajectory
 
 RATE = 250.0
 
@@ -35,9 +35,9 @@ def test_start_outside_limits_and_wrong_controller(tmp_path, excitations):
     too_fast = load_excitation(tmp_path / 'a.yaml')
     coefficients = too_fast.trajectory.coefficients.copy()
     coefficients[1:] *= 1.5
-    dataclasses.replace(
-        too_fast, trajectory=Trajectory(too_fast.trajectory.series, coefficients),
-    ).save(tmp_path / 'too_fast.yaml')
+    save_excitation(dataclasses.replace(
+        too_fast, trajectory=Trajectory(too_fast.trajectory.series, coefficients)),
+        tmp_path / 'too_fast.yaml')
     other = System(tmp_path)
     try:
         other.start('simulated_robot', robot='panda', rate=RATE, initial_position=q.tolist(),

@@ -23,33 +23,9 @@ from __future__ import annotations
 
 from numba import njit
 import numpy as np
-from robot_identification.dynamics.gradient_kernels import _placement
-from robot_identification.dynamics.kernels import OPTIONS
+from robot_identification.dynamics.kernels import OPTIONS, placements
 
 ITERATIONS = 60
-
-
-@njit(**OPTIONS)
-def placements(q, parents, rotations, translations, axes, prismatic, world, origin):
-    """Fill `world` (N, n, 3, 3) and `origin` (N, n, 3) with the frames of the joints."""
-    n = parents.size
-    R = np.empty((3, 3))
-    p = np.empty(3)
-    for k in range(q.shape[0]):
-        for i in range(n):
-            j = parents[i]
-            _placement(rotations[i], translations[i], axes[i], prismatic[i], q[k, i], R, p)
-            if j < 0:
-                world[k, i] = R
-                origin[k, i] = p
-                continue
-            g = world[k, j]
-            for r in range(3):
-                origin[k, i, r] = (origin[k, j, r] + g[r, 0] * p[0] + g[r, 1] * p[1]
-                                   + g[r, 2] * p[2])
-                for c in range(3):
-                    world[k, i, r, c] = (g[r, 0] * R[0, c] + g[r, 1] * R[1, c]
-                                         + g[r, 2] * R[2, c])
 
 
 @njit(**OPTIONS)

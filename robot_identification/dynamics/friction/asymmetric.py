@@ -11,74 +11,74 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Any friction model with parameters of its own for each direction of motion."""
+"""Any term with parameters of its own for each direction of motion."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 from robot_identification.arrays import Array
-from robot_identification.dynamics.friction.friction import FrictionModel
+from robot_identification.dynamics.friction.element_motion import ElementMotion
+from robot_identification.dynamics.friction.term import FrictionTerm
 
 SUFFIX = '_asymmetric'
 
 
-class Asymmetric(FrictionModel):
+class Asymmetric(FrictionTerm):
     """
-    A friction model whose linear parameters differ between the two directions.
+    A term whose linear parameters differ between the two directions.
 
-    There is no offset: it is half the difference between the two directions' Coulomb friction. For
-    the same reason only the mean of both directions has to dissipate, since a constant error of
-    the torque sensor cannot be told from the difference.
+    Only the mean of both directions has to dissipate: a constant error of the torque sensor
+    cannot be told from the difference of Coulomb friction.
 
     Parameters
     ----------
     symmetric
-        The model of each direction.
+        The term of each direction.
 
     """
 
-    def __init__(self, symmetric: FrictionModel) -> None:
+    candidate = False
+
+    def __init__(self, symmetric: FrictionTerm) -> None:
         self.symmetric = symmetric
-        self._kept = [i for i, name in enumerate(symmetric.parameters) if name != 'offset']
         ends = ('positive', 'negative')
-        self.parameters = tuple(f'{symmetric.parameters[i]}_{end}'
-                                for end in ends for i in self._kept)
-        self.units = tuple(symmetric.units[i] for _ in ends for i in self._kept)
+        self.parameters = tuple(f'{name}_{end}' for end in ends for name in symmetric.parameters)
+        self.units = tuple(symmetric.units) * 2
         self.passive = (False,) * len(self.parameters)
-        self.formula = symmetric.formula.replace(' + offset', '') + ', parameters by direction'
-        self.shape = symmetric.shape                    # type: ignore[misc]
-        self.shape_units = symmetric.shape_units        # type: ignore[misc]
-        self.shape_bounds = symmetric.shape_bounds      # type: ignore[misc]
-        self.needs_load = symmetric.needs_load          # type: ignore[misc]
+        self.formula = f'{symmetric.formula} by direction'
+        self.contains = (symmetric.key,)
+        for name in ('shape', 'shape_units', 'shape_powers', 'shape_bounds', 'needs_load',
+                     'needs_position', 'has_state', 'abrupt', 'obstacle'):
+            setattr(self, name, getattr(symmetric, name))
 
     @property
     def key(self) -> str:
-        """The name that `get_friction` makes this model of."""
-        return self.symmetric.name + SUFFIX
+        """The name by which a sum calls the term."""
+        return self.symmetric.key + SUFFIX
 
-    def columns(self, v: Array, shape: ArrayLike | None = None,
-                load: Array | None = None) -> Array:
-        """Return the columns of forward motion, then those of backward motion, (..., k)."""
-        return self._split(v, self.symmetric.columns(v, shape, load)[..., self._kept])
-
-    def velocity_gradient(self, v: Array, shape: ArrayLike | None = None,
-                          load: Array | None = None) -> Array:
-        """Return d columns / d v, (..., k)."""
-        return self._split(v, self.symmetric.velocity_gradient(v, shape, load)[..., self._kept])
-
-    def shape_gradient(self, v: Array, shape: ArrayLike | None = None,
-                       load: Array | None = None) -> Array:
-        """Return d columns / d shape, (..., k, s)."""
-        gradient = self.symmetric.shape_gradient(v, shape, load)[..., self._kept, :]
-        forward = (v > 0)[..., None, None]
-        return np.concatenate([gradient * forward, gradient * (v < 0)[..., None, None]], axis=-2)
-
-    def passivity(self, shape: ArrayLike | None = None) -> Array:
-        """Return rows that ask the mean of both directions to dissipate."""
-        rows = self.symmetric.passivity(shape)[:, self._kept]
+    @property
+    def signs(self) -> Array:
+        """Rows that ask the mean of both directions not to be negative."""
+        rows = self.symmetric.signs
         return np.hstack([rows, rows]) / 2
 
-    def _split(self, v: Array, columns: Array) -> Array:
-        forward, backward = (v > 0)[..., None], (v < 0)[..., None]
+    @property
+    def curved(self) -> bool:
+        """Whether only the whole curve over speed says if the term dissipates."""
+        return self.symmetric.curved
+
+    def columns(self, motion: ElementMotion, shape: Array) -> Array:
+        """Return the columns of forward motion, then those of backward motion, (..., 2 k)."""
+        columns = self.symmetric.columns(motion, shape)
+        forward, backward = (motion.v > 0)[..., None], (motion.v < 0)[..., None]
         return np.concatenate([columns * forward, columns * backward], axis=-1)
+
+    def shape_gradient(self, motion: ElementMotion, shape: Array) -> Array:
+        """Return d columns / d shape, (..., 2 k, s)."""
+        gradient = self.symmetric.shape_gradient(motion, shape)
+        forward, backward = (motion.v > 0)[..., None, None], (motion.v < 0)[..., None, None]
+        return np.concatenate([gradient * forward, gradient * backward], axis=-2)
+
+    def state(self, q: Array, shape: Array, start: float = 0.0) -> Array:
+        """Return the state of the term of either direction, (N,)."""
+        return self.symmetric.state(q, shape, start)

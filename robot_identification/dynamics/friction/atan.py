@@ -11,21 +11,19 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Coulomb, viscous and arctangent friction."""
+"""Arctangent friction."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 from robot_identification.arrays import Array
-from robot_identification.dynamics.friction.friction import FrictionModel
+from robot_identification.dynamics.friction.element_motion import ElementMotion
+from robot_identification.dynamics.friction.term import FrictionTerm
 
 
-class Atan(FrictionModel):
+class Atan(FrictionTerm):
     """
-    Friction fc sgn(v) + fv v + fa atan(fb v) + offset.
-
-    The arctangent bends the curve at low speed, in either direction.
+    Friction fa atan(fb v), which bends the curve at low speed, in either direction.
 
     References
     ----------
@@ -35,38 +33,20 @@ class Atan(FrictionModel):
     """
 
     name = 'atan'
-    parameters = ('coulomb', 'viscous', 'atan', 'offset')
-    units = ('N m', 'N m s/rad', 'N m', 'N m')
-    passive = (True, True, False, False)
+    formula = 'fa atan(fb v)'
+    parameters = ('atan',)
+    units = ('N m',)
+    passive = (False,)
     shape = ('fb',)
     shape_units = ('s/rad',)
+    shape_powers = (-1.0,)
     shape_bounds = ((0.5, 300.0),)
-    formula = 'fc sgn(v) + fv v + fa atan(fb v) + offset'
 
-    def columns(self, v: Array, shape: ArrayLike | None = None,
-                load: Array | None = None) -> Array:
-        """Return sgn(v), v, atan(fb v) and 1, (..., 4)."""
-        fb, = self.numbers(shape)
-        return np.stack([np.sign(v), v, np.arctan(fb * v), np.ones_like(v)], axis=-1)
+    def columns(self, motion: ElementMotion, shape: Array) -> Array:
+        """Return atan(fb v), (..., 1)."""
+        return np.arctan(shape[..., 0] * motion.v)[..., None]
 
-    def moving_columns(self, v: Array, shapes: Array) -> dict[int, Array]:
-        """Return atan(fb v) for many fb."""
-        return {2: np.arctan(shapes * v)}
-
-    def velocity_gradient(self, v: Array, shape: ArrayLike | None = None,
-                          load: Array | None = None) -> Array:
-        """Return d columns / d v, (..., 4)."""
-        fb, = self.numbers(shape)
-        zero = np.zeros_like(v)
-        return np.stack([zero, np.ones_like(v), fb / (1 + (fb * v) ** 2), zero], axis=-1)
-
-    def shape_gradient(self, v: Array, shape: ArrayLike | None = None,
-                       load: Array | None = None) -> Array:
-        """Return d columns / d fb, (..., 4, 1)."""
-        fb, = self.numbers(shape)
-        zero = np.zeros_like(v)
-        return np.stack([zero, zero, v / (1 + (fb * v) ** 2), zero], axis=-1)[..., None]
-
-    def passivity(self, shape: ArrayLike | None = None) -> Array:
-        """Return rows for low speeds, high speeds, and the viscous part."""
-        return np.array([[1.0, 0.0, 0.0, 0.0], [1.0, 0.0, np.pi / 2, 0.0], [0.0, 1.0, 0.0, 0.0]])
+    def shape_gradient(self, motion: ElementMotion, shape: Array) -> Array:
+        """Return d columns / d fb, (..., 1, 1)."""
+        gradient: Array = (motion.v / (1 + (shape[..., 0] * motion.v) ** 2))[..., None, None]
+        return gradient

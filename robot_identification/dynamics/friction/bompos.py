@@ -11,21 +11,21 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The friction model of Bompos."""
+"""The friction curve of Bompos."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 from robot_identification.arrays import Array
-from robot_identification.dynamics.friction.friction import FrictionModel
+from robot_identification.dynamics.friction.element_motion import ElementMotion
+from robot_identification.dynamics.friction.term import FrictionTerm
 
 SLOWEST = 1e-300
 
 
-class Bompos(FrictionModel):
+class Bompos(FrictionTerm):
     """
-    Friction [f1 - f2 exp(-|v|/f3) - f4 exp(-1/(f5 |v|))] sgn(v) + Fv v + offset.
+    Friction [f1 - f2 exp(-|v|/f3) - f4 exp(-1/(f5 |v|))] sgn(v).
 
     Two exponentials: one that fades with speed, one that comes with it.
 
@@ -37,53 +37,37 @@ class Bompos(FrictionModel):
     """
 
     name = 'bompos'
-    parameters = ('f1', 'f2', 'f4', 'viscous', 'offset')
-    units = ('N m', 'N m', 'N m', 'N m s/rad', 'N m')
-    passive = (True, False, False, True, False)
+    formula = '[f1 - f2 exp(-|v|/f3) - f4 exp(-1/(f5 |v|))] sgn(v)'
+    parameters = ('f1', 'f2', 'f4')
+    units = ('N m', 'N m', 'N m')
+    passive = (True, False, False)
     shape = ('f3', 'f5')
     shape_units = ('rad/s', 's/rad')
+    shape_powers = (1.0, -1.0)
     shape_bounds = ((0.005, 2.0), (0.1, 100.0))
-    formula = '[f1 - f2 exp(-|v|/f3) - f4 exp(-1/(f5 |v|))] sgn(v) + Fv v + offset'
+    abrupt = True
+    contains = ('coulomb',)
+    candidate = False
 
-    def columns(self, v: Array, shape: ArrayLike | None = None,
-                load: Array | None = None) -> Array:
-        """Return the columns of f1, f2, f4, Fv and the offset, (..., 5)."""
-        f3, f5 = self.numbers(shape)
-        sign, speed = np.sign(v), np.maximum(np.abs(v), SLOWEST)
-        return np.stack([sign, -sign * np.exp(-speed / f3), -sign * np.exp(-1 / (f5 * speed)),
-                         v, np.ones_like(v)], axis=-1)
+    def columns(self, motion: ElementMotion, shape: Array) -> Array:
+        """Return the columns of f1, f2 and f4, (..., 3)."""
+        f3, f5 = shape[..., 0], shape[..., 1]
+        sign, speed = np.sign(motion.v), np.maximum(np.abs(motion.v), SLOWEST)
+        fade = -sign * np.exp(-speed / f3)
+        return np.stack([np.broadcast_to(sign, fade.shape), fade,
+                         -sign * np.exp(-1 / (f5 * speed))], axis=-1)
 
-    def moving_columns(self, v: Array, shapes: Array) -> dict[int, Array]:
-        """Return the columns of f2 and f4 for many (f3, f5)."""
-        sign, speed = np.sign(v), np.maximum(np.abs(v), SLOWEST)
-        return {1: -sign * np.exp(-speed / shapes[:, :1]),
-                2: -sign * np.exp(-1 / (shapes[:, 1:] * speed))}
-
-    def velocity_gradient(self, v: Array, shape: ArrayLike | None = None,
-                          load: Array | None = None) -> Array:
-        """Return d columns / d v, (..., 5)."""
-        f3, f5 = self.numbers(shape)
-        speed, zero = np.abs(v), np.zeros_like(v)
-        return np.stack([zero, np.exp(-speed / f3) / f3, -_rise(f5, speed, speed ** 2 * f5),
-                         np.ones_like(v), zero], axis=-1)
-
-    def shape_gradient(self, v: Array, shape: ArrayLike | None = None,
-                       load: Array | None = None) -> Array:
-        """Return d columns / d (f3, f5), (..., 5, 2)."""
-        f3, f5 = self.numbers(shape)
-        sign, speed = np.sign(v), np.abs(v)
-        out = np.zeros((*np.shape(v), 5, 2))
+    def shape_gradient(self, motion: ElementMotion, shape: Array) -> Array:
+        """Return d columns / d (f3, f5), (..., 3, 2)."""
+        f3, f5 = shape[..., 0], shape[..., 1]
+        sign, speed = np.sign(motion.v), np.abs(motion.v)
+        out = np.zeros((*np.shape(motion.v), 3, 2))
         out[..., 1, 0] = -sign * np.exp(-speed / f3) * speed / f3 ** 2
         out[..., 2, 1] = -sign * _rise(f5, speed, speed * f5 ** 2)
         return out
 
-    def passivity(self, shape: ArrayLike | None = None) -> Array:
-        """Return dissipation at many speeds, in the limit of high speed, and the viscous part."""
-        limit = np.array([[1.0, 0.0, -1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0, 0.0]])
-        return np.vstack([self.sampled_passivity(shape), limit])
 
-
-def _rise(f5: float, speed: Array, divisor: Array) -> Array:
+def _rise(f5: Array, speed: Array, divisor: Array) -> Array:
     """Return exp(-1/(f5 speed)) / divisor, which goes to zero at rest."""
     moving = speed > 1e-3 / f5
     safe = np.where(moving, speed, 1.0)

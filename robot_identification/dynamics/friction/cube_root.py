@@ -11,19 +11,19 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Coulomb, viscous and cube-root friction."""
+"""Friction that grows with the cube root of speed."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 from robot_identification.arrays import Array
-from robot_identification.dynamics.friction.friction import FrictionModel
+from robot_identification.dynamics.friction.element_motion import ElementMotion
+from robot_identification.dynamics.friction.term import FrictionTerm
 
 
-class CubeRoot(FrictionModel):
+class CubeRoot(FrictionTerm):
     """
-    Friction Fc sgn(v) + Fv v + f1 cbrt(v) + offset, linear in all of its parameters.
+    Friction f1 cbrt(v), linear in its parameter.
 
     References
     ----------
@@ -33,25 +33,11 @@ class CubeRoot(FrictionModel):
     """
 
     name = 'cube_root'
-    parameters = ('coulomb', 'viscous', 'cube_root', 'offset')
-    units = ('N m', 'N m s/rad', 'N m (s/rad)^(1/3)', 'N m')
-    passive = (True, True, False, False)
-    formula = 'Fc sgn(v) + Fv v + f1 cbrt(v) + offset'
+    formula = 'f1 cbrt(v)'
+    parameters = ('cube_root',)
+    units = ('N m (s/rad)^(1/3)',)
+    passive = (False,)
 
-    def columns(self, v: Array, shape: ArrayLike | None = None,
-                load: Array | None = None) -> Array:
-        """Return sgn(v), v, cbrt(v) and 1, (..., 4)."""
-        self.numbers(shape)
-        return np.stack([np.sign(v), v, np.cbrt(v), np.ones_like(v)], axis=-1)
-
-    def velocity_gradient(self, v: Array, shape: ArrayLike | None = None,
-                          load: Array | None = None) -> Array:
-        """Return d columns / d v, (..., 4); the cube root's is infinite at rest."""
-        zero = np.zeros_like(v)
-        with np.errstate(divide='ignore'):
-            slope = 1 / (3 * np.cbrt(v) ** 2)
-        return np.stack([zero, np.ones_like(v), slope, zero], axis=-1)
-
-    def passivity(self, shape: ArrayLike | None = None) -> Array:
-        """Return dissipation at many speeds and Fv >= 0."""
-        return self.sampled_passivity(shape)
+    def columns(self, motion: ElementMotion, shape: Array) -> Array:
+        """Return cbrt(v), (..., 1)."""
+        return np.cbrt(motion.v)[..., None]

@@ -11,68 +11,79 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The shared base of the friction models."""
+"""Friction models: sums of terms, the same for all joints or chosen joint by joint."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from itertools import accumulate, pairwise
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from robot_identification.arrays import Array
+from robot_identification.dynamics.friction.element_motion import ElementMotion
+from robot_identification.dynamics.friction.term import FrictionTerm
 from robot_identification.errors import ConfigurationError
 
-SPEEDS = np.concatenate([[0.0], np.geomspace(1e-3, 30.0, 40)])
-"""Speeds [rad/s] at which a friction curve is asked to dissipate."""
+Mask = NDArray[np.bool_]
+SPEEDS = np.concatenate([[0.0], np.geomspace(1e-3, 30.0, 100), [1e6]])
+"""Speeds [rad/s] at which a friction curve is asked to dissipate; the last one is the limit."""
 
 
-class FrictionModel(ABC):
+class FrictionModel:
     """
-    Friction of one joint or drive: torque = columns(v, shape) @ parameters.
+    Friction of joints and drives: torque = columns(v, shape) @ parameters, a sum of terms.
 
-    A model is linear in its `parameters` and nonlinear in its `shape`, a few numbers (often none)
-    for which bounds are known. A member supplies names, units, signs and bounds, `columns`, and
-    their gradients; a new model is one file and one line in `FRICTION_MODELS`.
-
-    Attributes
+    Parameters
     ----------
-    name
-        Key in `FRICTION_MODELS`.
-    parameters
-        Names of the k parameters that enter linearly.
-    units
-        Their units for a revolute joint.
-    passive
-        For each parameter whether passivity (friction only dissipates) asks it to be >= 0.
-    shape
-        Names of the s numbers that enter nonlinearly.
-    shape_units
-        Their units for a revolute joint.
-    shape_bounds
-        (lowest, highest) of each for a revolute joint, both positive: they are searched for on a
-        logarithmic scale.
-    needs_load
-        Whether `columns` needs the torque that the joint transmits.
-    formula
-        The torque, as text for tables and reports.
+    key
+        The name that `get_friction` makes this model of.
+    terms
+        All terms that any joint has; parameters and shape are theirs, one term after the other.
+    chosen
+        For joints and drives with terms of their own: which of the terms act on them, by name.
+    default
+        Which act on those that are not named; all when None.
 
     """
 
-    name: ClassVar[str]
-    parameters: tuple[str, ...]
-    units: tuple[str, ...]
-    passive: tuple[bool, ...]
-    shape: ClassVar[tuple[str, ...]] = ()
-    shape_units: ClassVar[tuple[str, ...]] = ()
-    shape_bounds: ClassVar[tuple[tuple[float, float], ...]] = ()
-    needs_load: ClassVar[bool] = False
-    formula: str
+    def __init__(self, key: str, terms: Sequence[FrictionTerm],
+                 chosen: Mapping[str, Sequence[str]] | None = None,
+                 default: Sequence[str] | None = None) -> None:
+        self.key, self.terms = key, tuple(terms)
+        self.chosen = {name: tuple(keys) for name, keys in (chosen or {}).items()}
+        self.default = tuple(term.key for term in terms) if default is None else tuple(default)
+        self.parameters = _distinct(self.terms, 'parameters')
+        self.shape = _distinct(self.terms, 'shape')
+        self.units = _joined(self.terms, 'units')
+        self.shape_units = _joined(self.terms, 'shape_units')
+        self.shape_powers = _joined(self.terms, 'shape_powers')
+        self.shape_bounds = _joined(self.terms, 'shape_bounds')
+        self.passive = _joined(self.terms, 'passive')
+        self.needs_load = any(term.needs_load for term in self.terms)
+        self.needs_position = any(term.needs_position for term in self.terms)
+        self.has_state = any(term.has_state for term in self.terms)
+        self.abrupt = any(term.abrupt for term in self.terms)
+        self.places = _slices([len(term.parameters) for term in self.terms])
+        self.shape_places = _slices([len(term.shape) for term in self.terms])
+
+    @cached_property
+    def formula(self) -> str:
+        """The torque, as text for tables and reports."""
+        return ' + '.join(term.formula for term in self.terms)
 
     @property
-    def key(self) -> str:
-        """The name that `get_friction` makes this model of, options included."""
-        return self.name
+    def of_speed(self) -> bool:
+        """Whether the friction depends on speed alone, but for an offset."""
+        return not (self.needs_load or self.needs_position or self.has_state)
+
+    @property
+    def obstacle(self) -> str:
+        """Why the model cannot be identified from a recording; empty where it can."""
+        return '; '.join(f"the term '{term.key}': {term.obstacle}"
+                         for term in self.terms if term.obstacle)
 
     @property
     def nominal_shape(self) -> Array:
@@ -81,9 +92,47 @@ class FrictionModel(ABC):
         middle: Array = np.exp(np.mean(np.log(bounds), axis=1))
         return middle
 
-    @abstractmethod
-    def columns(self, v: Array, shape: ArrayLike | None = None,
-                load: Array | None = None) -> Array:
+    @property
+    def moving(self) -> tuple[int, ...]:
+        """Places of the parameters whose columns depend on the shape."""
+        return tuple(place for term, part in zip(self.terms, self.places) if term.shape
+                     for place in range(part.start, part.stop))
+
+    def active_terms(self, elements: Sequence[str]) -> Mask:
+        """
+        Return which terms act on which joints and drives, (m, terms) bool.
+
+        Parameters
+        ----------
+        elements
+            Names of the m joints and coupled drives.
+
+        Raises
+        ------
+        ConfigurationError
+            The model names a joint that is not among them.
+
+        """
+        strange = [name for name in self.chosen if name not in elements]
+        if strange:
+            raise ConfigurationError(
+                f"the friction '{self.key}' names {', '.join(strange)}; the joints and drives "
+                f"are {', '.join(elements)}")
+        return np.array([[term.key in self.chosen.get(name, self.default) for term in self.terms]
+                         for name in elements], dtype=bool)
+
+    def active(self, elements: Sequence[str]) -> Mask:
+        """Return which parameters act on which joints and drives, (m, k) bool."""
+        return np.repeat(self.active_terms(elements),
+                         [len(term.parameters) for term in self.terms], axis=1)
+
+    def active_shape(self, elements: Sequence[str]) -> Mask:
+        """Return which shape numbers act on which joints and drives, (m, s) bool."""
+        return np.repeat(self.active_terms(elements),
+                         [len(term.shape) for term in self.terms], axis=1)
+
+    def columns(self, v: Array, shape: ArrayLike | None = None, load: Array | None = None,
+                q: Array | None = None, state: Array | None = None) -> Array:
         """
         Return the regressor columns, (..., k), at velocities v of the shape (...) [rad/s or m/s].
 
@@ -95,19 +144,32 @@ class FrictionModel(ABC):
             (s,); None for a model without.
         load
             Transmitted torques, of the shape of v [N m or N]; for models that need it.
+        q
+            Positions, of the shape of v [rad or m]; for models that need them.
+        state
+            (..., terms), from `state`; where it is None it follows from q in the order of time.
+
+        Raises
+        ------
+        ConfigurationError
+            A shape that is not s positive numbers; load or positions that are needed and missing.
 
         """
+        numbers = self.numbers(shape)
+        motions = self._motions(v, numbers, load, q, state)
+        return np.concatenate([term.columns(motion, numbers[part]) for term, motion, part
+                               in zip(self.terms, motions, self.shape_places)], axis=-1)
 
-    @abstractmethod
-    def velocity_gradient(self, v: Array, shape: ArrayLike | None = None,
-                          load: Array | None = None) -> Array:
-        """Return d columns / d v, (..., k); zero across the jump of a sign."""
-
-    def shape_gradient(self, v: Array, shape: ArrayLike | None = None,
-                       load: Array | None = None) -> Array:
-        """Return d columns / d shape, (..., k, s)."""
-        self.numbers(shape)
-        return np.zeros((*np.shape(v), len(self.parameters), 0))
+    def shape_gradient(self, v: Array, shape: ArrayLike | None = None, load: Array | None = None,
+                       q: Array | None = None, state: Array | None = None) -> Array:
+        """Return d columns / d shape, (..., k, s); arguments as for `columns`."""
+        numbers = self.numbers(shape)
+        motions = self._motions(v, numbers, load, q, state)
+        out = np.zeros((*np.shape(v), len(self.parameters), len(self.shape)))
+        for term, motion, part, place in zip(self.terms, motions, self.shape_places, self.places):
+            if term.shape:
+                out[..., place, part] = term.shape_gradient(motion, numbers[part])
+        return out
 
     def moving_columns(self, v: Array, shapes: Array) -> dict[int, Array]:
         """
@@ -126,12 +188,34 @@ class FrictionModel(ABC):
             From the place of a column to its values, (P, N).
 
         """
-        if not self.shape:
-            return {}
-        every = np.stack([self.columns(v, shape) for shape in shapes])
-        speeds = np.linspace(-2.0, 2.0, 41)
-        low, high = (self.columns(speeds, [pair[i] for pair in self.shape_bounds]) for i in (0, 1))
-        return {int(c): every[..., c] for c in np.flatnonzero(np.any(low != high, axis=0))}
+        found: dict[int, Array] = {}
+        for term, part, place in zip(self.terms, self.shape_places, self.places):
+            if term.shape:
+                columns = term.columns(ElementMotion(v), shapes[:, None, part])
+                found |= {place.start + c: columns[..., c] for c in range(columns.shape[-1])}
+        return found
+
+    def state(self, q: Array, shape: ArrayLike | None = None, start: Array | None = None) -> Array:
+        """
+        Return the state of each term at positions in the order of time, (N, terms).
+
+        Parameters
+        ----------
+        q
+            Positions of one joint or drive, (N,) [rad or m].
+        shape
+            (s,).
+        start
+            State at the first position, (terms,); zeros when None.
+
+        """
+        numbers = self.numbers(shape)
+        begin = np.zeros(len(self.terms)) if start is None else start
+        out = np.zeros((len(q), len(self.terms)))
+        for i, (term, part) in enumerate(zip(self.terms, self.shape_places)):
+            if term.has_state:
+                out[:, i] = term.state(q, numbers[part], float(begin[i]))
+        return out
 
     def passivity(self, shape: ArrayLike | None = None) -> Array:
         """
@@ -143,26 +227,37 @@ class FrictionModel(ABC):
             (s,); None for a model without.
 
         """
-        return np.eye(len(self.parameters))[list(self.passive)]
+        numbers, k = self.numbers(shape), len(self.parameters)
+        rows = []
+        for term, place in zip(self.terms, self.places):
+            signs = np.zeros((len(term.signs), k))
+            signs[:, place] = term.signs
+            rows.append(signs)
+        if any(term.curved for term in self.terms):
+            odd = np.zeros((len(SPEEDS), k))
+            for term, part, place in zip(self.terms, self.shape_places, self.places):
+                if term.of_speed:
+                    ahead, back = (term.columns(ElementMotion(sign * (SPEEDS + 1e-12)),
+                                                numbers[part]) for sign in (1, -1))
+                    odd[:, place] = (ahead - back) / 2
+            rows.append(odd)
+        return np.vstack(rows)
 
     def torque(self, v: ArrayLike, parameters: ArrayLike, shape: ArrayLike | None = None,
-               load: Array | None = None) -> Array:
+               load: Array | None = None, q: Array | None = None,
+               state: Array | None = None) -> Array:
         """
         Return the friction torque [N m or N], of the shape of v.
 
         Parameters
         ----------
-        v
-            Velocities [rad/s or m/s].
+        v, shape, load, q, state
+            As for `columns`.
         parameters
             (k,) in the order of `parameters`.
-        shape
-            (s,) in the order of `shape`; None for a model without.
-        load
-            Transmitted torques, of the shape of v [N m or N]; for models that need it.
 
         """
-        torque: Array = (self.columns(np.asarray(v, dtype=float), shape, load)
+        torque: Array = (self.columns(np.asarray(v, dtype=float), shape, load, q, state)
                          @ np.asarray(parameters, dtype=float))
         return torque
 
@@ -183,8 +278,33 @@ class FrictionModel(ABC):
                 f'({", ".join(self.shape) or "none"}), not {values.tolist()}')
         return values
 
-    def sampled_passivity(self, shape: ArrayLike | None = None) -> Array:
-        """Return rows that ask for dissipation at all `SPEEDS` and for a viscous part >= 0."""
-        odd = (self.columns(SPEEDS + 1e-12, shape) - self.columns(-SPEEDS - 1e-12, shape)) / 2
-        viscous = np.array([[name == 'viscous' for name in self.parameters]], dtype=float)
-        return np.vstack([odd, viscous])
+    def _motions(self, v: Array, numbers: Array, load: Array | None, q: Array | None,
+                 state: Array | None) -> list[ElementMotion]:
+        if self.needs_load and load is None:
+            raise ConfigurationError(
+                f"the friction model '{self.key}' needs the torque that the joints transmit; "
+                f'give `load`, for instance the torques of a rigid-body model')
+        if q is None and (self.needs_position or (self.has_state and state is None)):
+            raise ConfigurationError(f"the friction model '{self.key}' needs the positions")
+        if self.has_state and state is None:
+            state = self.state(np.asarray(q), numbers)
+        return [ElementMotion(v, q, load, None if state is None else state[..., i])
+                for i in range(len(self.terms))]
+
+
+def _distinct(terms: Sequence[FrictionTerm], kind: str) -> tuple[str, ...]:
+    """Return all names of parameters or shapes; one that is taken has its term's name before."""
+    names: list[str] = []
+    for term in terms:
+        names.extend(f'{term.key}_{name}' if name in names else name
+                     for name in getattr(term, kind))
+    return tuple(names)
+
+
+def _joined(terms: Sequence[FrictionTerm], kind: str) -> tuple[Any, ...]:
+    return tuple(value for term in terms for value in getattr(term, kind))
+
+
+def _slices(sizes: Sequence[int]) -> list[slice]:
+    ends = [0, *accumulate(sizes)]
+    return [slice(first, last) for first, last in pairwise(ends)]

@@ -16,14 +16,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 from robot_identification.arrays import Array
-from robot_identification.dynamics.friction.friction import FrictionModel
+from robot_identification.dynamics.friction.element_motion import ElementMotion
+from robot_identification.dynamics.friction.term import FrictionTerm
 
 
-class SechTanh(FrictionModel):
+class SechTanh(FrictionTerm):
     """
-    Friction (f1 + f2 sech(f3 v)) tanh(f4 v) + Fv v + offset.
+    Friction (f1 + f2 sech(f3 v)) tanh(f4 v).
 
     Smooth everywhere; f2 is the excess of static friction.
 
@@ -35,51 +35,31 @@ class SechTanh(FrictionModel):
     """
 
     name = 'sech_tanh'
-    parameters = ('f1', 'f2', 'viscous', 'offset')
-    units = ('N m', 'N m', 'N m s/rad', 'N m')
-    passive = (True, False, True, False)
+    formula = '(f1 + f2 sech(f3 v)) tanh(f4 v)'
+    parameters = ('f1', 'f2')
+    units = ('N m', 'N m')
+    passive = (True, False)
     shape = ('f3', 'f4')
     shape_units = ('s/rad', 's/rad')
+    shape_powers = (-1.0, -1.0)
     shape_bounds = ((0.5, 200.0), (5.0, 1000.0))
-    formula = '(f1 + f2 sech(f3 v)) tanh(f4 v) + Fv v + offset'
+    contains = ('coulomb',)
 
-    def columns(self, v: Array, shape: ArrayLike | None = None,
-                load: Array | None = None) -> Array:
-        """Return tanh(f4 v), sech(f3 v) tanh(f4 v), v and 1, (..., 4)."""
-        f3, f4 = self.numbers(shape)
-        step = np.tanh(f4 * v)
-        return np.stack([step, _sech(f3 * v) * step, v, np.ones_like(v)], axis=-1)
+    def columns(self, motion: ElementMotion, shape: Array) -> Array:
+        """Return tanh(f4 v) and sech(f3 v) tanh(f4 v), (..., 2)."""
+        step = np.tanh(shape[..., 1] * motion.v)
+        return np.stack([step, _sech(shape[..., 0] * motion.v) * step], axis=-1)
 
-    def moving_columns(self, v: Array, shapes: Array) -> dict[int, Array]:
-        """Return tanh(f4 v) and sech(f3 v) tanh(f4 v) for many (f3, f4)."""
-        step = np.tanh(shapes[:, 1:] * v)
-        return {0: step, 1: _sech(shapes[:, :1] * v) * step}
-
-    def velocity_gradient(self, v: Array, shape: ArrayLike | None = None,
-                          load: Array | None = None) -> Array:
-        """Return d columns / d v, (..., 4)."""
-        f3, f4 = self.numbers(shape)
-        step, peak = np.tanh(f4 * v), _sech(f3 * v)
-        slope = f4 * _sech(f4 * v) ** 2
-        fall = -f3 * np.tanh(f3 * v) * peak
-        return np.stack([slope, fall * step + peak * slope, np.ones_like(v), np.zeros_like(v)],
-                        axis=-1)
-
-    def shape_gradient(self, v: Array, shape: ArrayLike | None = None,
-                       load: Array | None = None) -> Array:
-        """Return d columns / d (f3, f4), (..., 4, 2)."""
-        f3, f4 = self.numbers(shape)
+    def shape_gradient(self, motion: ElementMotion, shape: Array) -> Array:
+        """Return d columns / d (f3, f4), (..., 2, 2)."""
+        v, f3, f4 = motion.v, shape[..., 0], shape[..., 1]
         step, peak = np.tanh(f4 * v), _sech(f3 * v)
         slope = v * _sech(f4 * v) ** 2
-        out = np.zeros((*np.shape(v), 4, 2))
+        out = np.zeros((*np.shape(v), 2, 2))
         out[..., 1, 0] = -v * np.tanh(f3 * v) * peak * step
         out[..., 0, 1] = slope
         out[..., 1, 1] = peak * slope
         return out
-
-    def passivity(self, shape: ArrayLike | None = None) -> Array:
-        """Return f1 >= 0, f1 + f2 >= 0 and Fv >= 0."""
-        return np.array([[1.0, 0.0, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]])
 
 
 def _sech(x: Array) -> Array:

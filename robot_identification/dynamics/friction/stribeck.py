@@ -16,14 +16,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 from robot_identification.arrays import Array
-from robot_identification.dynamics.friction.friction import FrictionModel
+from robot_identification.dynamics.friction.element_motion import ElementMotion
+from robot_identification.dynamics.friction.term import FrictionTerm
 
 
-class Stribeck(FrictionModel):
+class Stribeck(FrictionTerm):
     """
-    Friction [Fc + (Fs - Fc) exp(-(v/vs)^2)] sgn(v) + Fv v + offset.
+    Friction [Fc + (Fs - Fc) exp(-(v/vs)^2)] sgn(v).
 
     References
     ----------
@@ -33,38 +33,24 @@ class Stribeck(FrictionModel):
     """
 
     name = 'stribeck'
-    parameters = ('coulomb', 'static', 'viscous', 'offset')
-    units = ('N m', 'N m', 'N m s/rad', 'N m')
-    passive = (True, True, True, False)
+    formula = '[Fc + (Fs - Fc) exp(-(v/vs)^2)] sgn(v)'
+    parameters = ('coulomb', 'static')
+    units = ('N m', 'N m')
+    passive = (True, True)
     shape = ('vs',)
     shape_units = ('rad/s',)
+    shape_powers = (1.0,)
     shape_bounds = ((0.005, 2.0),)
-    formula = '[Fc + (Fs - Fc) exp(-(v/vs)^2)] sgn(v) + Fv v + offset'
+    abrupt = True
+    contains = ('coulomb',)
 
-    def columns(self, v: Array, shape: ArrayLike | None = None,
-                load: Array | None = None) -> Array:
-        """Return (1 - e) sgn(v), e sgn(v), v and 1 with e = exp(-(v/vs)^2), (..., 4)."""
-        vs, = self.numbers(shape)
-        sign, e = np.sign(v), np.exp(-(v / vs) ** 2)
-        return np.stack([(1 - e) * sign, e * sign, v, np.ones_like(v)], axis=-1)
+    def columns(self, motion: ElementMotion, shape: Array) -> Array:
+        """Return (1 - e) sgn(v) and e sgn(v) with e = exp(-(v/vs)^2), (..., 2)."""
+        static = np.exp(-(motion.v / shape[..., 0]) ** 2) * np.sign(motion.v)
+        return np.stack([np.sign(motion.v) - static, static], axis=-1)
 
-    def moving_columns(self, v: Array, shapes: Array) -> dict[int, Array]:
-        """Return (1 - e) sgn(v) and e sgn(v) for many vs."""
-        sign, e = np.sign(v), np.exp(-(v / shapes) ** 2)
-        part = e * sign
-        return {0: sign - part, 1: part}
-
-    def velocity_gradient(self, v: Array, shape: ArrayLike | None = None,
-                          load: Array | None = None) -> Array:
-        """Return d columns / d v, (..., 4)."""
-        vs, = self.numbers(shape)
-        change = -2 * np.abs(v) / vs ** 2 * np.exp(-(v / vs) ** 2)
-        return np.stack([-change, change, np.ones_like(v), np.zeros_like(v)], axis=-1)
-
-    def shape_gradient(self, v: Array, shape: ArrayLike | None = None,
-                       load: Array | None = None) -> Array:
-        """Return d columns / d vs, (..., 4, 1)."""
-        vs, = self.numbers(shape)
+    def shape_gradient(self, motion: ElementMotion, shape: Array) -> Array:
+        """Return d columns / d vs, (..., 2, 1)."""
+        v, vs = motion.v, shape[..., 0]
         change = np.sign(v) * 2 * v ** 2 / vs ** 3 * np.exp(-(v / vs) ** 2)
-        zero = np.zeros_like(v)
-        return np.stack([-change, change, zero, zero], axis=-1)[..., None]
+        return np.stack([-change, change], axis=-1)[..., None]

@@ -40,7 +40,7 @@ from robot_identification.estimation.online.online_estimator import (
     WIDTH,
 )
 from robot_identification.estimation.variable_projection import best_shape
-from robot_identification.regression import Regression, SeparableRegression
+from robot_identification.regression import Regression, SeparableRegression, shapes_of_speed
 from robot_identification.regression.rows import row_chunks
 
 MEMORY = 20.0
@@ -105,6 +105,7 @@ class RecursiveEstimator(Estimator):
             raise EstimationError(
                 f'the estimator {self.name} is linear and cannot find the shape of the friction '
                 f"'{friction.key}'; take {self.counterpart}, or a friction model without a shape")
+        shapes_of_speed(regression)
         noise = reweight(regression.normal).deviations
         rows = Linearisation(regression.base, not regression.fixed)
         forgetting = self.forgetting if self.forgets else 'none'

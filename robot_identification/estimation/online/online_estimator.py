@@ -111,6 +111,11 @@ class OnlineEstimator:
             raise ConfigurationError(
                 f"the friction model '{structure.friction.key}' needs the transmitted torque, "
                 f'which is not known while the arm moves; take another one')
+        if structure.friction.has_state or structure.friction.needs_position:
+            raise ConfigurationError(
+                f"the friction model '{structure.friction.key}' depends on positions or "
+                f'remembers, which recursive filters cannot follow; identify it from a '
+                f'recording')
         self.noise = np.broadcast_to(np.asarray(noise, dtype=float), (arm.n,)).copy()
         if not np.all(self.noise > 0) or not period > 0 or not (memory is None or memory > 0):
             raise ConfigurationError('noise, period and memory of an online estimator must be '
@@ -159,7 +164,7 @@ class OnlineEstimator:
         if self._rows.elements:    # friction columns follow with the present shape
             columns[:, structure.rotor] = (self._transmission @ a[0]) * self._transmission.T
         else:
-            columns[:, structure.rotor.start:] = structure.drive_columns(v, a)[0]
+            columns[:, structure.rotor.start:] = structure.drive_columns(q, v, a)[0]
         columns = columns[:, self.base.columns]
         speeds = v @ self._transmission.T
         jacobian, predicted = self._rows.rows(columns, speeds, None, self._taps,

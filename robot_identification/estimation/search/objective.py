@@ -120,9 +120,13 @@ class Squared(MeanSquared):
 
     def scales(self) -> Array:
         """Return the reciprocal mean squared torques, (n,)."""
-        normal = self.problem.regression.normal
-        scales: Array = normal.rows / normal.energy()
-        return scales
+        return 1 / _mean_squared_torques(self.problem)
+
+
+def _mean_squared_torques(problem: SearchProblem) -> Array:
+    """Return those of the joints, (n,); infinite without effort, so that it does not count."""
+    normal = problem.regression.normal
+    return np.where(normal.measured, normal.energy() / normal.rows, np.inf)
 
 
 class MeanAbsolute(Objective):
@@ -157,9 +161,7 @@ class Absolute(MeanAbsolute):
 
     def scales(self) -> Array:
         """Return the reciprocal root mean squared torques, (n,)."""
-        normal = self.problem.regression.normal
-        scales: Array = np.sqrt(normal.rows / normal.energy())
-        return scales
+        return np.asarray(1 / np.sqrt(_mean_squared_torques(self.problem)))
 
 
 class MeanAndDeviation(Objective):
@@ -201,7 +203,7 @@ class MeanAndDeviation(Objective):
             matrix, target = normal.joint_rows(joint)
             squares.append(np.sum((population @ matrix.T - target) ** 2, axis=1))
         return self.combine(np.stack([offset[:, None] + slope @ population.T,
-                                      np.array(squares)]), int(normal.rows[0]))
+                                      np.array(squares)]), int(normal.rows.max()))
 
     def terms(self, residuals: Array) -> Array:
         """Return the sums of residuals and of their squares, (2, n, P)."""

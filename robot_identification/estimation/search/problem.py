@@ -22,7 +22,7 @@ from functools import cached_property
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.dynamics.parallel import core_count, single_threaded_blas
-from robot_identification.regression import Regression
+from robot_identification.regression import Regression, shapes_of_speed
 from robot_identification.regression.rows import row_chunks, RowChunk
 
 ROWS = 1024
@@ -52,6 +52,7 @@ class SearchProblem:
         self.base = regression.base
         self.structure = regression.base.structure
         self.shape_size = self.structure.shape.shape if not regression.fixed else (0, 0)
+        shapes_of_speed(regression)
 
     @property
     def rank(self) -> int:
@@ -137,10 +138,10 @@ class SearchProblem:
         if self.linear:
             return []
         friction = self.structure.friction
-        moving = friction.moving_columns(np.linspace(-1.0, 1.0, 3), self.structure.shape[:1])
         k, first = len(friction.parameters), self.structure.friction_part.start
         where = {int(standard): i for i, standard in enumerate(self.base.columns)}
-        return [{c: where[first + e * k + c] for c in moving if first + e * k + c in where}
+        return [{c: where[first + e * k + c] for c in friction.moving
+                 if first + e * k + c in where}
                 for e in range(self.shape_size[0])]
 
     def _chunk(self, rows: RowChunk) -> _Chunk:

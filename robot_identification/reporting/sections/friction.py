@@ -96,13 +96,14 @@ def _range(curve: np.ndarray, data: np.ndarray, bins: np.ndarray) -> list[float]
 
 def _table(content: Mapping[str, Any], active: Sequence[str]) -> Html:
     elements = content['elements']
-    names = list(next(iter(elements.values()))['parameters'])
+    names = list(dict.fromkeys(name for values in elements.values()
+                               for name in values['parameters']))
     rows = []
     for element, values in elements.items():
         rotor = values['rotor_inertia']
         cells: list[Cell | object] = [element]
         cells += [_cell(values['parameters'][name], f'{element}.{name}' in active)
-                  for name in names]
+                  if name in values['parameters'] else '\u2013' for name in names]
         cells.append(_cell(rotor, f'{element}.rotor_inertia' in active))
         cells.append(Cell(number(rotor['nominal']), rotor['nominal'], True))
         rows.append(cells)

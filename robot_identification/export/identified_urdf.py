@@ -15,16 +15,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from xml.etree import ElementTree
-from xml.parsers import expat
 
 import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import Array
 from robot_identification.dynamics import from_pseudo_inertia, IdentifiedModel, pseudo_inertia
 from robot_identification.errors import ModelFileError
+from robot_identification.export.xml_edits import Child, replace_children
 from robot_identification.files import write_text
 
 KEPT = 0.99
@@ -64,7 +63,8 @@ def identified_urdf(model: IdentifiedModel) -> str:
             for link, inertia in fixed.items():
                 changed[link] = _in_link_frame(model, link, factor * inertia)
         changed[moving] = _in_link_frame(model, moving, target - factor * total)
-    return _replace(model.arm.urdf, {link: _element(values) for link, values in changed.items()})
+    return replace_children(model.arm.urdf, {
+        ('link', link): Child('inertial', _element(values)) for link, values in changed.items()})
 
 
 def write_identified_urdf(model: IdentifiedModel, path: str | Path) -> None:
@@ -143,63 +143,3 @@ def _element(parameters: Array) -> str:
     xyz = ' '.join(repr(float(x)) for x in centre)
     return (f'<inertial><origin xyz="{xyz}" rpy="0 0 0"/><mass value="{float(mass)!r}"/>'
             f'<inertia {moments}/></inertial>')
-
-
-def _replace(text: str, elements: Mapping[str, str]) -> str:
-    """Put <inertial> elements into links; every other byte stays."""
-    data = text.encode('utf-8')
-    edits = _Edits(data, elements)
-    for first, last, replacement in sorted(edits.found, reverse=True):
-        data = data[:first] + replacement + data[last:]
-    return data.decode('utf-8')
-
-
-class _Edits:
-    """Finds where in the bytes of a URDF the <inertial> elements of some links are."""
-
-    def __init__(self, data: bytes, elements: Mapping[str, str]) -> None:
-        self._data, self._elements = data, elements
-        self._path: list[str] = []
-        self._link: str | None = None
-        self._first = self._inside = 0
-        self._seen = False
-        self.found: list[tuple[int, int, bytes]] = []
-        self._parser = expat.ParserCreate('utf-8')
-        self._parser.StartElementHandler = self._start
-        self._parser.EndElementHandler = self._end
-        self._parser.Parse(data, True)
-
-    def _start(self, name: str, attributes: Mapping[str, str]) -> None:
-        self._path.append(name)
-        place = self._parser.CurrentByteIndex
-        if self._path == ['robot', 'link']:
-            self._link, self._seen = attributes.get('name'), False
-            self._inside = place
-        elif self._path == ['robot', 'link', 'inertial']:
-            self._first = place
-
-    def _end(self, name: str) -> None:
-        wanted = self._link in self._elements
-        if wanted and self._path == ['robot', 'link', 'inertial']:
-            last = self._data.index(b'>', self._closing('inertial', self._first)) + 1
-            new = b'' if self._seen else self._elements[str(self._link)].encode()
-            self.found.append((self._first, last, new))
-            self._seen = True
-        elif wanted and self._path == ['robot', 'link'] and not self._seen:
-            self._insert(self._elements[str(self._link)].encode())
-        self._path.pop()
-
-    def _insert(self, element: bytes) -> None:
-        """Give an element to a link that has none."""
-        last = self._closing('link', self._inside)
-        if self._data[last:last + 2] == b'</':
-            self.found.append((last, last, element))
-        else:
-            self.found.append((last, last + 2, b'>' + element + b'</link>'))
-
-    def _closing(self, name: str, start: int) -> int:
-        """Return where the element that ends here and began at `start` has `</name>` or `/>`."""
-        last = self._parser.CurrentByteIndex
-        if self._data.startswith(f'</{name}'.encode(), last):
-            return last
-        return self._data.index(b'/>', start)

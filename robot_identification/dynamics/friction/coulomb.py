@@ -1,0 +1,78 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Coulomb friction, abrupt and smooth."""
+
+from __future__ import annotations
+
+import numpy as np
+from robot_identification.arrays import Array
+from robot_identification.dynamics.friction.element_motion import ElementMotion
+from robot_identification.dynamics.friction.term import FrictionTerm
+
+
+class Coulomb(FrictionTerm):
+    """
+    Friction Fc sgn(v).
+
+    References
+    ----------
+    B. Armstrong-Helouvry, P. Dupont, C. Canudas de Wit, "A survey of models, analysis tools and
+    compensation methods for the control of machines with friction", Automatica 30(7), 1994.
+
+    """
+
+    name = 'coulomb'
+    formula = 'Fc sgn(v)'
+    parameters = ('coulomb',)
+    units = ('N m',)
+    passive = (True,)
+    candidate = False
+
+    def columns(self, motion: ElementMotion, shape: Array) -> Array:
+        """Return sgn(v), (..., 1)."""
+        return np.sign(motion.v)[..., None]
+
+
+class SmoothCoulomb(FrictionTerm):
+    """
+    Friction Fc (2/pi) atan(k v) with a fixed k.
+
+    Linear in its parameter and continuous at zero, so a controller can compensate it.
+
+    Parameters
+    ----------
+    steepness
+        The slope k [s/rad or s/m]; at abs(v) = 6.3/k the smooth term has reached 90 % of Fc.
+
+    References
+    ----------
+    W. Wu, S. Zhu, X. Wang, H. Liu, "Closed-loop dynamic parameter identification of robot
+    manipulators using modified Fourier series", Int. J. Advanced Robotic Systems 9, 2012.
+
+    """
+
+    name = 'smooth'
+    formula = 'Fc (2/pi) atan(k v), k = 100 s/rad'
+    parameters = ('coulomb',)
+    units = ('N m',)
+    passive = (True,)
+    contains = ('coulomb',)
+
+    def __init__(self, steepness: float = 100.0) -> None:
+        self.steepness = steepness
+
+    def columns(self, motion: ElementMotion, shape: Array) -> Array:
+        """Return (2/pi) atan(k v), (..., 1)."""
+        smooth: Array = 2 / np.pi * np.arctan(self.steepness * motion.v)[..., None]
+        return smooth

@@ -1,0 +1,184 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The bodies of an arm, as formats with one link a joint want them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from xml.etree import ElementTree
+
+import numpy as np
+import pinocchio as pin
+from robot_identification.arrays import Array, read_only
+from robot_identification.dynamics import IdentifiedModel
+from robot_identification.dynamics.kinematics import Kinematics
+from robot_identification.errors import ModelFileError
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """
+    A moving link with everything that is fixed to it.
+
+    Parameters
+    ----------
+    link, joint
+        Name of the moving link and of the joint that moves it.
+    parent
+        Index of the body before, -1 for the base.
+    placement
+        Frame of the joint in the parent's, (4, 4).
+    axis
+        Of the joint in its own frame, (3,).
+    slides
+        Whether the joint is prismatic.
+    lower, upper, effort, velocity
+        Limits; infinite where there are none.
+    mass
+        [kg].
+    centre
+        Of mass in the joint's frame, (3,) [m].
+    inertia
+        About the centre of mass, (3, 3) [kg m^2].
+
+    """
+
+    link: str
+    joint: str
+    parent: int
+    placement: Array
+    axis: Array
+    slides: bool
+    lower: float
+    upper: float
+    effort: float
+    velocity: float
+    mass: float
+    centre: Array
+    inertia: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Geometry:
+    """
+    A shape on a body.
+
+    Parameters
+    ----------
+    body
+        Index of the body, -1 for the base.
+    kind
+        'visual' or 'collision'.
+    placement
+        In the joint's frame of the body, (4, 4).
+    element
+        What <geometry> holds in the URDF: a box, cylinder, sphere or mesh.
+
+    """
+
+    body: int
+    kind: str
+    placement: Array
+    element: ElementTree.Element
+
+
+def bodies_of(model: IdentifiedModel) -> list[Body]:
+    """
+    Return the bodies of a model, parents before children.
+
+    Parameters
+    ----------
+    model
+        The identified model.
+
+    Raises
+    ------
+    ModelFileError
+        A body has no mass.
+
+    """
+    arm, kinematics = model.arm, Kinematics.of(model.arm)
+    root = ElementTree.fromstring(arm.folded_urdf)
+    links = {joint.get('name', ''): joint.find('child').get('link', '')  # type: ignore[union-attr]
+             for joint in root.findall('joint')}
+    found = []
+    for i, joint in enumerate(arm.joint_names):
+        placement = np.eye(4)
+        placement[:3, :3] = kinematics.rotations[i]
+        placement[:3, 3] = kinematics.translations[i]
+        mass = float(model.inertial[i, 0])
+        if not mass > 0:
+            raise ModelFileError(f"the link that '{joint}' moves has the mass {mass:g} kg, which "
+                                 f'no description of a robot can carry')
+        inertia = pin.Inertia.FromDynamicParameters(np.array(model.inertial[i]))
+        found.append(Body(
+            links[joint], joint, int(kinematics.parents[i]), read_only(placement),
+            kinematics.axes[i], bool(arm.prismatic[i]), float(arm.limits.lower[i]),
+            float(arm.limits.upper[i]), float(arm.limits.torque[i]),
+            float(arm.limits.velocity[i]), mass, read_only(inertia.lever),
+            read_only(inertia.inertia)))
+    return found
+
+
+def geometries_of(model: IdentifiedModel) -> Iterator[Geometry]:
+    """
+    Yield the shapes of the URDF's links.
+
+    Parameters
+    ----------
+    model
+        The identified model.
+
+    """
+    pinocchio = model.arm.model
+    for link in ElementTree.fromstring(model.arm.folded_urdf).findall('link'):
+        frame = pinocchio.frames[pinocchio.getFrameId(link.get('name', ''), pin.FrameType.BODY)]
+        for kind in ('visual', 'collision'):
+            for shape in link.findall(kind):
+                geometry = shape.find('geometry')
+                if geometry is None or not len(geometry):
+                    continue
+                placement = frame.placement.homogeneous @ _origin(shape.find('origin'))
+                yield Geometry(frame.parentJoint - 1, kind, read_only(placement), geometry[0])
+
+
+def base_link(model: IdentifiedModel) -> str:
+    """Return the name of the link that the arm stands on; 'world' belongs to simulators."""
+    root = ElementTree.fromstring(model.arm.folded_urdf)
+    children = {joint.find('child').get('link')  # type: ignore[union-attr]
+                for joint in root.findall('joint')}
+    name = next(link.get('name', '') for link in root.findall('link')
+                if link.get('name') not in children)
+    return 'base_of_world' if name == 'world' else name
+
+
+def _origin(element: ElementTree.Element | None) -> Array:
+    placement = np.eye(4)
+    if element is not None:
+        rpy = [float(x) for x in element.get('rpy', '0 0 0').split()]
+        placement[:3, :3] = pin.rpy.rpyToMatrix(*rpy)
+        placement[:3, 3] = [float(x) for x in element.get('xyz', '0 0 0').split()]
+    return placement
+
+
+def quaternion(rotation: Array) -> Array:
+    """Return the unit quaternion w, x, y, z of a rotation, (4,)."""
+    x, y, z, w = pin.Quaternion(np.array(rotation)).coeffs()
+    return np.array([w, x, y, z])
+
+
+def numbers(values: Array | list[float]) -> str:
+    """Return numbers as text that reads back to the same bits."""
+    return ' '.join(repr(float(x) + 0.0) for x in values)

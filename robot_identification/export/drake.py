@@ -1,0 +1,70 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""URDF with Drake's own elements: rotor inertia as reflected inertia of actuators."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+from robot_identification.arm.urdf import fold_urdf
+from robot_identification.export.friction_fit import fit_viscous_friction
+from robot_identification.export.identified_urdf import identified_urdf
+from robot_identification.export.target import Exported, Source, Target
+
+NAMESPACE = 'http://drake.mit.edu'
+
+
+class DrakeTarget(Target):
+    """Drake knows viscous friction and reflected inertia, and no Coulomb friction in joints."""
+
+    name = 'drake'
+    summary = 'URDF for Drake: inertias, damping, drake:rotor_inertia of actuators'
+
+    def export(self, source: Source) -> Exported:
+        """Return the URDF."""
+        model, wanted = source.model, source.options.friction
+        ElementTree.register_namespace('drake', NAMESPACE)
+        folded, _ = fold_urdf(identified_urdf(model), 'the identified URDF', model.arm.locked)
+        root = ElementTree.fromstring(folded)
+        root.insert(0, ElementTree.Comment(
+            ' Identified by robot_identification. Drake has no Coulomb friction in joints: '
+            'damping is the viscous friction that comes nearest to all of the friction. '))
+        viscous, left = fit_viscous_friction(source.fit)
+        joints = {joint.get('name', ''): joint for joint in root.findall('joint')}
+        for transmission in root.findall('transmission'):
+            joint = transmission.find('joint')
+            if joint is not None and joint.get('name') in model.arm.joint_names:
+                root.remove(transmission)    # one actuator a joint
+        for j, name in enumerate(model.arm.joint_names):
+            for element in joints[name].findall('dynamics'):
+                joints[name].remove(element)
+            if wanted:
+                ElementTree.SubElement(joints[name], 'dynamics', damping=repr(float(viscous[j])))
+            root.append(_transmission(name, float(model.rotor_inertia[j])))
+        losses = source.losses(f"friction '{model.friction}', viscous friction in its place",
+                               left) if wanted else source.friction_losses()
+        text = '<?xml version="1.0"?>\n' + ElementTree.tostring(root, encoding='unicode') + '\n'
+        return Exported({f'{source.name}.drake.urdf': text},
+                        (*losses, *source.rotor_losses(carried=True),
+                         *source.balancer_losses()))
+
+
+def _transmission(joint: str, inertia: float) -> ElementTree.Element:
+    transmission = ElementTree.Element('transmission', name=f'{joint}_transmission')
+    ElementTree.SubElement(transmission, 'type').text = 'transmission_interface/SimpleTransmission'
+    ElementTree.SubElement(transmission, 'joint', name=joint)
+    actuator = ElementTree.SubElement(transmission, 'actuator', name=f'{joint}_actuator')
+    ElementTree.SubElement(actuator, f'{{{NAMESPACE}}}gear_ratio', value='1')
+    ElementTree.SubElement(actuator, f'{{{NAMESPACE}}}rotor_inertia', value=repr(inertia))
+    return transmission

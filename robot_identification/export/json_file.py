@@ -1,0 +1,148 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The model as JSON, with its schema."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+import numpy as np
+from robot_identification.dynamics import get_friction
+from robot_identification.dynamics.inertial import INERTIAL_NAMES, INERTIAL_UNITS
+from robot_identification.export.bodies import bodies_of, Body
+from robot_identification.export.target import Exported, Source, Target
+
+SCHEMA_NAME = 'robot_identification/export/1'
+NUMBER: dict[str, Any] = {'type': 'number'}
+NUMBER_OR_NULL: dict[str, Any] = {'type': ['number', 'null']}
+NAMES: dict[str, Any] = {'type': 'array', 'items': {'type': 'string'}}
+
+
+def _vector(size: int | None = None) -> dict[str, Any]:
+    limits = {} if size is None else {'minItems': size, 'maxItems': size}
+    return {'type': 'array', 'items': NUMBER, **limits}
+
+
+def _record(**properties: Any) -> dict[str, Any]:
+    return {'type': 'object', 'properties': properties, 'required': sorted(properties),
+            'additionalProperties': False}
+
+
+SCHEMA: dict[str, Any] = {
+    '$schema': 'https://json-schema.org/draft/2020-12/schema',
+    '$id': 'urn:robot_identification:export:1',
+    'title': 'Identified dynamic model of a robot arm',
+    'description': 'SI units: m, kg, s, rad, N m (sliding joints: N). Joint torque = rigid bodies '
+                   "+ transmission' (rotor_inertia transmission a + friction) + "
+                   'balancers.',
+    **_record(
+        schema={'const': SCHEMA_NAME},
+        name={'type': 'string'},
+        gravity={**_vector(3), 'description': 'in the base frame [m/s^2]'},
+        inertial_names={**NAMES, 'description': 'order of the inertial parameters'},
+        inertial_units=NAMES,
+        joints={'type': 'array', 'items': _record(
+            name={'type': 'string'}, link={'type': 'string'},
+            type={'enum': ['revolute', 'continuous', 'prismatic']},
+            parent={'type': 'integer', 'description': 'index of the joint before, -1: the base'},
+            placement={'type': 'array', 'items': _vector(4), 'minItems': 4, 'maxItems': 4,
+                       'description': 'joint frame in the frame of the joint before, at q = 0'},
+            axis=_vector(3), lower=NUMBER_OR_NULL, upper=NUMBER_OR_NULL,
+            velocity=NUMBER_OR_NULL, effort=NUMBER_OR_NULL, mass=NUMBER,
+            centre_of_mass={**_vector(3), 'description': 'in the joint frame [m]'},
+            inertia={'type': 'array', 'items': _vector(3), 'minItems': 3, 'maxItems': 3,
+                     'description': 'about the centre of mass, axes of the joint [kg m^2]'},
+            inertial_parameters={**_vector(10), 'description': 'about the joint frame'},
+            delay={**NUMBER, 'description': 'of the torque after the position [s]'},
+            coulomb={**NUMBER, 'description': 'of the fit of simple friction'},
+            viscous={**NUMBER, 'description': 'of the fit of simple friction'},
+            fit_error={**NUMBER, 'description': 'what the fit leaves, rms [N m or N]'})},
+        drives={'type': 'array', 'items': _record(
+            name={'type': 'string'}, transmission=_vector(), rotor_inertia=NUMBER,
+            friction_parameters=_vector(), friction_shape=_vector())},
+        balancers={'type': 'array', 'items': _record(
+            name={'type': 'string'}, joint={'type': 'string'}, kind={'type': 'string'},
+            strength=NUMBER, geometry={'type': 'object'})},
+        friction=_record(
+            model={'type': 'string'}, formula={'type': 'string'}, parameter_names=NAMES,
+            shape_names=NAMES, fitted_over={'type': 'string'}))}
+
+
+class JsonTarget(Target):
+    """JSON with everything, and the schema beside it."""
+
+    name = 'json'
+    summary = 'JSON of all parameters, with its JSON schema'
+
+    def export(self, source: Source) -> Exported:
+        """Return model and schema."""
+        text = json.dumps(contents(source), indent=1, allow_nan=False) + '\n'
+        return Exported({f'{source.name}.json': text,
+                         f'{source.name}.schema.json': json.dumps(SCHEMA, indent=1) + '\n'})
+
+
+def contents(source: Source) -> dict[str, Any]:
+    """
+    Return the model as mappings, lists, texts and numbers.
+
+    Parameters
+    ----------
+    source
+        Model and fit.
+
+    """
+    model = source.model
+    arm, friction = model.arm, get_friction(model.friction)
+    return {
+        'schema': SCHEMA_NAME, 'name': source.name, 'gravity': _list(arm.gravity),
+        'inertial_names': list(INERTIAL_NAMES), 'inertial_units': list(INERTIAL_UNITS),
+        'joints': [_joint(source, j, body) for j, body in enumerate(bodies_of(model))],
+        'drives': [
+            {'name': name, 'transmission': _list(row), 'rotor_inertia': float(inertia),
+             'friction_parameters': _list(parameters), 'friction_shape': _list(shape)}
+            for name, row, inertia, parameters, shape in zip(
+                arm.element_names, arm.transmission, model.rotor_inertia,
+                model.friction_parameters, model.friction_shape)],
+        'balancers': [
+            {'name': b.name, 'joint': b.joint, 'kind': b.kind, 'strength': float(strength),
+             'geometry': {key: value for key, value in dataclasses.asdict(b).items()
+                          if key not in ('name', 'joint', 'strength')}}
+            for b, strength in zip(arm.balancers, model.balancers)],
+        'friction': {'model': model.friction, 'formula': friction.formula,
+                     'parameter_names': list(friction.parameters),
+                     'shape_names': list(friction.shape), 'fitted_over': source.states.origin}}
+
+
+def _joint(source: Source, j: int, body: Body) -> dict[str, Any]:
+    bounded = np.isfinite(body.upper - body.lower)
+    return {
+        'name': body.joint, 'link': body.link,
+        'type': 'prismatic' if body.slides else 'revolute' if bounded else 'continuous',
+        'parent': body.parent, 'placement': [_list(row) for row in body.placement],
+        'axis': _list(body.axis), 'lower': _known(body.lower), 'upper': _known(body.upper),
+        'velocity': _known(body.velocity), 'effort': _known(body.effort), 'mass': body.mass,
+        'centre_of_mass': _list(body.centre), 'inertia': [_list(row) for row in body.inertia],
+        'inertial_parameters': _list(source.model.inertial[j]),
+        'delay': float(source.model.delay[j]), 'coulomb': float(source.fit.coulomb[j]),
+        'viscous': float(source.fit.viscous[j]), 'fit_error': float(source.fit.left()[j])}
+
+
+def _known(value: float) -> float | None:
+    return value if np.isfinite(value) else None
+
+
+def _list(values: Any) -> list[float]:
+    return [float(x) for x in values]

@@ -1,0 +1,216 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Models to export, and what the programs that read the exports compute from them."""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import io
+import os
+from pathlib import Path
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+from robot_identification import Arm, IdentifiedModel, inverse_dynamics, load_arm
+from robot_identification.dynamics import get_friction
+from robot_identification.export import export_model, ExportOptions
+from simulation_arms import MIXED, two_link
+
+
+def coupled():
+    """Return an arm whose second drive turns with both joints."""
+    arm = two_link()
+    drives = dataclasses.replace(arm.drives, coupling=np.array([[1.0, 0.0], [1.0, 1.0]]))
+    return dataclasses.replace(arm, drives=drives)
+
+
+ARMS = {'panda': lambda: load_arm('panda'), 'ur10e': lambda: load_arm('ur10e'),
+        'xarm7': lambda: load_arm('xarm7'), 'mixed': lambda: Arm.from_urdf(MIXED),
+        'coupled': coupled}
+
+
+def exported_model(arm, friction='coulomb_viscous', seed=0):
+    """Return a model of an arm with friction of that kind, its offset not nothing."""
+    rng = np.random.default_rng(seed)
+    family, m = get_friction(friction), len(arm.transmission)
+    bounds = np.array(family.shape_bounds, dtype=float).reshape(-1, 2)
+    shape = np.tile(np.exp(np.log(bounds).mean(axis=1)), (m, 1))
+    return IdentifiedModel(
+        arm, arm.inertial_parameters * 1.1, rng.uniform(0.05, 0.3, m), friction,
+        rng.uniform(0.1, 0.5, (m, len(family.parameters))), friction_shape=shape)
+
+
+def states(n, count=200, seed=1):
+    """Return random q, v, a, (3, count, n)."""
+    return np.random.default_rng(seed).normal(size=(3, count, n)) * 2.0
+
+
+def relative(found, expected):
+    """Return the largest error of a state over that state's largest value."""
+    found, expected = (np.reshape(x, (len(x), -1)) for x in (found, expected))
+    return float((np.abs(found - expected).max(axis=1)
+                  / np.maximum(np.abs(expected).max(axis=1), 1e-300)).max())
+
+
+def rigid(model, q, v, a):
+    """Return torques of the rigid bodies and of the rotors, (N, n) each."""
+    transmission = model.arm.transmission
+    return (inverse_dynamics(model.arm, q, v, a, model.inertial),
+            (a @ transmission.T * model.rotor_inertia) @ transmission)
+
+
+def export_to(model, target, folder, **options):
+    """Write an export into a folder and return the path of its main file and the export."""
+    exported = export_model(model, target, ExportOptions(**options))
+    for name, content in exported.files.items():
+        (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    return folder / next(iter(exported.files)), exported
+
+
+def pinocchio_error(model, folder):
+    """Return the error of Pinocchio's inverse dynamics of the exported URDF."""
+    path, _ = export_to(model, 'urdf', folder)
+    again = Arm.from_urdf(path, locked=model.arm.locked, gravity=model.arm.gravity)
+    q, v, a = states(model.arm.n)
+    return relative(inverse_dynamics(again, q, v, a), rigid(model, q, v, a)[0])
+
+
+def mujoco_error(model, folder):
+    """Return the error of MuJoCo's inverse dynamics of the MJCF, armature included."""
+    import mujoco
+    path, _ = export_to(model, 'mjcf', folder, friction=False)
+    engine = mujoco.MjModel.from_xml_path(str(path))
+    engine.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
+    data, found = mujoco.MjData(engine), []
+    place = [int(engine.joint(joint).dofadr[0]) for joint in model.arm.joint_names]
+    q, v, a = states(model.arm.n)
+    for k in range(len(q)):
+        data.qpos[place], data.qvel[place], data.qacc[place] = q[k], v[k], a[k]
+        mujoco.mj_inverse(engine, data)
+        found.append(data.qfrc_inverse[place])
+    return relative(np.array(found), sum(rigid(model, q, v, a)))
+
+
+def drake_error(model, folder, target):
+    """Return the error of Drake's inverse dynamics of the URDF or of the SDF (libsdformat)."""
+    from pydrake.multibody.parsing import Parser
+    from pydrake.multibody.plant import MultibodyPlant
+    from pydrake.multibody.tree import MultibodyForces
+    path, _ = export_to(model, target, folder, friction=False)
+    plant = MultibodyPlant(0.0)
+    instance, = Parser(plant).AddModels(str(path))
+    first = next((plant.get_body(index) for index in plant.GetBodyIndices(instance)), None)
+    if target == 'drake' and 'name="world"' not in path.read_text():    # it would float
+        plant.WeldFrames(plant.world_frame(), first.body_frame())
+    plant.mutable_gravity_field().set_gravity_vector(model.arm.gravity)
+    plant.Finalize()
+    context = plant.CreateDefaultContext()
+    q, v, a = states(model.arm.n)
+    place = [plant.GetJointByName(joint).velocity_start() for joint in model.arm.joint_names]
+    found = np.zeros_like(q)
+    for k in range(len(q)):
+        for row, values in ((q, plant.SetPositions), (v, plant.SetVelocities)):
+            full = np.zeros(model.arm.n)
+            full[place] = row[k]
+            values(context, full)
+        forces = MultibodyForces(plant)
+        plant.CalcForceElementsContribution(context, forces)
+        full = np.zeros(model.arm.n)
+        full[place] = a[k]
+        found[k] = plant.CalcInverseDynamics(context, full, forces)[place]
+    bodies, rotors = rigid(model, q, v, a)
+    if target == 'drake':
+        own = np.diag(model.rotor_inertia[:model.arm.n])
+        rotors = a @ own
+    return relative(found, bodies + (rotors if target == 'drake' else 0.0))
+
+
+def numpy_error(model, folder):
+    """Return the error of the NumPy module, friction included."""
+    path, _ = export_to(model, 'python', folder)
+    q, v, a = states(model.arm.n)
+    return relative(module(path)['inverse_dynamics'](q, v, a), model.torque(q, v, a))
+
+
+def c_error(model, folder):
+    """Return the error of the compiled C code, friction included."""
+    path, _ = export_to(model, 'c', folder)
+    q, v, a = states(model.arm.n)
+    found = Compiled(path).call('inverse_dynamics', q, v, a, size=model.arm.n)
+    return relative(found, model.torque(q, v, a))
+
+
+def module(path):
+    """Return the names of a Python module."""
+    names = {}
+    exec(path.read_text(), names)
+    return names
+
+
+class Compiled:
+    """A shared library made from exported C code."""
+
+    FLAGS = ('-std=c99', '-pedantic', '-Wall', '-Wextra', '-Werror', '-O2')
+
+    def __init__(self, source):
+        self.name = source.stem
+        library = source.with_suffix('.so')
+        subprocess.run(['cc', *self.FLAGS, '-shared', '-fPIC', str(source), '-o', str(library),
+                        '-lm'], check=True, capture_output=True, text=True)
+        self.library = ctypes.CDLL(str(library))
+
+    def call(self, function, *inputs, size):
+        """Return the results of a function for rows of inputs, (N, size)."""
+        pointer, out = ctypes.POINTER(ctypes.c_double), np.zeros((len(inputs[0]), size))
+        inputs = [np.ascontiguousarray(x) for x in inputs]
+        run = getattr(self.library, f'{self.name}_{function}')
+        for k in range(len(out)):
+            run(*(x[k].ctypes.data_as(pointer) for x in inputs), out[k].ctypes.data_as(pointer))
+        return out
+
+
+READERS = {
+    'urdf': ('Pinocchio', 'rigid bodies', pinocchio_error),
+    'mjcf': ('MuJoCo', 'rigid bodies and rotors', mujoco_error),
+    'sdf': ('libsdformat in Drake', 'rigid bodies',
+            lambda model, folder: drake_error(model, folder, 'sdf')),
+    'drake': ('Drake', 'rigid bodies and rotors',
+              lambda model, folder: drake_error(model, folder, 'drake')),
+    'c': ('cc', 'everything', c_error),
+    'python': ('NumPy', 'everything', numpy_error)}
+
+
+def main():
+    """Print the table of the exports: who read them and how far the torques are apart."""
+    table = io.StringIO()
+    table.write(f'| target | read by | compared | {" | ".join(ARMS)} |\n')
+    table.write('| --- ' * (3 + len(ARMS)) + '|\n')
+    for target, (reader, compared, error) in READERS.items():
+        cells = []
+        for make in ARMS.values():
+            with tempfile.TemporaryDirectory() as folder:
+                try:
+                    cells.append(f'{error(exported_model(make()), Path(folder)):.0e}')
+                except ImportError:
+                    cells.append('not installed')
+        table.write(f'| {target} | {reader} | {compared} | {" | ".join(cells)} |\n')
+    sys.stdout.write(table.getvalue())
+
+
+if __name__ == '__main__':
+    os.environ.setdefault('OMP_NUM_THREADS', '1')
+    main()

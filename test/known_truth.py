@@ -1,0 +1,75 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Samples whose parameters are known: sums of sines of an arm that is as its URDF says."""
+
+from __future__ import annotations
+
+import numpy as np
+from robot_identification import inverse_dynamics
+from robot_identification.dynamics import ModelStructure
+from robot_identification.signals import Samples
+
+
+def samples_of(arm, count=3000, rate=200.0, seed=0, cutoff=np.inf, segments=None, noise=0.1):
+    rng = np.random.default_rng(seed)
+    t = np.arange(count) / rate
+    omega, phase = rng.uniform(1, 6, size=(2, arm.n)), rng.uniform(0, 6, size=(2, arm.n))
+    angle = omega[:, None] * t[:, None] + phase[:, None]
+    q = np.sum(np.sin(angle), axis=0) * 0.4
+    v = np.sum(omega[:, None] * np.cos(angle), axis=0) * 0.4
+    a = -np.sum(omega[:, None] ** 2 * np.sin(angle), axis=0) * 0.4
+    tau = inverse_dynamics(arm, q, v, a) + noise * rng.normal(size=q.shape)
+    return Samples(t, q, v, a, tau, rate, arm.joint_names,
+                   segments or (slice(0, count),), decimation_cutoff=cutoff)
+
+
+def friction_samples(arm, name, seed=0, noise=0.02, rate=200.0, seconds=8.0):
+    """Return samples of a matched arm with this friction, and the truth."""
+    rng = np.random.default_rng(seed)
+    structure = ModelStructure.of(arm, name)
+    low, high = np.log(np.moveaxis(structure.shape_bounds, -1, 0))
+    shape = np.exp(low + rng.uniform(0.4, 0.6, low.shape) * (high - low))
+    structure = structure.at(shape)
+    t = np.arange(0, seconds, 1 / rate)
+    w, phase = np.array([0.75, 2.5, 4.5])[:, None, None], rng.uniform(0, 6, (3, 1, arm.n))
+    size = np.array([1.2, 0.5, 0.1])[:, None, None]
+    angle = w * t[:, None] + phase
+    q, v, a = ((size * x).sum(axis=0) for x in (
+        np.sin(angle), w * np.cos(angle), -w ** 2 * np.sin(angle)))
+    standard = np.concatenate([arm.inertial_parameters.ravel(),
+                               rng.uniform(0.1, 0.3, len(arm.transmission)),
+                               rng.uniform(1, 3, structure.count - 11 * arm.n)])
+    for place, parameter in enumerate(structure.friction.parameters):
+        own = standard[22:].reshape(2, -1)[:, place]
+        if parameter.startswith('f1') and name.startswith('bompos'):
+            own += 6.0    # friction has to dissipate
+        if parameter.startswith('load'):
+            own *= 0.1
+    load = (structure.columns(q, v, a, np.zeros_like(q))[..., :10 * arm.n]
+            @ standard[:10 * arm.n]) if structure.friction.needs_load else None
+    tau = structure.columns(q, v, a, load) @ standard
+    noisy = tau + noise * rng.normal(size=tau.shape)
+    parts = (slice(0, 900), slice(900, len(t)))
+    return Samples(t, q, v, a, noisy, rate, arm.joint_names, parts,
+                   decimation_cutoff=40.0), shape, standard, tau, load
+
+
+def standard_truth(structure, truth):
+    standard = np.zeros(structure.count)
+    standard[structure.inertial] = truth.inertial.ravel()
+    standard[structure.rotor] = truth.rotor_inertia
+    friction = np.zeros((len(truth.rotor_inertia), 3))
+    friction[:, 0], friction[:, 1] = truth.friction.coulomb, truth.friction.viscous
+    standard[structure.friction_part] = friction.ravel()
+    return standard

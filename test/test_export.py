@@ -1,0 +1,328 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Exports: the programs that read them compute the model's torques, and losses are said."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import shutil
+import subprocess
+import sys
+
+from export_checks import (
+    ARMS,
+    Compiled,
+    export_to,
+    exported_model,
+    module,
+    READERS,
+    relative,
+    states,
+)
+import mujoco
+import numpy as np
+import pytest
+from robot_identification import joint_torque_regressor, load_arm
+from robot_identification.arm import Arm
+from robot_identification.arm.balancers import CoilSpring, GasSpring
+from robot_identification.dynamics import (
+    FRICTION_MODELS,
+    FRICTION_TERMS,
+    FrictionTerm,
+    get_friction,
+)
+from robot_identification.errors import ConfigurationError, ExportError, UnknownNameError
+from robot_identification.export import export_model, ExportOptions, save_export, TARGETS
+from robot_identification.export.chain import chain_of
+from robot_identification.export.expressions import Graph, needed
+from robot_identification.export.rigid_body import RigidBody
+import scipy.io
+from simulation_arms import MIXED, two_link
+
+NEEDS = {'sdf': 'pydrake', 'drake': 'pydrake'}
+EXACT = {'c': 1e-12, 'python': 1e-12}
+COMPILER = pytest.mark.skipif(shutil.which('cc') is None, reason='no C compiler is installed')
+
+
+@pytest.mark.parametrize('name', ['mixed', 'coupled', 'xarm7'])
+@pytest.mark.parametrize('target', READERS)
+def test_readers_compute_the_torques_of_the_model(target, name, tmp_path):
+    """Drake's reflected inertia knows no coupling, so there the rotors are each joint's own."""
+    if target in NEEDS:
+        pytest.importorskip(NEEDS[target], reason='Drake is not installed')
+    if target == 'c' and shutil.which('cc') is None:
+        pytest.skip('no C compiler is installed')
+    error = READERS[target][2](exported_model(ARMS[name]()), tmp_path)
+    assert error < EXACT.get(target, 1e-9)
+
+
+@COMPILER
+def test_compiled_code_is_the_model_on_ten_thousand_states(tmp_path):
+    model = exported_model(load_arm('panda'), 'stribeck_asymmetric')
+    path, _ = export_to(model, 'c', tmp_path, regressor=True)
+    compiled, n = Compiled(path), model.arm.n
+    q, v, a = states(n, 10_000)
+    tau = model.torque(q, v, a)
+    assert relative(compiled.call('inverse_dynamics', q, v, a, size=n), tau) < 1e-12
+    assert relative(compiled.call('forward_dynamics', q, v, tau, size=n), a) < 1e-9
+    rest = np.zeros_like(q[:500])
+    assert relative(compiled.call('gravity', q[:500], size=n), model.torque(q[:500], rest, rest)
+                    - model.drive_torque(rest, rest)) < 1e-12
+    assert relative(compiled.call('mass_matrix', q[:500], size=n * n),
+                    model.mass_matrix(q[:500]).reshape(500, -1)) < 1e-12
+    assert relative(compiled.call('regressor', q[:500], v[:500], a[:500], size=10 * n * n),
+                    joint_torque_regressor(model.arm, q[:500], v[:500], a[:500])) < 1e-12
+
+
+@pytest.mark.parametrize('friction', [
+    *(name for name in FRICTION_MODELS if name != 'load_dependent_literal'),
+    'coulomb_viscous_asymmetric'])
+def test_every_friction_model_has_an_exact_form(friction, tmp_path):
+    model = exported_model(two_link(), friction)
+    path, exported = export_to(model, 'python', tmp_path, strict=True)
+    assert not exported.losses
+    names = module(path)
+    q, v, a = states(2)
+    tau = model.torque(q, v, a)
+    assert relative(names['inverse_dynamics'](q, v, a), tau) < 1e-12
+    load = names['rigid_body_torque'](q, v, a)
+    expected = model.friction_torque(v, load) @ model.arm.transmission
+    assert relative(names['friction'](v, load), expected) < 1e-12
+
+
+@COMPILER
+def test_friction_that_needs_the_load_is_solved_for_in_forward_dynamics(tmp_path):
+    model = exported_model(Arm.from_urdf(MIXED), 'load_dependent')
+    q, v, a = states(3)
+    tau = model.torque(q, v, a)
+    path, _ = export_to(model, 'c', tmp_path)
+    assert relative(Compiled(path).call('forward_dynamics', q, v, tau, size=3), a) < 1e-10
+    path, _ = export_to(model, 'python', tmp_path)
+    assert relative(module(path)['forward_dynamics'](q, v, tau), a) < 1e-10
+
+
+@pytest.mark.skipif(shutil.which('c++') is None, reason='no C++ compiler is installed')
+def test_the_header_serves_cpp(tmp_path):
+    path, _ = export_to(exported_model(two_link()), 'c', tmp_path, name='my-arm 2')
+    assert path.name == 'my_arm_2.c'
+    (tmp_path / 'main.cpp').write_text(
+        '#include "my_arm_2.h"\n#include <array>\nint main() { std::array<double, '
+        'MY_ARM_2_JOINTS> q{}, tau{}; my_arm_2_gravity(q.data(), tau.data()); '
+        'return tau[0] > 1e9; }\n')
+    for words in (['cc', *Compiled.FLAGS, '-c', str(path), '-o', str(tmp_path / 'a.o')],
+                  ['c++', '-std=c++17', '-Wall', '-Wextra', '-Werror', str(tmp_path / 'main.cpp'),
+                   str(tmp_path / 'a.o'), '-o', str(tmp_path / 'main'), '-lm'],
+                  [str(tmp_path / 'main')]):
+        subprocess.run(words, check=True)
+
+
+def test_zeros_are_folded_and_equal_parts_are_built_once():
+    graph = Graph()
+    x, y = graph.variable('x'), graph.variable('y')
+    assert (x * 0.0).is_constant(0.0) and (x * 1.0) is x and (x + 0.0) is x
+    assert (x * y) is (y * x) and graph.negate(-x) is x and (2.0 * (3.0 * x)) is (6.0 * x)
+    assert (x - x).is_constant(0.0) and (x + -y) is (x - y)
+    arm = load_arm('ur10e')
+    chain = chain_of(arm, arm.inertial_parameters)
+    q, v, a = (graph.inputs(name, 6) for name in 'qva')
+    count = [sum(node.kind in ('add', 'sub', 'mul') for node in needed(
+        RigidBody(graph, chain, inertial, q).torque(v, a)))
+        for inertial in (chain.grouped(), chain.inertial)]
+    assert count[0] < 0.8 * count[1]    # grouping takes parameters away that make no torque
+
+
+class Table(FrictionTerm):
+    """A friction that looks values up, so that no formula can be followed."""
+
+    name = 'table'
+    formula = 'values of a table'
+    parameters = ('table',)
+    units = ('N m s/rad',)
+    passive = (True,)
+
+    def columns(self, motion, shape):
+        return np.interp(motion.v, [-9, -1, 1, 9], [-3, -1, 1, 3])[..., None]
+
+
+def test_friction_without_an_exact_form_is_fitted_or_refused(monkeypatch, tmp_path):
+    monkeypatch.setitem(FRICTION_TERMS, 'table', Table())
+    model = exported_model(two_link(), 'coulomb + table + offset')
+    path, exported = export_to(model, 'python', tmp_path)
+    assert {loss.joint for loss in exported.losses} == {'shoulder', 'elbow'}
+    assert all('constant friction in its place' in loss.what for loss in exported.losses)
+    q, v, a = states(2)
+    v = v / 4
+    found = module(path)['inverse_dynamics'](q, v, a)
+    error = np.sqrt(np.mean((found - model.torque(q, v, a)) ** 2, axis=0))
+    assert np.all(error > 0) and np.all(error < 5 * np.array([x.error for x in exported.losses]))
+    with pytest.raises(ExportError, match="'c' does not carry all of the model: shoulder: fric"):
+        export_model(model, 'c', ExportOptions(strict=True))
+
+
+def test_dynamics_of_the_urdf_carry_the_fit_and_nothing_else_changes(tmp_path):
+    model = exported_model(load_arm('panda'))
+    parameters = np.array(model.friction_parameters)
+    parameters[:, 2] = 0.0    # without an offset the fit is exact
+    exact = dataclasses.replace(model, friction_parameters=parameters)
+    text = next(iter(export_model(exact, 'urdf').files.values()))
+    for joint, (coulomb, viscous, _) in zip(model.arm.joint_names, parameters):
+        found = re.search(rf'<joint name="{joint}".*?<dynamics damping="(.*?)" friction="(.*?)"/>'
+                          r'<!-- friction sgn\(v\)', text, re.DOTALL)
+        np.testing.assert_allclose([float(x) for x in found.groups()], [viscous, coulomb],
+                                   rtol=1e-9)
+    bare = re.compile(r'<inertial>.*?</inertial>|<dynamics[^>]*/>(<!-- friction sgn.*?-->)?',
+                      re.DOTALL)
+    assert bare.sub('', text) == bare.sub('', model.arm.urdf)
+    untouched = next(iter(export_model(exact, 'urdf', ExportOptions(friction=False))
+                          .files.values()))
+    old = re.findall(r'<dynamics[^>]*/>', model.arm.urdf)
+    assert re.findall(r'<dynamics[^>]*/>', untouched) == old
+
+
+def test_losses_say_joint_cause_and_size():
+    model = exported_model(two_link(), 'stribeck')
+    losses = export_model(model, 'urdf').losses
+    assert any("friction 'stribeck', Coulomb and viscous" in loss.what for loss in losses)
+    rotors = [loss for loss in losses if loss.what == 'rotor inertia']
+    assert [loss.joint for loss in rotors] == ['shoulder', 'elbow']
+    assert all(loss.error > 0 and loss.unit == 'N m' for loss in losses)
+    assert not any(loss.what == 'rotor inertia' for loss in export_model(model, 'mjcf').losses)
+    with pytest.raises(ExportError, match=r'rotor inertia; error .* N m rms, .*Without --strict'):
+        export_model(model, 'urdf', ExportOptions(strict=True))
+
+
+def test_mjcf_slides_with_the_fitted_friction(tmp_path):
+    """At speed MuJoCo's friction is that of the fit."""
+    model = exported_model(two_link())
+    path, _ = export_to(model, 'mjcf', tmp_path)
+    engine = mujoco.MjModel.from_xml_path(str(path))
+    assert engine.dof_frictionloss == pytest.approx(model.friction_parameters[:, 0], rel=1e-6)
+    assert engine.dof_damping.ravel() == pytest.approx(model.friction_parameters[:, 1], rel=1e-6)
+    assert engine.dof_armature == pytest.approx(model.rotor_inertia, rel=1e-12)
+
+
+def test_json_fits_its_schema_and_holds_the_model(tmp_path):
+    model = exported_model(Arm.from_urdf(MIXED), 'stribeck')
+    _, exported = export_to(model, 'json', tmp_path)
+    content, schema = (json.loads(text) for text in exported.files.values())
+    assert sorted(content) == schema['required']
+    for kind in ('joints', 'drives'):
+        for item in content[kind]:
+            assert sorted(item) == schema['properties'][kind]['items']['required']
+    np.testing.assert_array_equal([j['inertial_parameters'] for j in content['joints']],
+                                  model.inertial)
+    np.testing.assert_array_equal([d['friction_shape'] for d in content['drives']],
+                                  model.friction_shape)
+    jsonschema = pytest.importorskip('jsonschema', reason='jsonschema is not installed')
+    jsonschema.validate(content, schema)
+
+
+def test_matlab_file_holds_the_model(tmp_path):
+    model = exported_model(Arm.from_urdf(MIXED), 'stribeck')
+    path, _ = export_to(model, 'mat', tmp_path)
+    robot = scipy.io.loadmat(path, simplify_cells=True)['robot']
+    np.testing.assert_array_equal(robot['inertial_parameters'], model.inertial)
+    np.testing.assert_array_equal(robot['friction_parameters'], model.friction_parameters)
+    assert list(robot['joint_names']) == list(model.arm.joint_names)
+    assert list(robot['parent']) == [0, 1, 1]
+
+
+def test_joint_tables_name_every_joint():
+    import yaml
+    model = exported_model(Arm.from_urdf(MIXED))
+    fields = yaml.safe_load(next(iter(export_model(model, 'isaac').files.values())))
+    assert fields['armature'] == pytest.approx(
+        dict(zip(model.arm.joint_names, model.rotor_inertia)))
+    content = yaml.safe_load(next(iter(export_model(model, 'ros2_control').files.values())))
+    gains = content['joint_trajectory_controller']['ros__parameters']['gains']
+    assert list(gains) == list(model.arm.joint_names)
+    assert all(g['p'] > 0 and g['d'] > 0 for g in gains.values())
+
+
+def test_another_robots_urdf_is_refused(tmp_path):
+    model = exported_model(load_arm('ur10e'))
+    same = export_model(model, 'urdf', ExportOptions(urdf=model.arm.urdf))
+    assert same.files == export_model(model, 'urdf').files
+    with pytest.raises(ExportError, match=r"'ur10e': its joint '.*' is at another place"):
+        export_model(model, 'urdf', ExportOptions(urdf=load_arm('ur5e').urdf))
+    with pytest.raises(ExportError, match='it moves shoulder, elbow, the model'):
+        export_model(model, 'mjcf', ExportOptions(urdf=two_link().urdf))
+
+
+def test_an_unknown_target_is_named_with_those_there_are():
+    with pytest.raises(UnknownNameError, match="no export target 'urfd'; there is: c, drake"):
+        export_model(exported_model(two_link()), 'urfd')
+
+
+def test_an_export_replaces_no_input(tmp_path):
+    exported = export_model(exported_model(two_link()), 'urdf')
+    path, = save_export(exported, tmp_path / 'new' / 'a.urdf')
+    assert path.name == 'a.urdf'
+    before = path.read_text()
+    with pytest.raises(ConfigurationError, match='is read by this command'):
+        save_export(exported, path, [path])
+    assert path.read_text() == before
+    assert save_export(exported, tmp_path)[0] == tmp_path / 'two.urdf'
+    (tmp_path / 'notes.urdf').write_text('my notes')
+    with pytest.raises(ConfigurationError, match='is not an export of a model'):
+        save_export(exported, tmp_path / 'notes.urdf')
+    save_export(exported, tmp_path / 'notes.urdf', force=True)
+
+
+def test_counterbalances_are_in_the_code_and_missing_in_descriptions(tmp_path):
+    spring = CoilSpring(name='spring', joint='shoulder', strength=900.0, fixed_radius=0.1,
+                        moving_radius=0.15, angle=0.3, free_length=0.1)
+    gas = GasSpring(name='gas', joint='elbow', strength=1.0, fixed_radius=0.5,
+                    moving_radius=0.2, area=1e-3, pressure=1e6, volume=2e-3,
+                    length_at_pressure=0.5)
+    arm = dataclasses.replace(two_link(), balancers=(spring, gas))
+    model = exported_model(arm, 'load_dependent')
+    path, _ = export_to(model, 'python', tmp_path, strict=True)
+    q, v, a = states(2)
+    names, tau = module(path), model.torque(q, v, a)
+    assert relative(names['inverse_dynamics'](q, v, a), tau) < 1e-12
+    assert relative(names['forward_dynamics'](q, v, tau), a) < 1e-9
+    losses = export_model(model, 'mjcf').losses
+    assert [x.joint for x in losses if 'counterbalances' in x.what] == ['shoulder', 'elbow']
+
+
+def test_the_command_export(tmp_path):
+    model = exported_model(two_link(), 'stribeck')
+    model.save(tmp_path / 'model.yaml')
+
+    def run(*words):
+        done = subprocess.run(
+            [sys.executable, '-c', 'from robot_identification.cli import main; main()', 'export',
+             str(tmp_path / 'model.yaml'), *words], capture_output=True, text=True, cwd=tmp_path)
+        assert 'Traceback' not in done.stderr
+        return done
+
+    done = run('--to', 'c', '-o', 'code', '--json')
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)['files'] == ['code/two.c', 'code/two.h']
+    done = run('--to', 'urdf', '--strict')
+    assert done.returncode == 2 and 'rotor inertia' in done.stderr
+    assert not (tmp_path / 'two.urdf').exists()
+    done = run('--to', 'urdf')
+    assert done.returncode == 0 and "what 'urdf' does not carry" in done.stdout
+
+
+def test_every_target_writes_files_for_a_slider_and_a_tree():
+    model = exported_model(Arm.from_urdf(MIXED))
+    for name in TARGETS:
+        exported = export_model(model, name)
+        assert all(len(content) > 100 for content in exported.files.values()), name
+    assert get_friction(model.friction).key == model.friction

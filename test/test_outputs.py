@@ -1,0 +1,133 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""An output never replaces an input, nor a file of another kind without a word."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from robot_identification.errors import ConfigurationError
+from robot_identification.files import (
+    check_output_folder,
+    check_outputs,
+    EXCITATION_YAML,
+    MOTION_CSV,
+    PREDICTION_CSV,
+    RECORDING_CSV,
+    write_text,
+)
+
+MAIN = [sys.executable, '-c', 'from robot_identification.cli import main; main()']
+LINKS = {'itself': lambda source: source,
+         'symbolic': lambda source: _linked(source, os.symlink),
+         'hard': lambda source: _linked(source, os.link),
+         'roundabout': lambda source: source.parent / 'folder' / '..' / source.name}
+
+
+def _linked(source, link):
+    target = source.with_name('linked' + source.suffix)
+    link(source, target)
+    return target
+
+
+@pytest.mark.parametrize('force', [False, True])
+@pytest.mark.parametrize('link', LINKS)
+def test_an_input_is_never_replaced(tmp_path, link, force):
+    (tmp_path / 'folder').mkdir()
+    source = tmp_path / 'recording.csv'
+    source.write_text('t,tau_hat_a\n')    # of the very kind, and still an input
+    with pytest.raises(ConfigurationError, match='would be lost'):
+        check_outputs([(LINKS[link](source), PREDICTION_CSV)], [None, source], force=force)
+
+
+def test_a_file_of_a_bag_is_an_input(tmp_path):
+    bag = tmp_path / 'bag'
+    bag.mkdir()
+    (bag / 'metadata.yaml').write_text('x')
+    with pytest.raises(ConfigurationError, match='would be lost'):
+        check_outputs([(bag / 'metadata.yaml', EXCITATION_YAML)], [bag], force=True)
+    check_outputs([(bag / 'new.yaml', EXCITATION_YAML)], [bag])
+
+
+def test_another_kind_needs_force_and_the_same_kind_does_not(tmp_path):
+    path = tmp_path / 'x.csv'
+    for content, kind in (('t,q_a,tau_a\n0,0,0\n', PREDICTION_CSV), ('mine', RECORDING_CSV),
+                          ('t,q_a,v_a,tau_a\n', MOTION_CSV)):
+        path.write_text(content)
+        with pytest.raises(ConfigurationError, match='--force'):
+            check_outputs([(path, kind)], [])
+        check_outputs([(path, kind)], [], force=True)
+    for content, kind in (('', MOTION_CSV), ('t,tau_hat_a\n', PREDICTION_CSV),
+                          ('t,q_a,v_a,a_a\n', MOTION_CSV), ('t,q_a,tau_a\n', RECORDING_CSV)):
+        path.write_text(content)
+        check_outputs([(path, kind)], [])
+
+
+def test_two_outputs_are_two_files(tmp_path):
+    with pytest.raises(ConfigurationError, match='twice'):
+        check_outputs([(tmp_path / 'x', MOTION_CSV), (tmp_path / '.' / 'x', EXCITATION_YAML)], [])
+
+
+def test_devices_are_not_replaced():
+    with pytest.raises(ConfigurationError, match='not a regular file'):
+        check_outputs([(Path('/dev/null'), MOTION_CSV)], [])
+    with pytest.raises(ConfigurationError, match='not a regular file'):
+        write_text('/dev/null', 'x')
+    assert Path('/dev/null').is_char_device()
+
+
+def test_a_folder_of_results_is_known_by_its_mark(tmp_path):
+    names = ('model.yaml', 'results.json')
+    model = tmp_path / 'model.yaml'
+    model.write_text('my own')
+    with pytest.raises(ConfigurationError, match=r'no results\.json.*--force'):
+        check_output_folder(tmp_path, names, 'results.json', [])
+    with pytest.raises(ConfigurationError, match='would be lost'):
+        check_output_folder(tmp_path, names, 'results.json', [model], force=True)
+    check_output_folder(tmp_path, names, 'results.json', [], force=True)
+    (tmp_path / 'results.json').write_text('{}')
+    check_output_folder(tmp_path, names, 'results.json', [tmp_path])
+
+
+@pytest.mark.parametrize(('number', 'code'), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize('wait', [0.3, 3.0])
+def test_signals_end_the_program_without_a_word(tmp_path, number, code, wait):
+    """While libraries load, and while a motion is designed."""
+    process = subprocess.Popen([*MAIN, 'excite', 'panda', '-o', 'x.yaml'], cwd=tmp_path,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(wait)
+    process.send_signal(number)
+    out, error = process.communicate(timeout=60)
+    assert process.returncode == code, out + error
+    assert 'Traceback' not in error
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_full_disk_is_named(tmp_path):
+    with open('/dev/full', 'w') as full:
+        done = subprocess.run([*MAIN, 'robots'], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    assert done.stderr == "error: 'the output' cannot be used: No space left on device\n"
+
+
+def test_a_terminal_that_knows_ascii_alone_is_served():
+    done = subprocess.run([*MAIN, 'frictions'], capture_output=True,
+                          env={**os.environ, 'PYTHONIOENCODING': 'ascii'})
+    assert done.returncode == 0, done.stderr
