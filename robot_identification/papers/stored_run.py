@@ -57,20 +57,36 @@ def run_all(directory: Path, quick: bool, seed: int, progress: Progress) -> dict
         Called with what is done and the part of all of it.
 
     """
-    here, done = environment(), []
+    done = []
     for number, name in enumerate(STUDIES):
         def tell(text: str, part: float, name: str = name, number: int = number) -> None:
             progress(f'{name}: {text}', (number + part) / len(STUDIES))
 
-        stored = _stored(directory / name / 'study.json')
-        if (stored is None or stored['quick'] != quick or stored['seed'] != seed
-                or stored['environment'] != here):
-            result = run_study(name, quick=quick, seed=seed, progress=tell)
-            contents = {**result.contents(), 'seed': seed, 'environment': here}
-            write_study(contents, directory / name)
-            stored = _stored(directory / name / 'study.json')
-        done.append(stored)
-    return {'seed': seed, 'quick': quick, 'environment': here, 'studies': done}
+        done.append(stored_study(name, directory, quick, seed, tell))
+    return {'seed': seed, 'quick': quick, 'environment': environment(), 'studies': done}
+
+
+def stored_study(name: str, directory: Path, quick: bool, seed: int,
+                 progress: Progress) -> dict[str, Any]:
+    """
+    Return a study from a folder of studies; run it where the folder does not hold it.
+
+    Parameters
+    ----------
+    name
+        Key in `STUDIES`.
+    directory, quick, seed, progress
+        As for `run_all`.
+
+    """
+    path, wanted = directory / name / 'study.json', {
+        'quick': quick, 'seed': seed, 'environment': environment()}
+    stored = _stored(path)
+    if stored is None or any(stored.get(key) != value for key, value in wanted.items()):
+        result = run_study(name, quick=quick, seed=seed, progress=progress)
+        write_study({**result.contents(), **wanted}, path.parent)
+        stored = json.loads(path.read_text(encoding='utf-8'))
+    return dict(stored)
 
 
 def _stored(path: Path) -> dict[str, Any] | None:
@@ -81,9 +97,7 @@ def _stored(path: Path) -> dict[str, Any] | None:
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"'{path}' is no stored study; remove it, or give another "
                                  f'folder') from error
-    if not isinstance(found, Mapping) or not {'quick', 'seed', 'environment'} <= set(found):
-        return None
-    return dict(found)
+    return dict(found) if isinstance(found, Mapping) else None
 
 
 def _processor() -> str:

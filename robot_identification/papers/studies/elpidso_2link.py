@@ -39,7 +39,7 @@ LENGTH, LEVER, GRAVITY = 1.0, 0.5, 9.81
 E1 = 1.0 * LENGTH * LEVER - 1 / 12 - 1.0 * LEVER ** 2
 E2 = GRAVITY / LENGTH
 DURATION, RATE, NOISE = 10.0, 100.0, 0.01
-RUNS = 20
+RUNS = 10
 SHOWN = 1.0
 """rho of the plots, of the wide range of eta and of the comparison with linear algebra."""
 QUARTILES = (25, 50, 75)

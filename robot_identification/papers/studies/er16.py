@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from robot_identification.arm import Arm, load_arm
@@ -150,12 +151,12 @@ class Experiment:
         """Return the same experiment with samples made by another chain."""
         return Experiment(self.arm, self.motions, self.runs, chain)
 
-    @property
+    @cached_property
     def fit(self) -> Samples:
         """Samples to fit."""
         return self.chain.samples(self.runs[0], self.arm, HARMONICS)
 
-    @property
+    @cached_property
     def check(self) -> Samples:
         """Samples to validate on."""
         return OURS.samples(self.runs[1], self.arm, 3)
