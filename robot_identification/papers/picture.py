@@ -58,11 +58,11 @@ def picture(plot: Mapping[str, Any]) -> str:
     parts += [_text(LEFT + wide / 2, HEIGHT - 10, plot['x'], 'text-anchor="middle"'),
               _text(14, TOP + high / 2, plot['y'], f'text-anchor="middle" '
                     f'transform="rotate(-90 14 {TOP + high / 2:g})"')]
-    for i, (name, x, y) in enumerate(lines):
+    for i, (name, across, up) in enumerate(lines):
         colour = COLOURS[i % len(COLOURS)]
         dash = ' stroke-dasharray="5 3"' if i >= len(COLOURS) else ''
         points = ' '.join(f'{LEFT + (a - x0) / (x1 - x0) * wide:.1f},'
-                          f'{TOP + (y1 - b) / (y1 - y0) * high:.1f}' for a, b in zip(x, y))
+                          f'{TOP + (y1 - b) / (y1 - y0) * high:.1f}' for a, b in zip(across, up))
         parts += [f'<polyline points="{points}" fill="none" stroke="{colour}"{dash}/>',
                   _text(WIDTH - RIGHT + 10, TOP + 12 + 16 * i, name, f'fill="{colour}"')]
     return '\n'.join((*parts, '</svg>', ''))

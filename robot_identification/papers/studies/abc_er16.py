@@ -92,7 +92,7 @@ def abc_er16(quick: bool, seed: int, progress: Progress) -> StudyResult:
     chains = compare_chains(experiment, 'abc', FRICTION, seed, arms,
                             lambda text, part: progress(text, 0.75 + 0.15 * part))
     algebra = compare_with_searches(FRICTION, problem, bounds, budget, seed,
-                                    lambda text, part: progress(text, 0.9 + 0.1 * part))
+                                    lambda text, part: progress(text, 0.9 + 0.1 * part), quick)
     printed = experiment.through(ABC)
     return StudyResult(
         name='abc_er16', title='Artificial bee colony on the ER-16, linear friction',

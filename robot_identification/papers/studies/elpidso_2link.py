@@ -226,7 +226,7 @@ def _report(data: dict[float, _Data], ranges: dict[str, Bounds],
     algebra = against_searches(
         f'rho = {SHOWN:g}, 4 unknowns', 'bounded least squares', one.cost, ranges['paper'],
         lambda: _bounded(one, ranges['paper']), 1000 if quick else 20_000, seed,
-        lambda text, part: progress(text, 0.95 + 0.05 * part))
+        lambda text, part: progress(text, 0.95 + 0.05 * part), quick=quick)
     return StudyResult(
         name='elpidso_2link', title='ELPIDSO against LS, GA and SPSO on a two-link arm',
         reference='Yan, Lu, Levy, PLoS ONE 10(6), e0129157, 2015',

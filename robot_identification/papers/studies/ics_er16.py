@@ -113,7 +113,7 @@ def ics_er16(quick: bool, seed: int, progress: Progress) -> StudyResult:
     frictions = _frictions(experiment, iterations, arms, seed)
     chains = compare_chains(experiment, 'ics', FRICTION, seed, arms,
                             lambda text, part: progress(text, 0.7 + 0.1 * part))
-    algebra = [_algebra(experiment, friction, budget, seed, k, progress)
+    algebra = [_algebra(experiment, friction, budget, seed, k, progress, quick)
                for k, friction in enumerate((FRICTION, 'stribeck'))]
     return StudyResult(
         name='ics_er16', title='Improved cuckoo search against CS and PSO on the ER-16',
@@ -142,10 +142,10 @@ def ics_er16(quick: bool, seed: int, progress: Progress) -> StudyResult:
 
 
 def _algebra(experiment: Experiment, friction: str, budget: int, seed: int, number: int,
-             progress: Progress) -> Comparison:
+             progress: Progress, quick: bool) -> Comparison:
     return compare_with_searches(
         friction, *experiment.problem(friction), budget, seed,
-        lambda text, part: progress(f'{friction}, {text}', 0.8 + 0.1 * (number + part)))
+        lambda text, part: progress(f'{friction}, {text}', 0.8 + 0.1 * (number + part)), quick)
 
 
 def _contestants(iterations: int) -> tuple[Contestant, ...]:

@@ -31,8 +31,8 @@ from robot_identification.papers.studies.verdict import Claim, judge
 
 NEAR = 0.01
 """A search has arrived when its cost is this part above that of linear algebra."""
-REPEATS = 10
-"""Runs of the solver, whose processor time is printed as a distribution."""
+REPEATS, FEWER = 10, 2
+"""Runs of the solver, whose processor time is printed as a distribution; and in a quick study."""
 GRADIENT = 'gradient_descent'
 """The one search that is no population method."""
 ROUNDING = 1e-9
@@ -69,7 +69,7 @@ class _Timed:
 
 
 def compare_with_searches(friction: str, problem: SearchProblem, bounds: Bounds, budget: int,
-                          seed: int, progress: Progress) -> Comparison:
+                          seed: int, progress: Progress, quick: bool = False) -> Comparison:
     """
     Minimise the squared cost by linear algebra and by every search, within the same bounds.
 
@@ -87,6 +87,8 @@ def compare_with_searches(friction: str, problem: SearchProblem, bounds: Bounds,
         Of the searches.
     progress
         Called with what is done and the part of it.
+    quick
+        Fewer repeats of the solver.
 
     """
     cost = Squared(problem)
@@ -94,7 +96,7 @@ def compare_with_searches(friction: str, problem: SearchProblem, bounds: Bounds,
         f'{friction}: all {problem.dimension} unknowns',
         'bounded least squares' if problem.linear else 'variable projection', cost, bounds,
         lambda: minimise_squared(cost, bounds), budget, seed,
-        lambda text, part: progress(text, part if problem.linear else 0.7 * part))
+        lambda text, part: progress(text, part if problem.linear else 0.7 * part), quick=quick)
     if problem.linear:
         return whole
     alone = Eliminated(cost, bounds)
@@ -104,14 +106,14 @@ def compare_with_searches(friction: str, problem: SearchProblem, bounds: Bounds,
         lambda: minimise_squared(cost, bounds), budget // 40, seed,
         lambda text, part: progress(text, 0.7 + 0.3 * part),
         ' Here the searches are given the other half of variable projection: the best linear '
-        'parameters within their bounds.')
+        'parameters within their bounds.', quick)
     return Comparison(whole.tables + few.tables, whole.claims + few.claims[:1],
                       whole.plots)
 
 
 def against_searches(title: str, label: str, cost: Callable[[Array], Array], bounds: Bounds,
                      solve: Callable[[], SearchResult], budget: int, seed: int,
-                     progress: Progress, note: str = '') -> Comparison:
+                     progress: Progress, note: str = '', quick: bool = False) -> Comparison:
     """
     Compare a solver of linear algebra with every search.
 
@@ -129,10 +131,12 @@ def against_searches(title: str, label: str, cost: Callable[[Array], Array], bou
         Called with what is done and the part of it.
     note
         Added to that of the table.
+    quick
+        Fewer repeats of the solver.
 
     """
     busy = []
-    for _ in range(REPEATS):
+    for _ in range(FEWER if quick else REPEATS):
         began = time.process_time()
         exact = solve()
         busy.append(time.process_time() - began)
@@ -187,9 +191,9 @@ def _claims(title: str, label: str, best: _Timed,
               f'{found[lowest].result.cost / best.result.cost - 1:.2g} above', ours=True),
         judge(f'{label} is at least ten times faster than the fastest population search '
               f'({title})', FASTER * np.array(best.repeats), timed.until,
-              f'processor times [s], ten times those of {REPEATS} repeats (least, quartiles, '
-              f'most of one: {", ".join(f"{b:.3g}" for b in busy)} ms) against one run of '
-              f'{fastest}, which {reached} {NEAR:.0%}: a factor of '
+              f'processor times [s], ten times those of {len(best.repeats)} repeats (least, '
+              f'quartiles, most of one: {", ".join(f"{b:.3g}" for b in busy)} ms) against one '
+              f'run of {fastest}, which {reached} {NEAR:.0%}: a factor of '
               f'{timed.until / best.seconds:.3g}', ours=True))
 
 
