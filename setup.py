@@ -18,8 +18,8 @@ from glob import glob
 from setuptools import find_packages, setup
 
 PACKAGE = 'robot_identification'
-NODES = ('excitation', 'identification', 'online_identification', 'recorder', 'simulated_robot',
-         'validation')
+NODES = ('excitation', 'external_torque', 'feedforward', 'identification',
+         'online_identification', 'recorder', 'simulated_robot', 'validation')
 SHARE = f'share/{PACKAGE}'
 
 setup(
@@ -42,17 +42,17 @@ setup(
     install_requires=[
         'setuptools', 'numpy>=1.21', 'scipy>=1.8', 'pin>=3', 'pyyaml>=5.4', 'numba>=0.57',
         'clarabel>=0.7', 'mujoco>=3.1', 'plotly>=5', 'rich>=12', 'typer>=0.9', 'threadpoolctl>=3',
-        'example-robot-data>=4',
+        'urdf-parser-py>=0.0.4',
+        'example-robot-data>=4', 'xacro>=2',
     ],
     extras_require={
         'bags': ['mcap>=1.1'],
-        'test': ['pytest>=7', 'hypothesis>=6', 'xacro', 'cma>=3', 'mcap>=1.1', 'rosbags>=0.10'],
-        'develop': ['pytest>=7', 'pytest-xdist>=3', 'hypothesis>=6', 'xacro', 'cma>=3',
+        'test': ['pytest>=7', 'hypothesis>=6', 'cma>=3', 'mcap>=1.1', 'rosbags>=0.10'],
+        'develop': ['pytest>=7', 'pytest-xdist>=3', 'hypothesis>=6', 'cma>=3',
                     'mcap>=1.1', 'rosbags>=0.10', 'ruff>=0.6', 'mypy>=1.8', 'types-PyYAML',
                     'catkin-pkg', 'flake8', 'flake8-blind-except', 'flake8-builtins',
                     'flake8-class-newline', 'flake8-comprehensions', 'flake8-deprecated',
                     'flake8-docstrings', 'flake8-import-order', 'flake8-quotes', 'pydocstyle'],
-        'xacro': ['xacro'],
         'search': ['cma>=3'],
     },
     entry_points={'console_scripts': [

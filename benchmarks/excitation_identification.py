@@ -44,7 +44,7 @@ from robot_identification.excitation import (
     build_problem,
     condition_number,
     design,
-    get_series,
+    DesignOptions,
     motion_limits,
     Problem,
     Requirements,
@@ -112,7 +112,8 @@ def main() -> int:
     options = parser.parse_args()
     arm = load_arm(options.robot)
     limits, _ = motion_limits(arm)
-    problem = build_problem(arm, get_series('ffs', PERIOD, HARMONICS), limits)
+    problem = build_problem(arm, DesignOptions(kind='ffs', period=PERIOD, harmonics=HARMONICS,
+                                               requirements=Requirements()), limits)
     rank = Columns(arm).rank
     print(f"{'seed':>6}  {'motion':>16}  " + '  '.join(name.rjust(18) for name in COLUMNS))
     runs: list[dict[str, Any]] = []

@@ -35,10 +35,11 @@ import numpy as np
 from robot_identification.arm import load_arm
 from robot_identification.excitation import (
     build_problem,
-    get_series,
+    DesignOptions,
     motion_limits,
     OPTIMISERS,
     Problem,
+    Requirements,
 )
 
 GENETIC = ('real_genetic', 'binary_genetic')
@@ -82,7 +83,8 @@ def main() -> int:
     options = parser.parse_args()
     arm = load_arm(options.robot)
     limits, _ = motion_limits(arm)
-    problem = build_problem(arm, get_series('ffs', 10.0, 5), limits)
+    problem = build_problem(arm, DesignOptions(kind='ffs', period=10.0, harmonics=5,
+                                               requirements=Requirements()), limits)
     gradient(problem, 0, cpu=0.1)    # compile, or load from the cache, before the clock runs
     print(f"{'seed':>4}  {'optimiser':>22}  {'condition':>9}  {'evaluations':>11}  {'cpu [s]':>7}")
     runs: list[dict[str, Any]] = []

@@ -23,7 +23,7 @@ from robot_identification.arm import Arm
 from robot_identification.arm.urdf import parse_urdf, read_urdf
 from robot_identification.errors import ArmError, ConfigurationError, MissingDependencyError
 from robot_identification.files import shared_folder
-import yaml
+from robot_identification.yaml_file import read_yaml
 
 HARDWARE = ('mock', 'gazebo', 'none')
 COMMAND_INTERFACES = ('position', 'effort')
@@ -72,7 +72,7 @@ def check_controller(arm: Arm, controller: str, command_interface: str) -> None:
 
     """
     path = controllers_file(arm)
-    content = yaml.safe_load(path.read_text(encoding='utf-8'))
+    content = read_yaml(path, 'controllers file', ConfigurationError)
     commands = {name: section['ros__parameters'].get('command_interfaces')
                 for name, section in content.items() if name != 'controller_manager'}
     if controller not in commands:

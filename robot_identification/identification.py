@@ -16,13 +16,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
+from robot_identification.checks import look_at_fit, look_at_held_out, look_at_model
 from robot_identification.dynamics import (
     FRICTION_MODELS,
     get_friction,
@@ -44,14 +45,18 @@ from robot_identification.estimation import (
     FitOptions,
     get_estimator,
 )
+from robot_identification.estimation.block_covariance import widened
+from robot_identification.estimation.tilt import estimate_tilt, stand, Tilt
 from robot_identification.recording import load_recording, Recording
 from robot_identification.signals import check_effort, EffortCheck, judged, process, Samples
 from robot_identification.validation import (
     evaluate,
+    Finding,
     HeldOut,
     judge,
     predict,
     repeated_share,
+    Symmetry,
     Thresholds,
     Trace,
     Verdict,
@@ -87,6 +92,8 @@ class IdentificationResult:
         By how much positions lag torques; zeros where that was not estimated.
     choice
         How friction model and estimator were chosen, with the estimator 'auto'.
+    tilt
+        How the base stands against what the robot file states, where gravity was estimated.
 
     """
 
@@ -100,6 +107,7 @@ class IdentificationResult:
     fitted: tuple[HeldOut, ...] = field(default_factory=tuple)
     delay: DelayEstimate | None = None
     choice: Choice | None = None
+    tilt: Tilt | None = None
 
 
 def identify(
@@ -172,23 +180,30 @@ def identify(
         tell('processing recordings', number / len(fitted))
         samples.append(process(recording, arm, **(processing or {})))
     effort = check_effort(arm, samples)
+    tilt = None
+    if arm.estimate_gravity:
+        tell('estimating how the base stands', 1.0)
+        arm, tilt = stand(arm, samples, get_estimator('wls'), friction or 'coulomb_viscous')
     options, choice = _options(arm, samples, method, friction, delay, consistency or {},
                                backend, tell)
     fit = fit_samples(arm, samples, options, backend=backend,
                       progress=lambda part: tell('reducing the regressor', part))
+    fit = replace(fit, estimate=widened(fit.estimate, fit.regression))
     model = fit.model(_information(fitted, samples, fit.estimate, fit.consistent))
-    predictions = []
+    predictions, findings = [], list(look_at_fit(model, fit, fitted, effort))
     for number, recording in enumerate(others):
         tell('validating on held-out motion', number / len(others))
-        predictions.append(_validate(model, fit, recording, processing or {}))
+        prediction, found = _validate(model, fit, recording, processing or {})
+        predictions.append(prediction)
+        findings += found
     tell('done', 1.0)
     return IdentificationResult(
         arm=arm, model=model, estimate=fit.estimate, consistent=fit.consistent, effort=effort,
-        verdict=_verdict(fit, predictions, thresholds or Thresholds()),
+        verdict=_verdict(fit, predictions, thresholds or Thresholds(), tilt, findings),
         training=fit.regression.samples,
         fitted=tuple(evaluate(model, part, name=recording.name, repeated=1.0)
                      for recording, part in zip(fitted, samples)),
-        delay=fit.delay, choice=choice)
+        delay=fit.delay, choice=choice, tilt=tilt)
 
 
 def _options(arm: Arm, samples: Sequence[Samples], method: Estimator | None, friction: str | None,
@@ -259,9 +274,11 @@ def validate(
     samples = judged(whole)
     training = [Trace.from_coarse(trace) for trace in model.information.get('training_motion', [])]
     held_out = evaluate(model, samples, name=recording.name,
-                        repeated=repeated_share(Trace.of(samples), training) if training else 0.0)
+                        repeated=_repeated(model.arm, samples, training))
     t, torque = predict(model, recording, whole)
-    verdict = judge([held_out], thresholds or Thresholds(), rated_torque=model.arm.limits.torque)
+    verdict = judge([held_out], thresholds or Thresholds(), rated_torque=model.arm.limits.torque,
+                    findings=(*look_at_held_out(model, recording, samples),
+                              *look_at_model(model)))
     return Validation(verdict, t, torque)
 
 
@@ -270,13 +287,20 @@ def _load(arm: Arm, recording: Recording | str | Path) -> Recording:
 
 
 def _validate(model: IdentifiedModel, fit: Fit, recording: Recording,
-              processing: Mapping[str, Any]) -> HeldOut:
+              processing: Mapping[str, Any]) -> tuple[HeldOut, tuple[Finding, ...]]:
     samples = process(recording, model.arm, still_joints=True, **processing)
     by_load = get_friction(model.friction).needs_load    # the free estimate knows no load
-    return evaluate(model, samples, name=recording.name,
-                    free=None if by_load else _free_model(model, fit.estimate),
-                    repeated=repeated_share(Trace.of(samples), [
-                        trace for part in fit.regression.samples for trace in Trace.of(part)]))
+    held_out = evaluate(model, samples, name=recording.name,
+                        free=None if by_load else _free_model(model, fit.estimate),
+                        repeated=_repeated(model.arm, samples, [
+                            trace for part in fit.regression.samples for trace in Trace.of(part)]))
+    return held_out, look_at_held_out(model, recording, samples, fit.estimate.base)
+
+
+def _repeated(arm: Arm, samples: Samples, training: Sequence[Trace]) -> float:
+    if not training:
+        return 0.0
+    return repeated_share(Trace.of(samples), training, Symmetry.of(arm, training))
 
 
 def _free_model(model: IdentifiedModel, estimate: Estimate) -> IdentifiedModel:
@@ -298,7 +322,23 @@ def _strengths(structure: ModelStructure, standard: Array) -> Array:
     return strengths
 
 
-def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds) -> Verdict:
+def _standing(fit: Fit, tilt: Tilt | None) -> list[str]:
+    """Say how the base stands, where that was asked for or is not as stated."""
+    if tilt is not None:
+        return [f'gravity was estimated: the base is turned by {tilt} (two standard deviations) '
+                f'against what the robot file states']
+    if not np.any(fit.consistent.structure.arm.gravity):
+        return []
+    found = estimate_tilt(fit)
+    if not found.significant:
+        return []
+    return [f'the base does not seem to stand as stated: turned by {found} (two standard '
+            f'deviations); level it, correct `gravity` or `mount` in the robot file, or let '
+            f'`gravity: estimate` find it']
+
+
+def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds,
+             tilt: Tilt | None, findings: Sequence[Finding]) -> Verdict:
     notes = []
     estimate, consistent, arm = fit.estimate, fit.consistent, fit.consistent.structure.arm
     cost = (np.linalg.norm(consistent.residual_rms / estimate.noise)
@@ -313,6 +353,7 @@ def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds) -
                                  for j in leads)
                      + ': no sensor does that, so these delays stand for a filter of the torque '
                        'or dynamics of the drive; compare with --no-delay on held-out motion')
+    notes += _standing(fit, tilt)
     if arm.unmeasured:
         notes.append(f'without effort, and so neither fitted nor judged: '
                      f'{", ".join(arm.unmeasured)}; their friction is not known')
@@ -322,11 +363,13 @@ def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds) -
                   if not value > 0]
     return judge(predictions, thresholds, rated_torque=arm.limits.torque,
                  unexcited=estimate.unexcited,
-                 infeasible=infeasible, notes=notes)
+                 infeasible=infeasible, notes=notes, findings=findings)
 
 
 def _information(recordings: Sequence[Recording], samples: Sequence[Samples], estimate: Estimate,
                  consistent: ConsistentEstimate) -> dict[str, Any]:
+    first = 10 * (consistent.structure.arm.n - 1)
+    last = slice(first, first + 10)
     return {
         'estimator': estimate.estimator,
         'recordings': [recording.name for recording in recordings],
@@ -335,6 +378,8 @@ def _information(recordings: Sequence[Recording], samples: Sequence[Samples], es
         'rows_per_joint': int(estimate.rows[0]),
         'condition_number': float(estimate.condition_number),
         'status': estimate.status,
+        'last_link_covariance': [
+            [float(x) for x in row] for row in consistent.covariance[last, last]],
         'smallest_pseudo_inertia_eigenvalue': {
             joint: float(value)
             for joint, value in zip(consistent.structure.arm.joint_names, consistent.certificate)},

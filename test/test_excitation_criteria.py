@@ -29,12 +29,14 @@ from robot_identification.excitation import (
     build_problem,
     Columns,
     CRITERIA,
+    DesignOptions,
     DRIVE_COLUMNS,
     EarlierMotion,
     get_criterion,
     get_series,
     motion_limits,
     Objective,
+    Requirements,
     SCALINGS,
     Trajectory,
 )
@@ -112,7 +114,8 @@ def test_unknown_criterion_lists_the_known_ones():
 def test_limits_have_exact_derivatives():
     arm = tree()
     limits, _ = motion_limits(arm, acceleration=8.0)
-    problem = build_problem(arm, get_series('mfs', 8.0, 2), limits)
+    options = DesignOptions(period=8.0, harmonics=2, requirements=Requirements())
+    problem = build_problem(arm, options, limits)
     (constraint,), rng = problem.constraints, np.random.default_rng(8)
     x = problem.start(rng)
     direction, weights = rng.normal(size=x.shape), rng.normal(size=constraint.slack(x).shape)
@@ -133,9 +136,11 @@ def test_gradient_with_drive_columns_scaling_weights_and_earlier_motion(drives, 
     arm = dataclasses.replace(arm, drives=dataclasses.replace(arm.drives, coupling=coupling))
     earlier = EarlierMotion(*rng.normal(size=(3, 40, arm.n)), rate=20.0)
     limits, _ = motion_limits(arm, acceleration=8.0)
-    objective = build_problem(arm, series, limits, criterion=criterion, drives=drives,
-                              scaling=scaling, noise=[1.0, 2.0, 0.5, 1.5], earlier=(earlier,),
-                              samples_per_period=SAMPLES).objective
+    options = DesignOptions(kind=series.name, period=series.period, harmonics=series.harmonics,
+                            criterion=criterion, drives=drives, scaling=scaling,
+                            noise=(1.0, 2.0, 0.5, 1.5), samples_per_period=SAMPLES,
+                            requirements=Requirements())
+    objective = build_problem(arm, options, limits, earlier=(earlier,)).objective
     x, h = 0.3 * rng.normal(size=(series.size, arm.n)), 1e-6
     gradient = objective.evaluate(x, 4.0).gradient
     for direction in rng.normal(size=(3, *x.shape)):

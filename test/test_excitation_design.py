@@ -27,6 +27,7 @@ from robot_identification.excitation import (
     build_problem,
     CRITERIA,
     design,
+    DesignOptions,
     get_series,
     motion_limits,
     prove_peaks,
@@ -90,11 +91,10 @@ def test_jerk_limits_are_respected_where_they_are_given():
 def test_each_criterion_is_best_at_what_it_minimises():
     arm = chain()
     found = {name: design(arm, criterion=name, starts=3, **QUICK) for name in CRITERIA}
-    series = found['cond'].trajectory.series
     limits, _ = motion_limits(arm, acceleration=8.0)
     for name in CRITERIA:
-        objective = build_problem(arm, series, limits, criterion=name,
-                                  samples_per_period=50).objective
+        options = DesignOptions(**{**QUICK, 'criterion': name})
+        objective = build_problem(arm, options, limits).objective
         values = {other: objective.evaluate(excitation.trajectory.coefficients).value
                   for other, excitation in found.items()}
         assert values[name] == pytest.approx(found[name].value)
@@ -175,10 +175,10 @@ def test_missing_limits_are_named_with_the_way_out():
 @pytest.mark.parametrize(('options', 'words'), [
     ({'acceleration': [8.0, 0.0, 8.0]}, "joint 'elbow': the acceleration limit is 0"),
     ({'velocity': -1.0}, "joint 'shoulder': the velocity limit is -1"),
-    ({'velocity': np.nan}, "joint 'shoulder': the velocity limit is nan"),
+    ({'velocity': np.nan}, 'velocity must be one number, or one for each joint'),
     ({'acceleration': [8.0, 8.0]}, 'one number or 3'),
     ({'margin': 1.0}, 'from 0 to less than 1'),
-    ({'starts': 0}, 'at least one start'),
+    ({'starts': 0}, 'number of starts must be a whole number from 1'),
     ({'samples_per_period': 3}, '3 samples a period cannot show'),
     ({'start': np.zeros(3)}, "take the kind 'mfs'"),
     ({'kind': 'mfs', 'start': [0.0, 5.0, 0.0]}, "start of joint 'elbow' is not inside"),

@@ -105,7 +105,7 @@ def test_nothing_is_left_of_a_file_that_could_not_be_written(excitation, tmp_pat
     (lambda c: c.pop('schema'), 'is not an excitation of the schema'),
     (lambda c: c['trajectory'].pop('coefficients'), "lacks the key 'coefficients'"),
     (lambda c: c['limits'].pop('elbow'), "lacks the key 'elbow'"),
-    (lambda c: c['trajectory'].update(harmonics='many'), 'is damaged'),
+    (lambda c: c['trajectory'].update(harmonics='many'), 'must be a whole number'),
     (lambda c: c['trajectory'].update(harmonics=4), 'needs 9 coefficients'),
     (lambda c: c['limits']['elbow'].update(velocity=0.0), "'elbow': the velocity limit is 0"),
     (lambda c: c['limits']['elbow'].update(velocity=9.0), 'was changed after its design'),

@@ -25,7 +25,12 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.arm import load_arm
-from robot_identification.certificate import prove_clearance, prove_torque, prove_workspace
+from robot_identification.certificate import (
+    constraints_of,
+    prove_clearance,
+    prove_torque,
+    prove_workspace,
+)
 from robot_identification.certificate.geometry.meshes import with_mesh_paths
 from robot_identification.cli import app
 from robot_identification.design.optimisers import Minimum
@@ -36,6 +41,7 @@ from robot_identification.excitation import (
     certify,
     check_certificate,
     design,
+    DesignOptions,
     get_series,
     motion_limits,
     Payload,
@@ -147,7 +153,9 @@ def test_meshes_keep_every_clearance_that_is_proven(panda, scene, meshes, seed, 
     rng = np.random.default_rng(seed)
     series = get_series(kind, 6.0, 3)
     limits, _ = motion_limits(panda)
-    x = build_problem(panda, series, limits).start(rng)
+    options = DesignOptions(kind=series.name, period=series.period, harmonics=series.harmonics,
+                            requirements=Requirements())
+    x = build_problem(panda, options, limits).start(rng)
     x[1:] *= rng.uniform(0.05, 1.0)
     trajectory = Trajectory(series, x)
     proof = prove_clearance(trajectory, scene, clearance)
@@ -250,8 +258,9 @@ def sparse():
     arm = dataclasses.replace(arm, limits=dataclasses.replace(arm.limits, torque=np.full(3, 12.0)))
     limits, _ = motion_limits(arm, acceleration=300.0, velocity=30.0)
     requirements = Requirements(torque_margin=0.0)
-    problem = build_problem(arm, get_series('mfs', 2.0, 3), limits, requirements=requirements,
+    options = DesignOptions(period=2.0, harmonics=3, requirements=requirements,
                             samples_per_period=50)
+    problem = build_problem(arm, options, limits)
     joints, torque = problem.constraints
     coarse = torque.refined()
     coarse._look_at(20)
@@ -275,7 +284,7 @@ def test_a_motion_whose_proof_fails_is_repaired(sparse):
     value = problem.objective.evaluate(x).value
     assert dense.broken(x) is not None and dense.broken(repaired(problem, x)) is None
     minimum = Minimum(x, value, 1, (value,), True, ())
-    found = best_proven(arm, problem, [minimum], 0.0, requirements, None)
+    found = best_proven(problem, [minimum])
     assert found.certificate.holds
     assert problem.objective.evaluate(found.trajectory.coefficients).value < 1.5 * value
 
@@ -288,7 +297,8 @@ def test_a_repair_ends_with_the_time_and_what_cannot_be_repaired_is_an_error(spa
     minimum = Minimum(x, 1.0, 1, (1.0,), True, ())
     impossible = dataclasses.replace(requirements, torque_margin=0.99)
     with pytest.raises(ExcitationError, match='no motion that was found could be proven: torque'):
-        best_proven(arm, problem, [minimum], 0.0, impossible, None)
+        best_proven(dataclasses.replace(problem, constraints=constraints_of(
+            arm, problem.series, problem.limits, 0.0, impossible)), [minimum])
 
 
 def test_the_command_simulate_looks_for_contact(panda, tmp_path):

@@ -23,7 +23,7 @@ import pytest
 from robot_identification.arm import load_arm
 from robot_identification.certificate import prove_clearance, prove_torque, prove_workspace
 from robot_identification.certificate.geometry.shapes import coarse, Shape
-from robot_identification.certificate.requirements import nominal_inertial
+from robot_identification.certificate.nominal_torque import nominal_inertial
 from robot_identification.dynamics.regressor import inverse_dynamics
 from robot_identification.errors import ExcitationError, UnknownNameError
 from robot_identification.excitation import (
@@ -31,6 +31,7 @@ from robot_identification.excitation import (
     certify,
     check_certificate,
     design,
+    DesignOptions,
     get_series,
     load_excitation,
     motion_limits,
@@ -70,7 +71,7 @@ def test_torque_and_power_bounds_are_true_and_tight(arm):
     usage, power = prove_torque(arm, trajectory, requirements)
     t = np.linspace(0, 8, 100_001)
     q, v, a = trajectory.evaluate(t, 2)
-    tau = inverse_dynamics(arm, q, v, a, nominal_inertial(arm, requirements.payload))
+    tau = inverse_dynamics(arm, q, v, a, nominal_inertial(arm, requirements))
     tau = tau + a * arm.drives.rotor_inertia
     true = np.abs(tau).max(axis=0) / arm.limits.torque
     assert np.all(usage >= true) and np.all(usage <= true + 3e-3)
@@ -83,7 +84,7 @@ def test_payload_is_a_point_mass_on_the_last_link():
     arm = chain()
     added = pin.Inertia(2.0, np.array([0.1, 0.2, -0.3]), np.zeros((3, 3)))
     expected = (arm.model.inertias[arm.n] + added).toDynamicParameters()
-    found = nominal_inertial(arm, Payload(2.0, (0.1, 0.2, -0.3)))
+    found = nominal_inertial(arm, Requirements(payload=Payload(2.0, (0.1, 0.2, -0.3))))
     np.testing.assert_allclose(found[-1], expected, atol=1e-12)
     np.testing.assert_array_equal(found[:-1], arm.inertial_parameters[:-1])
 
@@ -134,7 +135,8 @@ def test_round_shapes_and_convex_ones_agree_in_both_distances():
 def test_clearance_is_proven_or_refuted_as_dense_sampling_says(panda):
     scene = scene_for(panda, dataclasses.replace(SAFE, clearance=0.1))
     limits, _ = motion_limits(panda)
-    problem = build_problem(panda, get_series('mfs', 8.0, 3), limits)
+    options = DesignOptions(period=8.0, harmonics=3, requirements=Requirements())
+    problem = build_problem(panda, options, limits)
     verdicts = set()
     for seed in range(8):
         trajectory = Trajectory(problem.series, problem.start(np.random.default_rng(seed)))
@@ -167,7 +169,8 @@ def test_workspace_bound_is_true(arm):
     Requirements(clearance=0.01, floor=0.0)], ids=['torque', 'power', 'workspace', 'clearance'])
 def test_constraints_have_exact_derivatives(panda, requirements):
     limits, _ = motion_limits(panda)
-    problem = build_problem(panda, get_series('mfs', 8.0, 2), limits, requirements=requirements)
+    options = DesignOptions(period=8.0, harmonics=2, requirements=requirements)
+    problem = build_problem(panda, options, limits)
     constraint, rng = problem.constraints[-1], np.random.default_rng(5)
     x = problem.start(rng)
     direction = rng.normal(size=x.shape)

@@ -92,10 +92,9 @@ def test_an_extension_excites_what_earlier_recordings_left_weak():
     earlier = EarlierMotion(q, v, a, 50.0, 'first.csv')
     alone = design(arm, starts=2, **QUICK)
     after = design(arm, starts=2, earlier=[earlier], **QUICK)
-    from robot_identification.excitation import build_problem, motion_limits
+    from robot_identification.excitation import build_problem, DesignOptions, motion_limits
     limits, _ = motion_limits(arm, acceleration=8.0)
-    both = build_problem(arm, after.trajectory.series, limits, earlier=[earlier],
-                         samples_per_period=50).objective
+    both = build_problem(arm, DesignOptions(**QUICK), limits, earlier=[earlier]).objective
     assert after.columns.earlier == ('first.csv',)
     assert after.value == pytest.approx(both.evaluate(after.trajectory.coefficients).value)
     assert after.value < both.evaluate(alone.trajectory.coefficients).value

@@ -29,10 +29,11 @@ import robot_identification
 ROOT = Path(robot_identification.__file__).resolve().parent
 MODULES = sorted(name for _, name, _
                  in pkgutil.walk_packages([str(ROOT)], 'robot_identification.'))
-ROOMS = ('errors', 'registry', 'arrays', 'files', 'arm', 'dynamics', 'export', 'motion',
-         'certificate', 'design', 'excitation', 'recording', 'simulation', 'execution', 'signals',
-         'regression', 'estimation', 'validation', 'identification', 'reporting', 'bringup',
-         'nodes', 'console', 'papers', 'cli')
+ROOMS = ('errors', 'registry', 'arrays', 'files', 'yaml_file', 'arm', 'dynamics', 'export',
+         'observer', 'motion', 'certificate', 'design', 'excitation', 'recording', 'simulation',
+         'execution', 'signals', 'regression', 'estimation', 'validation', 'checks',
+         'identification',
+         'reporting', 'bringup', 'nodes', 'console', 'papers', 'cli')
 EDGES = ('nodes', 'papers', 'cli')
 HEADER = Path(__file__).read_text(encoding='utf-8').splitlines()[:13]    # as ament_copyright's
 

@@ -13,6 +13,7 @@
 # limitations under the License.
 """Payload and drive gains: known bodies and gains from recordings with noise."""
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -71,12 +72,38 @@ def test_a_payload_is_found_within_its_covariance_and_is_physical():
         identify_payload(frozen(arm), recording(arm, 3, -0.3 * BODY))
 
 
+@pytest.mark.parametrize('seed', range(4))
+def test_without_a_payload_the_verdict_is_none(seed):
+    arm = chain(['a', 'b', 'c'])
+    found = identify_payload(frozen(arm), recording(arm, seed))
+    assert found.verdict == 'none' and found.mass == 0 and np.all(np.isnan(found.centre))
+    assert 0 < found.detectable < 0.2
+    low, high = found.intervals()[0]
+    assert low == 0 <= high < 0.2
+    carried = identify_payload(frozen(arm), recording(arm, seed, 0.2 * BODY))
+    assert carried.verdict == 'found'
+    low, high = carried.intervals(0.999)[0]
+    assert low < 0.3 < high and high - low < 0.15
+
+
+def test_a_model_that_knows_its_own_uncertainty_is_slower_to_see_a_payload():
+    arm = chain(['a', 'b', 'c'])
+    wide = dataclasses.replace(frozen(arm), information={
+        'last_link_covariance': (0.2 ** 2 * np.eye(10)).tolist()})
+    found = identify_payload(wide, recording(arm, 3, 0.2 * BODY))
+    assert found.verdict in ('none', 'undetermined') and found.detectable > 0.59
+    assert identify_payload(wide, recording(arm, 3, BODY)).verdict == 'found'
+
+
 def test_gains_are_found_from_a_known_mass():
     arm = chain(['a', 'b', 'c'])
     unloaded, loaded = recording(arm, 3, current=True), recording(arm, 4, BODY, current=True)
     found = identify_gains(arm, [unloaded], [loaded], 1.5)
     assert np.all(np.abs(found.gains - GAINS) < 4.5 * found.deviations + 1e-3 * GAINS)
     assert np.all(found.deviations < 0.1 * GAINS)
+    low, high = found.intervals(0.9999).T
+    assert np.all((low < GAINS) & (high > GAINS))
+    np.testing.assert_array_equal(found.weak, found.deviations > 0.05 * found.gains)
     better = identify_gains(arm, [unloaded], [loaded], 1.5, centre=BODY[1:4] / 1.5)
     np.testing.assert_allclose(better.gains, GAINS, rtol=0.05)
     with pytest.raises(ConfigurationError, match='must be positive'):
@@ -105,10 +132,12 @@ def test_the_command_payload(tmp_path):
                             '--unloaded', tmp_path / 'unloaded.csv', '--json')
     assert code == 0, error
     found = json.loads(text)
-    assert found['mass'] == pytest.approx(1.5, rel=0.02)
+    assert found['mass'] == pytest.approx(1.5, rel=0.02) and found['verdict'] == 'found'
     np.testing.assert_allclose(found['centre_of_mass'], BODY[1:4] / 1.5, atol=0.005)
     assert abs(found['mass'] - 1.5) < 5 * found['std']['m'] + 2e-3
     assert found['smallest_pseudo_inertia_eigenvalue'] > 0
+    code, text, _ = run('payload', tmp_path / 'model.yaml', tmp_path / 'unloaded.csv')
+    assert code == 0 and 'verdict: none;' in text
     code, _, error = run('payload', tmp_path / 'model.yaml', tmp_path / 'missing.csv')
     assert code == 2 and 'missing.csv' in error and 'Traceback' not in error
 

@@ -17,9 +17,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from closed_recordings import closed_recording, COULOMB, VISCOUS
 import numpy as np
 import pytest
-from robot_identification import identify, inverse_dynamics, load_arm, Recording
+from robot_identification import identify, load_arm
 from robot_identification.arm import arm_from_mapping, arm_to_mapping
 from robot_identification.errors import ConfigurationError, RecordingError
 from robot_identification.recording import load_recording
@@ -30,28 +31,12 @@ def arm_without(name, *joints):
     return arm_from_mapping(content, folder=Path(), origin='the robot YAML')
 
 
-def recording_of(arm, seed, dead=(), period=10.0):
-    """Return the run of a fully known arm with friction, the efforts of some joints missing."""
-    rng = np.random.default_rng(seed)
-    t = np.arange(0, 2 * period, 0.005)
-    speeds = 2 * np.pi / period * np.arange(1, 5)
-    a, b = rng.uniform(-0.25, 0.25, (2, 4, arm.n))
-    angle = speeds * t[:, None]
-    q = np.sin(angle) @ a + np.cos(angle) @ b
-    v = (speeds * np.cos(angle)) @ a - (speeds * np.sin(angle)) @ b
-    acceleration = -(speeds ** 2 * np.sin(angle)) @ a - (speeds ** 2 * np.cos(angle)) @ b
-    tau = inverse_dynamics(arm, q, v, acceleration) + 0.4 * np.sign(v) + 0.2 * v
-    tau += 0.05 * rng.normal(size=tau.shape)
-    tau[:, [arm.joint_names.index(joint) for joint in dead]] = np.nan
-    return Recording(t, q, tau, joint_names=arm.joint_names, name=f'motion {seed}')
-
-
 @pytest.mark.parametrize('estimator', ['ols', 'wls', 'huber', 'mle', 'ridge'])
 def test_other_joints_are_identified_as_well(estimator):
     dead = load_arm('two_link').joint_names[0]
     arm = arm_without('two_link', dead)
-    result = identify(arm, [recording_of(arm, 0, [dead])], estimator,
-                      held_out=[recording_of(arm, 1, [dead])])
+    result = identify(arm, [closed_recording(arm, 0, [dead])], estimator,
+                      held_out=[closed_recording(arm, 1, [dead])])
     held_out = result.verdict.held_out[0]
     other = arm.joint_names[1]
     assert result.verdict.passed, result.verdict.reasons
@@ -65,14 +50,14 @@ def test_other_joints_are_identified_as_well(estimator):
 
 def test_intervals_hold_with_an_unmeasured_wrist():
     arm = arm_without('panda', 'panda_joint6')
-    result = identify(arm, [recording_of(arm, 3, ['panda_joint6'])],
-                      held_out=[recording_of(arm, 4, ['panda_joint6'])])
+    result = identify(arm, [closed_recording(arm, 3, ['panda_joint6'])],
+                      held_out=[closed_recording(arm, 4, ['panda_joint6'])])
     assert result.verdict.held_out[0].relative_error < 0.03
     base = result.estimate.base
     standard = np.zeros(base.structure.count)
     standard[base.structure.inertial] = arm.inertial_parameters.ravel()
     k = len(base.structure.friction.parameters)
-    for name, value in (('coulomb', 0.4), ('viscous', 0.2)):
+    for name, value in (('coulomb', COULOMB), ('viscous', VISCOUS)):
         place = base.structure.friction.parameters.index(name)
         standard[base.structure.friction_part.start + place::k] = value
     misses = ((result.estimate.values - base.of(standard))
@@ -82,7 +67,7 @@ def test_intervals_hold_with_an_unmeasured_wrist():
 
 def test_files_keep_it(tmp_path):
     arm = arm_without('two_link', load_arm('two_link').joint_names[0])
-    recording = recording_of(arm, 0, arm.unmeasured)
+    recording = closed_recording(arm, 0, arm.unmeasured)
     recording.to_csv(tmp_path / 'r.csv')
     recording.to_npz(tmp_path / 'r.npz')
     for name in ('r.csv', 'r.npz'):
@@ -93,7 +78,7 @@ def test_files_keep_it(tmp_path):
 
 def test_missing_effort_that_nobody_named():
     arm = load_arm('two_link')
-    recording = recording_of(arm, 0, [arm.joint_names[1]])
+    recording = closed_recording(arm, 0, [arm.joint_names[1]])
     with pytest.raises(RecordingError, match=rf'unmeasured: \[{arm.joint_names[1]}\]'):
         recording.joint_torque(arm)
 

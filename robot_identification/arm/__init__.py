@@ -22,8 +22,8 @@ from robot_identification.arm.library import robot_files
 from robot_identification.arm.limits import Limits
 from robot_identification.arm.load import load_arm
 from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping, read_robot_file
-from robot_identification.arm.template import robot_template
+from robot_identification.arm.template import parse_effort, robot_template, TemplateOptions
 
 __all__ = ['Arm', 'BALANCERS', 'Balancer', 'Drives', 'Effort', 'InertiaFault', 'Limits',
            'PositionSignal', 'arm_from_mapping', 'arm_to_mapping', 'check_inertias', 'load_arm',
-           'read_robot_file', 'robot_files', 'robot_template']
+           'read_robot_file', 'robot_files', 'robot_template', 'parse_effort', 'TemplateOptions']

@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 import hashlib
 from pathlib import Path
 import re
@@ -72,10 +72,16 @@ class Arm:
         The file that the arm came from.
     urdf_file
         The URDF or xacro file, None when the URDF was given as text.
+    wider_limits
+        Joints whose limits the robot YAML makes wider than the URDF's, which it calls wrong.
     balancers
         Springs and counterbalances, each between the two links of a joint.
     unmeasured
         Joints whose effort is not measured: they move, and are left out of fit and verdict.
+    estimate_gravity
+        Whether the direction of gravity is to be estimated, beginning at `gravity`.
+    package_dirs
+        Folders that hold the ROS packages which the URDF names.
 
     """
 
@@ -93,8 +99,11 @@ class Arm:
     recording_keys: Mapping[str, str] = field(default_factory=dict)
     source: Path | None = None
     urdf_file: Path | None = None
+    wider_limits: tuple[str, ...] = ()
     balancers: tuple[Balancer, ...] = ()
     unmeasured: tuple[str, ...] = ()
+    estimate_gravity: bool = False
+    package_dirs: tuple[Path, ...] = ()
 
     @classmethod
     def from_urdf(
@@ -105,6 +114,8 @@ class Arm:
         gravity: ArrayLike = STANDARD_GRAVITY,
         gains: ArrayLike | None = None,
         name: str | None = None,
+        arguments: Mapping[str, str] | None = None,
+        package_dirs: Iterable[str | Path] = (),
     ) -> Arm:
         """
         Build an arm from a URDF.
@@ -122,6 +133,10 @@ class Arm:
             Torque per current at the joints, (n,) [N m/A], for recordings of currents.
         name
             What to call the arm; the URDF's name when not given.
+        arguments
+            Arguments of a xacro, by name.
+        package_dirs
+            Folders that hold ROS packages, for `$(find ...)` and `package://`.
 
         Raises
         ------
@@ -129,7 +144,8 @@ class Arm:
             The URDF cannot be read or holds what cannot be identified.
 
         """
-        text, path = read_urdf(urdf)
+        folders = tuple(map(Path, package_dirs))
+        text, path = read_urdf(urdf, arguments, folders)
         origin = f"the URDF '{path}'" if path else 'the URDF text'
         wanted = dict(locked) if isinstance(locked, Mapping) else dict.fromkeys(locked)
         folded, positions = fold_urdf(text, origin, wanted)
@@ -149,12 +165,19 @@ class Arm:
             urdf=text, folded_urdf=folded, model=model, joint_names=joint_names, limits=limits,
             drives=drives, effort=None, position=PositionSignal('joint', np.zeros(n)),
             gravity=read_only(model.gravity.linear), locked=positions, source=path,
-            urdf_file=path)
+            urdf_file=path, package_dirs=folders)
 
     @property
     def files(self) -> tuple[Path, ...]:
         """The files that the arm was read from; no output may replace them."""
         return tuple(path for path in (self.source, self.urdf_file) if path is not None)
+
+    def with_gravity(self, gravity: ArrayLike) -> Arm:
+        """Return the same arm under another gravity, (3,) [m/s^2] in the base frame."""
+        model = pin.Model(self.model)
+        model.gravity.linear = _gravity(gravity)
+        return replace(self, model=model, gravity=read_only(model.gravity.linear),
+                       estimate_gravity=False)
 
     @property
     def n(self) -> int:
@@ -244,6 +267,11 @@ def _gravity(gravity: ArrayLike) -> np.ndarray:
 
 def _build_model(folded: str, origin: str) -> pin.Model:
     root = ElementTree.fromstring(folded)
+    for element in list(root):    # shapes are not part of the model, and must not be read for it
+        if element.tag not in ('link', 'joint'):
+            root.remove(element)
+        for part in [part for part in element if part.tag in ('visual', 'collision')]:
+            element.remove(part)
     for joint in root.findall('joint'):
         if joint.get('type') == 'continuous':
             joint.set('type', 'revolute')

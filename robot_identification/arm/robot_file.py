@@ -30,12 +30,17 @@ from robot_identification.arm.limits import Limits
 from robot_identification.arm.urdf import rotation_from_rpy
 from robot_identification.arrays import read_only
 from robot_identification.errors import ArmError, ConfigurationError
-import yaml
+from robot_identification.yaml_file import read_yaml, Schema, shown
 
 KEYS = ('name', 'urdf', 'locked', 'gravity', 'mount', 'joints', 'drives', 'coupling', 'effort',
-        'position', 'recording', 'balancers', 'unmeasured')
+        'position', 'recording', 'balancers', 'unmeasured', 'xacro',
+        'package_dirs', 'urdf_limits_wrong')
 JOINT_KEYS = ('position', 'velocity', 'acceleration', 'jerk', 'torque')
 DRIVE_KEYS = ('gain', 'reduction', 'rotor_inertia')
+FASTEST = 50.0    # [rad] and [rad/s]: no joint of an arm turns so far or so fast; degrees do
+SAME = 1e-6    # relative difference of limits that rounding makes
+STRONGEST_GRAVITY = 30.0    # [m/s^2], of no planet that arms work on
+_S = Schema(ConfigurationError)
 RECORDING_KEYS = ('t', 'q', 'v', 'tau', 'current', 'joint_names')
 
 
@@ -58,12 +63,7 @@ def read_robot_file(path: str | Path) -> Arm:
 
     """
     path = Path(path)
-    try:
-        content = yaml.safe_load(path.read_text(encoding='utf-8'))
-    except FileNotFoundError as error:
-        raise ConfigurationError(f"there is no robot YAML '{path}'") from error
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigurationError(f"the robot YAML '{path}' cannot be read: {error}") from error
+    content = read_yaml(path, 'robot YAML', ConfigurationError)
     if not isinstance(content, dict):
         raise ConfigurationError(f"the robot YAML '{path}' is not a mapping of keys to values")
     return arm_from_mapping(content, folder=path.parent, origin=f"the robot YAML '{path}'",
@@ -94,27 +94,37 @@ def arm_from_mapping(content: Mapping[str, Any], *, folder: Path, origin: str,
     """
     _known_keys(content, KEYS, origin)
     content = _without_locked(content, origin)
+    if _unfilled(content.get('effort'), 'effort'):    # missed where torques are read
+        content = {key: value for key, value in content.items() if key != 'effort'}
     empty = _unfilled(content, '')
     if empty:
         raise ConfigurationError(f'{origin} still has places to fill in: {", ".join(empty)}')
     if 'urdf' not in content:
         raise ConfigurationError(f'{origin} does not name its `urdf`')
-    urdf = str(content['urdf'])
+    for key in ('urdf', 'name'):
+        _S.text(content.get(key, ''), f'{origin}, {key}')
+    urdf = content['urdf']
     base = Arm.from_urdf(
         urdf if urdf.lstrip().startswith('<') else find_urdf(urdf, folder),
-        locked=content.get('locked', {}), gravity=_gravity(content, origin),
-        name=content.get('name'))
+        locked=_locked(content.get('locked', {}), origin), gravity=_gravity(content, origin),
+        name=content.get('name'), arguments=_arguments(content.get('xacro', {}), origin),
+        package_dirs=_folders(content.get('package_dirs', []), folder, origin))
     limits = _limits(base, content.get('joints', {}), origin)
+    wider = _wider(base, limits, content.get('urdf_limits_wrong', []), origin,
+                   strict=source is not None)
     drives = _drives(base, content.get('drives', {}), content.get('coupling', {}), origin)
     effort = None
     if 'effort' in content:
         effort = _section(Effort, content['effort'], f'{origin}, effort')
     keys = content.get('recording', {})
     _known_keys(keys, RECORDING_KEYS, f'{origin}, recording')
+    _S.named(_S.text)(keys, f'{origin}, recording')
     arm = dataclasses.replace(
         base, limits=limits, drives=drives, effort=effort, source=source,
         position=_position(base, content.get('position', {}), origin), recording_keys=dict(keys),
+        wider_limits=wider,
         balancers=_balancers(base, content.get('balancers', {}), f'{origin}, balancers'),
+        estimate_gravity=content.get('gravity') == ESTIMATE,
         unmeasured=_unmeasured(base, content.get('unmeasured', []), f'{origin}, unmeasured'))
     try:
         limits.check(arm.joint_names)
@@ -152,6 +162,8 @@ def arm_to_mapping(arm: Arm) -> dict[str, Any]:
         'coupling': coupling, 'recording': dict(arm.recording_keys),
         'position': {'side': arm.position.side,
                      'offset': dict(zip(arm.joint_names, map(float, arm.position.offset)))}}
+    if arm.wider_limits:
+        content['urdf_limits_wrong'] = list(arm.wider_limits)
     if arm.unmeasured:
         content['unmeasured'] = list(arm.unmeasured)
     if arm.balancers:
@@ -166,12 +178,12 @@ def _known_keys(content: Any, known: tuple[str, ...], origin: str) -> None:
     for key in content:
         if key not in known:
             raise ConfigurationError(
-                f"{origin} has the unknown key '{key}'; known are: {', '.join(known)}")
+                f"{origin} has the unknown key '{shown(key)}'; known are: {', '.join(known)}")
 
 
 def _mapping(content: Any, origin: str, keys: str = '') -> None:
     if not isinstance(content, Mapping):
-        raise ConfigurationError(f'{origin} must be a mapping{keys}, not {content!r}')
+        raise ConfigurationError(f'{origin} must be a mapping{keys}, not {shown(content)}')
 
 
 def _without_locked(content: Mapping[str, Any], origin: str) -> dict[str, Any]:
@@ -179,7 +191,7 @@ def _without_locked(content: Mapping[str, Any], origin: str) -> dict[str, Any]:
     locked = content.get('locked', {})
     if not isinstance(locked, Mapping | list):
         raise ConfigurationError(f'{origin}, locked must be joints with their positions, '
-                                 f'as {{finger: 0.0}}, not {locked!r}')
+                                 f'as {{finger: 0.0}}, not {shown(locked)}')
     return {key: ({joint: values for joint, values in value.items() if joint not in locked}
                   if key in ('joints', 'drives') and isinstance(value, Mapping) else value)
             for key, value in content.items()}
@@ -208,24 +220,113 @@ def _section(kind: Any, content: Any, origin: str) -> Any:
 
 
 def _gravity(content: Mapping[str, Any], origin: str) -> np.ndarray:
-    if 'mount' in content and 'gravity' in content:
+    stated: Any = content.get('gravity', STANDARD_GRAVITY)
+    if stated == ESTIMATE:
+        stated = STANDARD_GRAVITY
+    elif 'mount' in content and 'gravity' in content:
         raise ConfigurationError(f'{origin} gives both `gravity` and `mount`; give one of them')
-    gravity = np.array(content.get('gravity', STANDARD_GRAVITY), dtype=float)
+    gravity = _numbers(stated, 3, f'{origin}, gravity')
+    if not np.linalg.norm(gravity) < STRONGEST_GRAVITY:
+        raise ConfigurationError(f'{origin}, gravity is {shown(stated)}; it must be in m/s^2, as '
+                                 '[0, 0, -9.81]')
     if 'mount' not in content:
         return gravity
     _known_keys(content['mount'], ('rpy',), f'{origin}, mount')
     rpy = _numbers(content['mount'].get('rpy', []), 3, f'{origin}, mount.rpy')
+    if not np.all(np.abs(rpy) <= 2 * np.pi):
+        raise ConfigurationError(f'{origin}, mount.rpy is {shown(content["mount"]["rpy"])}; it '
+                                 'must be in radians, within one turn')
     return rotation_from_rpy(rpy).T @ np.array(STANDARD_GRAVITY)
 
 
 def _numbers(value: Any, count: int, origin: str) -> np.ndarray:
     try:
         numbers = np.array(value, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         numbers = np.array([])
     if numbers.shape != (count,) or np.any(np.isnan(numbers)):
-        raise ConfigurationError(f'{origin} must be {count} numbers, not {value!r}')
+        raise ConfigurationError(f'{origin} must be {count} numbers, not {shown(value)}')
     return numbers
+
+
+def _locked(content: Any, origin: str) -> Any:
+    """Return the locked joints, names or positions by name, having looked at their types."""
+    if isinstance(content, list):
+        _S.items(_S.text)(content, f'{origin}, locked')
+    else:
+        _S.named(_S.maybe(_S.finite))(content, f'{origin}, locked')
+    return content
+
+
+def _wider(arm: Arm, limits: Limits, allowed: Any, origin: str, strict: bool) -> tuple[str, ...]:
+    """
+    Return the joints whose limits are wider than the URDF's; refuse those that nobody allowed.
+
+    Parameters
+    ----------
+    arm
+        With the limits of the URDF.
+    limits
+        With those of the YAML.
+    allowed
+        Joints whose URDF is known to be wrong.
+    origin
+        How to call the YAML in an error.
+    strict
+        Whether to refuse; a model file reports what its arm was identified with.
+
+    """
+    _S.items(_S.text)(allowed, f'{origin}, urdf_limits_wrong')
+    for joint in allowed:
+        if joint not in arm.joint_names:
+            raise ConfigurationError(f"{origin}, urdf_limits_wrong names '{shown(joint)}', which "
+                                     f'is no joint of the arm: {", ".join(arm.joint_names)}')
+    found = dict.fromkeys(joint for joint, *_ in wider_limits(arm, limits))
+    for joint, name, value, urdf in wider_limits(arm, limits):
+        slides = bool(arm.prismatic[arm.joint_names.index(joint)])
+        if strict and not slides and name != 'torque' and _in_degrees(value, urdf):
+            raise ConfigurationError(
+                f'{origin}, {joint}: the {name} {value:g} is degrees, and must be radians: '
+                f'{np.deg2rad(value):.6g} (the URDF allows {urdf:g})')
+        if strict and joint not in allowed:
+            raise ConfigurationError(
+                f'{origin}, {joint}: the {name} {value:g} is wider than the {urdf:g} that the '
+                f'URDF allows; narrow it, or, where the URDF is known to be wrong, say so: '
+                f'`urdf_limits_wrong: [{joint}]`')
+    return tuple(found)
+
+
+def _in_degrees(value: float, urdf: float) -> bool:
+    """Return whether a limit that is wider than the URDF's is one in degrees."""
+    fits = 3 * abs(urdf) < abs(value) and abs(np.deg2rad(value)) < 1.01 * abs(urdf)
+    return bool(np.isfinite(value)) and (fits or abs(value) > FASTEST)
+
+
+def wider_limits(arm: Arm, limits: Limits) -> list[tuple[str, str, float, float]]:
+    """
+    List the limits that are wider than those of the URDF: joint, name, value, the URDF's.
+
+    Limits that no arm can have, as degrees would be, are among them where the URDF has none.
+
+    Parameters
+    ----------
+    arm
+        With the limits of the URDF.
+    limits
+        To compare.
+
+    """
+    found = []
+    for i, joint in enumerate(arm.joint_names):
+        for name, label, sign in (('lower', 'position', -1.0), ('upper', 'position', 1.0),
+                                  ('velocity', 'velocity', 1.0), ('torque', 'torque', 1.0)):
+            value = float(getattr(limits, name)[i])
+            urdf = float(getattr(arm.limits, name)[i])
+            far = np.isfinite(value) and abs(value) > FASTEST and name != 'torque'
+            if sign * value > sign * urdf + SAME * (1 + abs(urdf)) or (
+                    far and not np.isfinite(urdf) and not arm.prismatic[i]):
+                found.append((joint, label, value, urdf))
+    return found
 
 
 def _per_joint(arm: Arm, content: Any, keys: tuple[str, ...], origin: str) -> Mapping[str, Any]:
@@ -269,6 +370,19 @@ def _drives(arm: Arm, content: Any, coupling: Any, origin: str) -> Drives:
             matrix[arm.joint_names.index(joint), arm.joint_names.index(other)] = _number(
                 value, f'{origin}, coupling, {joint}, {other}')
     return Drives(gains, reduction, rotor_inertia, matrix)
+
+
+def _arguments(content: Any, origin: str) -> dict[str, str]:
+    _mapping(content, f'{origin}, xacro', ' of arguments, as {dof: 7}')
+    return {str(name): str(value).lower() if isinstance(value, bool) else str(value)
+            for name, value in content.items()}
+
+
+def _folders(content: Any, folder: Path, origin: str) -> list[Path]:
+    if not isinstance(content, list):
+        raise ConfigurationError(f'{origin}, package_dirs must be a list of folders, '
+                                 f'not {shown(content)}')
+    return [folder / Path(str(item)).expanduser() for item in content]
 
 
 def _unmeasured(arm: Arm, content: Any, origin: str) -> tuple[str, ...]:

@@ -15,93 +15,243 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+import dataclasses
+from dataclasses import dataclass, field
 from pathlib import Path
-from xml.etree import ElementTree
+from typing import Any
 
 import numpy as np
 from robot_identification.arm.arm import Arm
+from robot_identification.arm.chain import Chain, choose_chain
+from robot_identification.arm.effort import Effort
 from robot_identification.arm.urdf import parse_urdf, read_urdf
+from robot_identification.errors import ConfigurationError
+from robot_identification.yaml_file import read_yaml
+import yaml
 
 FILL_IN = 'null    # FILL IN'
+GRAVITY_WORDS = {'gravity': False, 'no-gravity': True}
+"""What is said of gravity in a short description of effort, as `gravity_compensated`."""
 
 
-def robot_template(urdf: str | Path, *, base: Path | None = None) -> str:
+@dataclass(frozen=True)
+class TemplateOptions:
+    """
+    What a user knows beside the URDF when a robot YAML is made.
+
+    Parameters
+    ----------
+    arguments
+        Arguments of a xacro, by name.
+    package_dirs
+        Folders that hold ROS packages.
+    base_link, tip
+        Links between which the arm moves.
+    lock
+        Joints to lock: names or patterns.
+    acceleration
+        Limit of every joint of which nothing better is known [rad/s^2 or m/s^2].
+    joint_limits
+        A `joint_limits.yaml` of MoveIt.
+    effort
+        What the driver publishes.
+    recording
+        Names of the signals in recordings.
+
+    """
+
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    package_dirs: tuple[Path, ...] = ()
+    base_link: str | None = None
+    tip: str | None = None
+    lock: tuple[str, ...] = ()
+    acceleration: float | None = None
+    joint_limits: Path | None = None
+    effort: Effort | None = None
+    recording: Mapping[str, str] = field(default_factory=dict)
+
+
+def parse_effort(text: str) -> Effort:
+    """
+    Read a short description of effort, `torque,joint,+1,gravity`.
+
+    Parameters
+    ----------
+    text
+        Quantity (torque or current), side (joint or motor), sign (+1 or -1), and `gravity` or
+        `no-gravity` for a driver that takes the gravity torque away.
+
+    Raises
+    ------
+    ConfigurationError
+        It is none.
+
+    """
+    words = [word.strip() for word in text.split(',')]
+    signs = {'+1': 1, '1': 1, '-1': -1}
+    if len(words) != 4 or words[2] not in signs or words[3] not in GRAVITY_WORDS:
+        raise ConfigurationError(
+            f"the effort '{text}' must be four words, as torque,joint,+1,gravity: torque or "
+            'current; joint or motor; +1 or -1; gravity, or no-gravity where the driver takes '
+            'the gravity torque away')
+    return Effort(words[0], words[1], signs[words[2]], GRAVITY_WORDS[words[3]])
+
+
+def robot_template(urdf: str | Path, *, base: Path | None = None,
+                   options: TemplateOptions | None = None) -> str:
     """
     Return the text of a robot YAML: what the URDF says as comments, what it does not to fill in.
 
     Parameters
     ----------
     urdf
-        Path of the URDF.
+        Path of the URDF or xacro.
     base
         Folder that the YAML will be written to; the URDF is named relative to it where possible.
+    options
+        What is known beside the URDF.
 
     Raises
     ------
     ArmError
         The URDF cannot be used.
+    ConfigurationError
+        The joint limits cannot be read.
 
     """
-    text, path = read_urdf(urdf)
-    root = parse_urdf(text, f"the URDF '{urdf}'")
-    mimic = _grippers(root)
-    arm = Arm.from_urdf(urdf, locked=mimic)
+    options = options or TemplateOptions()
+    text, path = read_urdf(urdf, options.arguments, options.package_dirs)
+    origin = f"the URDF '{urdf}'"
+    chain = choose_chain(parse_urdf(text, origin), origin, base=options.base_link,
+                         tip=options.tip, lock=options.lock)
+    arm = Arm.from_urdf(text, locked=list(chain.locked))
+    known = {} if options.joint_limits is None else _moveit_limits(options.joint_limits, arm)
     lines = [
         f'# Robot file of {arm.name}. Fill in what says FILL IN; everything else is optional.',
-        f'name: {arm.name}',
-        f'urdf: {_relative(path or Path(str(urdf)), base)}', '',
-        '# Joints that stand still in all recordings (grippers), with their positions [rad or m]:',
+        f'name: {_word(arm.name)}',
+        f'urdf: {_word(_relative(path or Path(str(urdf)), base))}',
+        *_description(options, base), '',
+        '# Joints that stand still in all recordings, with their positions [rad or m], as',
         '# {finger: 0.0}. What stands under joints for them is not used.',
-        f'locked: {{{", ".join(f"{name}: {arm.locked[name]!r}" for name in mimic)}}}', '',
+        *_locked(arm, chain), '',
         '# Direction of gravity [m/s^2] in the base frame; for an arm on a wall or ceiling give',
-        "# instead the base's orientation in the world: mount: {rpy: [3.14159, 0.0, 0.0]}",
+        "# instead the base's orientation in the world: mount: {rpy: [3.14159, 0.0, 0.0]}. With",
+        '# gravity: estimate the recordings say how the base stands.',
         f'gravity: [{", ".join(f"{x!r}" for x in map(float, arm.gravity))}]', '',
-        '# The URDF gives position, velocity and torque limits; override them here if they '
-        'are wrong.',
+        '# The URDF gives position, velocity and torque limits; narrow them here where needed.',
         'joints:']
     for i, joint in enumerate(arm.joint_names):
-        lines += _joint(arm, i, joint)
+        lines += _joint(arm, i, joint, known.get(joint, {}), options.acceleration)
     lines += [
         '', '# Motors and gears, where known: gain of a current [N m/A], reduction, '
         'rotor inertia seen', '# at the joint [kg m^2].', 'drives: {}',
-        f'#  {arm.joint_names[0]}: {{gain: 10.0, reduction: 100.0, rotor_inertia: 0.5}}', '',
-        '# What your driver publishes as effort. There is no default, because drivers '
-        'differ and a',
-        '# wrong reading makes a wrong model:',
+        f'#  {_word(arm.joint_names[0])}: {{gain: 10.0, reduction: 100.0, rotor_inertia: 0.5}}',
+        '', *_effort(options.effort), '',
+        '# Names of columns or arrays in your recordings, where they differ from these.',
+        *_recording(options.recording), '',
+        '# Springs and counterbalances, joints without effort, coupled drives, positions before',
+        '# the gears: see the page on robot files.',
+        f'#balancers: {{spring: {{kind: torsion_spring, joint: {_word(arm.joint_names[0])}, '
+        'stiffness: estimate}}',
+        f'#unmeasured: [{_word(arm.joint_names[-1])}]',
+        '#position: {side: motor}', '']
+    return '\n'.join(lines)
+
+
+def _description(options: TemplateOptions, base: Path | None) -> list[str]:
+    """Return what the xacro needs."""
+    lines = []
+    if options.arguments:
+        lines.append(f'xacro: {_flow(dict(options.arguments))}')
+    if options.package_dirs:
+        folders = [_relative(folder, base) for folder in options.package_dirs]
+        lines.append(f'package_dirs: {_flow(folders)}')
+    return lines
+
+
+def _locked(arm: Arm, chain: Chain) -> list[str]:
+    if not chain.locked:
+        return ['locked: {}']
+    return ['locked:', *(f'  {_word(name)}: {arm.locked[name]!r}    # {reason}'
+                         for name, reason in chain.locked.items())]
+
+
+def _effort(effort: Effort | None) -> list[str]:
+    if effort is not None:
+        return [f'effort: {_flow(dataclasses.asdict(effort))}']
+    return [
+        '# What your driver publishes as effort. There is no default, because drivers differ and '
+        'a', '# wrong reading makes a wrong model. A motion can be designed without it.',
         'effort:',
         f'  quantity: {FILL_IN}: torque or current',
         f'  side: {FILL_IN}: joint (behind the gear) or motor',
         f'  sign: {FILL_IN}: 1 when a positive effort accelerates the joint forwards, else -1',
-        f'  gravity_compensated: {FILL_IN}: true when the driver takes gravity away, else false',
-        '',
-        '# Names of columns or arrays in your recordings, where they differ from these.',
-        '#recording: {t: t, q: q, v: v, tau: tau, current: current}', '']
-    return '\n'.join(lines)
+        f'  gravity_compensated: {FILL_IN}: true when the driver takes gravity away, else false']
 
 
-def _grippers(root: ElementTree.Element) -> list[str]:
-    """Return joints that mimic another one, and those that they follow."""
-    names = []
-    for joint in root.findall('joint'):
-        follows = joint.find('mimic')
-        if follows is not None:
-            names += [follows.get('joint', ''), joint.get('name', '')]
-    return list(dict.fromkeys(names))
+def _recording(names: Mapping[str, str]) -> list[str]:
+    if names:
+        return [f'recording: {_flow(dict(names))}']
+    return ['#recording: {t: t, q: q, v: v, tau: tau, current: current}']
 
 
-def _joint(arm: Arm, i: int, joint: str) -> list[str]:
+def _moveit_limits(path: Path, arm: Arm) -> dict[str, dict[str, float]]:
+    """Return velocities and accelerations that a joint_limits.yaml of MoveIt gives."""
+    content = read_yaml(path, 'joint limits', ConfigurationError)
+    limits = content.get('joint_limits') if isinstance(content, dict) else None
+    if not isinstance(limits, dict):
+        raise ConfigurationError(f"'{path}' is no joint_limits.yaml of MoveIt: it has no mapping "
+                                 "'joint_limits'")
+    found: dict[str, dict[str, float]] = {}
+    for i, joint in enumerate(arm.joint_names):
+        given = limits.get(joint)
+        if not isinstance(given, dict):
+            continue
+        for name, key in (('velocity', 'max_velocity'), ('acceleration', 'max_acceleration')):
+            if not given.get(f'has_{name}_limits') or key not in given:
+                continue
+            value = given[key]
+            if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+                raise ConfigurationError(f"'{path}', {joint}, {key} is {value!r}; it must be a "
+                                         'number above zero')
+            if name == 'velocity' and value >= arm.limits.velocity[i]:
+                continue    # the URDF's is narrower
+            found.setdefault(joint, {})[name] = float(value)
+    if not found:
+        raise ConfigurationError(f"'{path}' has no limits of the joints "
+                                 f'{", ".join(arm.joint_names)}')
+    return found
+
+
+def _word(text: str) -> str:
+    """Return a text as YAML wants it, in quotes where it needs them."""
+    return yaml.safe_dump(text, width=10 ** 6, allow_unicode=True).removesuffix('\n...\n').strip()
+
+
+def _flow(content: Any) -> str:
+    return yaml.safe_dump(content, default_flow_style=True, sort_keys=False, width=10 ** 6,
+                          allow_unicode=True).strip()
+
+
+def _joint(arm: Arm, i: int, joint: str, known: Mapping[str, float],
+           acceleration: float | None) -> list[str]:
     limits = arm.limits
     slides = bool(arm.prismatic[i])
     unit = 'm' if slides else 'rad'
     given = (f'{limits.lower[i]:.4g} to {limits.upper[i]:.4g} {unit}, '
              f'{limits.velocity[i]:.4g} {unit}/s, '
              f'{limits.torque[i]:.4g} {"N" if slides else "N m"}')
-    lines = [f'  {joint}:    # URDF: {given}']
-    if not np.isfinite(limits.velocity[i]):
+    lines = [f'  {_word(joint)}:    # URDF: {given}']
+    if 'velocity' in known:
+        lines.append(f'    velocity: {known["velocity"]!r}')
+    elif not np.isfinite(limits.velocity[i]):
         lines.append(f'    velocity: {FILL_IN} [{unit}/s]')
     if not np.isfinite(limits.torque[i]):
         lines.append(f'    torque: {FILL_IN}: rated, at the joint [{"N" if slides else "N m"}]')
-    lines += [f'    acceleration: {FILL_IN} [{unit}/s^2], from the data sheet',
+    value = known.get('acceleration', acceleration)
+    lines += [f'    acceleration: {FILL_IN} [{unit}/s^2], from the data sheet' if value is None
+              else f'    acceleration: {value!r}',
               f'    #jerk: 1000.0    # [{unit}/s^3]']
     return lines
 

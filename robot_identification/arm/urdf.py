@@ -15,20 +15,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 import copy
+import importlib.util
+import json
+import os
 from pathlib import Path
+import re
+import subprocess
+import sys
 from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import ArrayLike
+from robot_identification.arm import packages
+from robot_identification.arm.urdf_check import check_names, check_urdf, parse_xml
 from robot_identification.errors import ArmError, MissingDependencyError
+from robot_identification.files import read_text, regular_size
 from scipy.spatial.transform import Rotation
 
+XACRO_SECONDS = 30
+XACRO = """import json, pathlib, resource, runpy, sys
+resource.setrlimit(resource.RLIMIT_AS, (2_000_000_000, 2_000_000_000))
+import xacro
+from xacro import substitution_args
+order = json.loads(sys.argv[1])
+find_package = runpy.run_path(order['finder'])['find_package']
+def find(name):
+    folder = find_package(name, pathlib.Path(order['path']), order['folders'])
+    if folder is None:
+        sys.exit(f"the package '{name}' is not in --package-dir, not around the file and not in "
+                 f"a sourced ROS; name the folder that holds it with --package-dir")
+    return str(folder)
+substitution_args._eval_find = find
+text = xacro.process_file(order['path'], mappings=order['arguments']).toxml()
+sys.stdout.buffer.write(text.encode())"""
+"""Limited to 2 GB of memory, which no description of an arm needs."""
 MOVING = ('revolute', 'continuous', 'prismatic')
 
 
-def read_urdf(source: str | Path) -> tuple[str, Path | None]:
+def read_urdf(source: str | Path, arguments: Mapping[str, str] | None = None,
+              package_dirs: Iterable[str | Path] = ()) -> tuple[str, Path | None]:
     """
     Return URDF text and the file that it came from.
 
@@ -36,6 +63,10 @@ def read_urdf(source: str | Path) -> tuple[str, Path | None]:
     ----------
     source
         URDF text, or the path of a URDF or xacro file.
+    arguments
+        Arguments of a xacro, by name.
+    package_dirs
+        Folders that hold ROS packages, for `$(find ...)`.
 
     Raises
     ------
@@ -49,26 +80,46 @@ def read_urdf(source: str | Path) -> tuple[str, Path | None]:
         return source, None
     path = Path(source)
     if path.suffix == '.xacro':
-        return _expand_xacro(path), path
-    try:
-        return path.read_bytes().decode('utf-8'), path
-    except FileNotFoundError as error:
-        raise ArmError(f"there is no URDF '{path}'") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise ArmError(f"the URDF '{path}' cannot be read: {error}") from error
+        return _expand_xacro(path, dict(arguments or {}), package_dirs), path
+    if arguments:
+        raise ArmError(f"'{path}' is no xacro, so it takes no arguments "
+                       f'({", ".join(f"{k}:={v}" for k, v in arguments.items())})')
+    return read_text(path, 'URDF', ArmError), path
 
 
-def _expand_xacro(path: Path) -> str:
+def _expand_xacro(path: Path, arguments: dict[str, str],
+                  package_dirs: Iterable[str | Path]) -> str:
+    """Expand in a process of its own: a xacro is a program, which may compute for ever."""
+    if importlib.util.find_spec('xacro') is None:
+        raise MissingDependencyError('xacro', f"reading '{path}'")
+    regular_size(path, 'xacro file', ArmError)
+    order = {'path': str(path.resolve()), 'arguments': arguments,
+             'folders': [str(Path(folder).resolve()) for folder in package_dirs],
+             'finder': packages.__file__}
     try:
-        import xacro
-    except ImportError as error:
-        raise MissingDependencyError('xacro', f"reading '{path}'") from error
-    if not path.exists():
-        raise ArmError(f"there is no xacro file '{path}'")
-    try:
-        return str(xacro.process_file(str(path)).toxml())
-    except Exception as error:  # xacro raises many unrelated types for a user's mistake
-        raise ArmError(f"xacro cannot expand '{path}': {error}") from error
+        done = subprocess.run(
+            [sys.executable, '-c', XACRO, json.dumps(order)], capture_output=True,
+            timeout=XACRO_SECONDS,
+            env={**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))})
+    except subprocess.TimeoutExpired as error:
+        raise ArmError(f"xacro did not expand '{path}' within {XACRO_SECONDS} s; does it "
+                       'compute for ever?') from error
+    if done.returncode:
+        lines = done.stderr.decode('utf-8', 'replace').strip().splitlines()
+        raise ArmError(f"xacro cannot expand '{path}': {_reason(lines, done.returncode)}")
+    return done.stdout.decode('utf-8', 'replace')
+
+
+def _reason(lines: list[str], code: int) -> str:
+    """Return what stopped xacro, and the way out where an argument is missing."""
+    if not lines:
+        return f'it ended with code {code}'
+    # what raised the error stands before where it was raised from
+    told = next((line for line in reversed(lines) if re.match(r'[\w.]+(Error|Exception)\b', line)),
+                lines[-1])
+    told = re.sub(r'^[\w.]+: ', '', told)
+    name = re.search(r'Undefined substitution argument (\S+)', told)
+    return f'{told}; give it as {name.group(1)}:=VALUE' if name else told
 
 
 def parse_urdf(text: str, origin: str) -> ElementTree.Element:
@@ -88,20 +139,14 @@ def parse_urdf(text: str, origin: str) -> ElementTree.Element:
         It is not XML, not a URDF, or has no moving joint.
 
     """
-    try:
-        root = ElementTree.fromstring(text)
-    except ElementTree.ParseError as error:
-        raise ArmError(f'{origin} is not well-formed XML: {error}') from error
+    root = parse_xml(text, origin)
     if root.tag != 'robot':
         raise ArmError(f'{origin} is not a URDF: its root element is <{root.tag}>, not <robot>')
     if '{http://www.ros.org/wiki/xacro}' in ElementTree.tostring(root, encoding='unicode') or any(
             'xacro' in element.tag for element in root.iter()):
         raise ArmError(
             f'{origin} is an unexpanded xacro; save it with the ending .xacro or expand it')
-    names = [joint.get('name') for joint in root.findall('joint')]
-    for name in names:
-        if names.count(name) > 1:
-            raise ArmError(f"{origin} has two joints named '{name}'")
+    check_names(root, origin)
     links = {link.get('name') for link in root.findall('link')}
     for joint in root.findall('joint'):
         for end in ('parent', 'child'):
@@ -110,6 +155,7 @@ def parse_urdf(text: str, origin: str) -> ElementTree.Element:
             if link not in links:
                 raise ArmError(f"{origin}: joint '{joint.get('name')}' names the {end} link "
                                f"'{link}', which does not exist")
+    check_urdf(root, origin)
     return root
 
 
@@ -147,7 +193,7 @@ def fold_urdf(text: str, origin: str,
         kind = joint.get('type')
         if name in locked:
             positions[name] = _fix(joint, locked[name])
-        elif joint.find('mimic') is not None:
+        elif kind != 'fixed' and joint.find('mimic') is not None:
             master = joint.find('mimic').get('joint')  # type: ignore[union-attr]
             raise ArmError(f"{origin}: joint '{name}' mimics '{master}', which has no torque of "
                            f'its own to identify; lock it: locked: {{{name}: 0.0}}')

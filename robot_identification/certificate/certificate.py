@@ -11,111 +11,66 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What was proven about a motion."""
+"""Which constraints are asked for, and the proof of them all."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable
 
 import numpy as np
 from robot_identification.arm import Arm, Limits
-from robot_identification.certificate.clearance_proof import prove_clearance
+from robot_identification.certificate.claim import Certificate
+from robot_identification.certificate.clearance import Clearance
+from robot_identification.certificate.constraint import Constraint
 from robot_identification.certificate.geometry import box, build_scene, Scene, Shape
-from robot_identification.certificate.joint_limits_proof import prove_peaks
+from robot_identification.certificate.joint_limits import JointLimits
 from robot_identification.certificate.requirements import Payload, Requirements
-from robot_identification.certificate.torque_proof import prove_torque
-from robot_identification.certificate.workspace_proof import prove_workspace
-from robot_identification.motion import Trajectory
+from robot_identification.certificate.torque import PowerLimit, TorqueLimits
+from robot_identification.certificate.workspace import WorkspaceLimits
+from robot_identification.motion import Series, Trajectory
 
 
-@dataclass(frozen=True)
-class Claim:
+def constraints_of(arm: Arm, series: Series, limits: Limits, margin: float = 0.0,
+                   requirements: Requirements | None = None, scene: Scene | None = None,
+                   ) -> tuple[Constraint, ...]:
     """
-    One limit that holds at all times.
+    Return the constraints that are asked for; a new one is named here.
 
     Parameters
     ----------
-    quantity
-        For instance 'torque'.
-    bound
-        Largest value that can occur, or the smallest for a distance.
-    limit
-        What it must not exceed, or fall below.
-    unit
-        Of both.
-    method
-        How it was proven, in words.
-    holds
-        Whether it was.
-    detail
-        Joint or pair that is nearest to its limit.
+    arm
+        The arm.
+    series
+        The parametrisation of the motion.
+    limits
+        Of position, velocity, acceleration and jerk.
+    margin
+        Part of these ranges that must stay free.
+    requirements
+        What else must hold; nothing when None.
+    scene
+        Collision geometry; built from the requirements when None.
 
     """
-
-    quantity: str
-    bound: float
-    limit: float
-    unit: str
-    method: str
-    holds: bool
-    detail: str = ''
-
-    def __str__(self) -> str:
-        verb = 'is' if self.holds else 'is NOT proven to be'
-        side = 'at least' if self.quantity in ('clearance', 'workspace') else 'at most'
-        where = f' ({self.detail})' if self.detail else ''
-        return (f'{self.quantity} {verb} {side} {self.limit:g} {self.unit}: '
-                f'{self.bound:.4g}{where}')
+    asked = requirements or Requirements()
+    constraints: list[Constraint] = [JointLimits(series, limits, arm.joint_names, margin,
+                                                 arm.wider_limits)]
+    if asked.torque_margin is not None:
+        constraints.append(TorqueLimits(arm, series, asked))
+    if asked.power is not None:
+        constraints.append(PowerLimit(arm, series, asked))
+    constraints += [WorkspaceLimits(arm, series, box) for box in asked.workspace]
+    if asked.clearance is not None:
+        scene = scene or scene_for(arm, asked)
+        if len(scene.pairs):
+            constraints.append(Clearance(scene, series, asked.clearance))
+    return tuple(constraints)
 
 
-@dataclass(frozen=True)
-class Certificate:
-    """
-    Everything that was proven about a motion.
-
-    Parameters
-    ----------
-    claims
-        One for each limit.
-
-    """
-
-    claims: tuple[Claim, ...] = ()
-
-    @property
-    def holds(self) -> bool:
-        """Whether every claim was proven."""
-        return all(claim.holds for claim in self.claims)
-
-    @property
-    def broken(self) -> tuple[Claim, ...]:
-        """What was not proven."""
-        return tuple(claim for claim in self.claims if not claim.holds)
-
-    def __getitem__(self, quantity: str) -> Claim:
-        for claim in self.claims:
-            if claim.quantity == quantity:
-                return claim
-        raise KeyError(quantity)
-
-    def __contains__(self, quantity: str) -> bool:
-        return any(claim.quantity == quantity for claim in self.claims)
-
-    def to_mapping(self) -> list[dict[str, Any]]:
-        """Return plain content for a file."""
-        return [{'quantity': c.quantity, 'bound': float(c.bound), 'limit': float(c.limit),
-                 'unit': c.unit, 'holds': bool(c.holds), 'detail': c.detail, 'method': c.method}
-                for c in self.claims]
-
-    @classmethod
-    def from_mapping(cls, content: list[Mapping[str, Any]]) -> Certificate:
-        """Return the certificate of a file."""
-        return cls(tuple(Claim(
-            quantity=str(c['quantity']), bound=float(c['bound']), limit=float(c['limit']),
-            unit=str(c['unit']), method=str(c['method']), holds=bool(c['holds']),
-            detail=str(c['detail'])) for c in content))
+def prove(constraints: Iterable[Constraint], trajectory: Trajectory) -> Certificate:
+    """Return what each constraint proves about a motion, whether it holds or not."""
+    return Certificate(tuple(claim for constraint in constraints
+                             for claim in constraint.prove(trajectory)))
 
 
 def certify(arm: Arm, trajectory: Trajectory, limits: Limits, margin: float = 0.0,
@@ -129,14 +84,8 @@ def certify(arm: Arm, trajectory: Trajectory, limits: Limits, margin: float = 0.
         The arm.
     trajectory
         The motion.
-    limits
-        Of position, velocity, acceleration and jerk.
-    margin
-        Part of these ranges that must stay free.
-    requirements
-        What else must hold; nothing when None.
-    scene
-        Collision geometry; built from the requirements when None.
+    limits, margin, requirements, scene
+        As for `constraints_of`.
 
     Returns
     -------
@@ -144,24 +93,8 @@ def certify(arm: Arm, trajectory: Trajectory, limits: Limits, margin: float = 0.
         With every claim, whether it holds or not.
 
     """
-    requirements = requirements or Requirements()
-    claims = _joint_claims(arm, trajectory, limits, margin)
-    if requirements.torque_margin is not None or requirements.power is not None:
-        claims += _torque_claims(arm, trajectory, requirements)
-    for workspace in requirements.workspace:
-        room = prove_workspace(arm, trajectory, workspace)
-        claims.append(Claim(
-            'workspace', room, 0.0, 'm', 'bounded speed between times', bool(room >= 0),
-            f"frame '{workspace.frame}' to the sides of its box"))
-    if requirements.clearance is not None:
-        scene = scene or scene_for(arm, requirements)
-        if len(scene.pairs):
-            found = prove_clearance(trajectory, scene, requirements.clearance)
-            claims.append(Claim(
-                'clearance', found.smallest, requirements.clearance, 'm',
-                f'{found.checks} distances between convex hulls, bounded motion between them',
-                found.proven, f'{found.pair} at {found.time:.3f} s'))
-    return Certificate(tuple(claims))
+    return prove(constraints_of(arm, trajectory.series, limits, margin, requirements, scene),
+                 trajectory)
 
 
 def scene_for(arm: Arm, requirements: Requirements) -> Scene:
@@ -178,31 +111,3 @@ def _carried(arm: Arm, payload: Payload | None) -> Shape | None:
         return None
     centre, half = np.array(payload.centre), np.array(payload.size) / 2
     return box('payload', centre - half, centre + half, link=arm.n - 1)
-
-
-def _joint_claims(arm: Arm, trajectory: Trajectory, limits: Limits, margin: float) -> list[Claim]:
-    usage = prove_peaks(trajectory, limits).usage
-    claims = []
-    for name, row in zip(('position', 'velocity', 'acceleration', 'jerk'), usage):
-        if name == 'jerk' and not np.any(np.isfinite(limits.jerk)):
-            continue
-        worst = int(np.argmax(row))
-        claims.append(Claim(
-            name, float(row[worst]), 1.0 - margin, 'of the range',
-            'grid values and bounds of the second derivative', bool(row[worst] <= 1.0 - margin),
-            f"joint '{arm.joint_names[worst]}'"))
-    return claims
-
-
-def _torque_claims(arm: Arm, trajectory: Trajectory, requirements: Requirements) -> list[Claim]:
-    usage, power = prove_torque(arm, trajectory, requirements)
-    claims = []
-    method = 'nominal model on a grid and bounds of its second time derivative'
-    if requirements.torque_margin is not None:
-        worst, allowed = int(np.argmax(usage)), 1.0 - requirements.torque_margin
-        claims.append(Claim('torque', float(usage[worst]), allowed, 'of the rated torque', method,
-                            bool(usage[worst] <= allowed), f"joint '{arm.joint_names[worst]}'"))
-    if requirements.power is not None:
-        claims.append(Claim('power', power, requirements.power, 'W', method,
-                            bool(power <= requirements.power)))
-    return claims

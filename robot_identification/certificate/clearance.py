@@ -17,9 +17,11 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import Array
+from robot_identification.certificate.claim import Claim
+from robot_identification.certificate.clearance_proof import prove_clearance
 from robot_identification.certificate.geometry import Scene
 from robot_identification.certificate.state_constraint import StateConstraint
-from robot_identification.motion import Series
+from robot_identification.motion import Series, Trajectory
 
 RESERVE = 0.004     # [m] for what happens between the times of the grid
 INFLUENCE = 0.08    # [m] beyond the clearance, from where on a pair counts as far
@@ -49,6 +51,7 @@ class Clearance(StateConstraint):
                  reserve: float = RESERVE) -> None:
         super().__init__(series, 1)
         self.scene, self.wanted, self.reserve = scene, clearance + reserve, reserve
+        self.clearance = clearance
 
     def at(self, states: tuple[Array, ...]) -> Array:
         """Return the slacks of the pairs, (N, P)."""
@@ -72,6 +75,14 @@ class Clearance(StateConstraint):
     def _slack(self, distances: Array) -> Array:
         x = np.minimum((distances - self.wanted) / INFLUENCE, 1.0)
         return 1.0 - (1.0 - x) ** 2
+
+    def prove(self, trajectory: Trajectory) -> tuple[Claim, ...]:
+        """Return the claim that all pairs keep the clearance."""
+        found = prove_clearance(trajectory, self.scene, self.clearance)
+        return (Claim(
+            'clearance', found.smallest, self.clearance, 'm',
+            f'{found.checks} distances between convex hulls, bounded motion between them',
+            found.proven, f'{found.pair} at {found.time:.3f} s', at_least=True),)
 
     def describe(self, index: int) -> str:
         """Return in words what slack number `index` limits."""

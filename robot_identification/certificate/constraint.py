@@ -18,15 +18,18 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from robot_identification.arrays import Array
+from robot_identification.certificate.claim import Claim
+from robot_identification.motion import Trajectory
 
 
 class Constraint(ABC):
     """
     Inequalities on the coefficients of a trajectory, as slacks that stay positive.
 
-    Slacks are scaled so that 1 is the middle of what is allowed and 0 the limit. Linear
-    constraints and those that depend on the arm's dynamics or geometry look the same to an
-    optimiser.
+    A member is two things: slacks at some times, which a search keeps positive, and the proof of
+    the limit for all times between them. Slacks are scaled so that 1 is the middle of what is
+    allowed and 0 the limit. Linear constraints and those that depend on the arm's dynamics or
+    geometry look the same to an optimiser.
 
     Attributes
     ----------
@@ -53,6 +56,10 @@ class Constraint(ABC):
     @abstractmethod
     def curvature(self, coefficients: Array, weights: Array) -> Array:
         """Return J' diag(weights) J, J the slacks' Jacobian, (size n, size n), row-major."""
+
+    @abstractmethod
+    def prove(self, trajectory: Trajectory) -> tuple[Claim, ...]:
+        """Return what holds for all times of a motion, or does not."""
 
     @abstractmethod
     def describe(self, index: int) -> str:

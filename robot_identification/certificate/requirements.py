@@ -21,9 +21,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from robot_identification.arm import Arm
-from robot_identification.arrays import Array
 from robot_identification.errors import ExcitationError
+from robot_identification.yaml_file import Check, Schema
+
+FAR = 1e4              # [m] what no arm is near to; distances of such shapes lose their digits
+GUESSED_DENSITY = 1500.0    # [kg/m^3], see docs/excitation.md: above that of most real links
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,9 @@ class Requirements:
         Path of the SRDF; the one beside the URDF when None.
     package_dirs
         Folders that hold packages with meshes.
+    guess_density
+        Density that fills the collision geometry of links whose inertia in the URDF no body can
+        have [kg/m^3]; None guesses nothing, and then nothing is proven about their torque.
 
     Raises
     ------
@@ -133,19 +138,36 @@ class Requirements:
     workspace: tuple[Workspace, ...] = ()
     srdf: str | None = None
     package_dirs: tuple[str, ...] = ()
+    guess_density: float | None = None
 
     def __post_init__(self) -> None:
         if self.torque_margin is not None and not 0.0 <= self.torque_margin < 1.0:
             raise ExcitationError(f'the torque margin is a part of the rated torques, from 0 to '
                                   f'less than 1, not {self.torque_margin!r}')
-        if self.power is not None and not self.power > 0:
-            raise ExcitationError(f'the power limit must be positive, not {self.power!r} W')
-        if self.clearance is not None and not (np.isfinite(self.clearance)
-                                               and self.clearance >= 0):
+        for name, value, unit in (('power limit', self.power, ' W'),
+                                  ('density of guessed inertias', self.guess_density, ' kg/m^3')):
+            if value is not None and not (np.isfinite(value) and value > 0):
+                raise ExcitationError(f'the {name} must be positive, not {value!r}{unit}')
+        if self.clearance is not None and not 0 <= self.clearance < FAR:
             raise ExcitationError(f'the clearance must be zero or more metres, not '
                                   f'{self.clearance!r}')
+        if self.floor is not None and not abs(self.floor) < FAR:
+            raise ExcitationError(f'the height of the floor must be a number of metres, not '
+                                  f'{self.floor!r}')
+        for number, corners in enumerate(self.boxes):
+            if len(corners) != 6 or not all(
+                    -FAR < low < high < FAR for low, high in zip(corners[:3], corners[3:])):
+                raise ExcitationError(
+                    f'box {number + 1} must be six numbers: the lower corner, then the upper one, '
+                    f'x y z [m], not {corners!r}')
         if self.clearance is None and (self.floor is not None or self.boxes):
             raise ExcitationError('a floor and boxes need a clearance to keep from them')
+
+    @property
+    def unseen(self) -> tuple[str, ...]:
+        """What is not looked at on request, for the report."""
+        return tuple(name for name, wanted in (('torques', self.torque_margin),
+                                               ('collisions', self.clearance)) if wanted is None)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -193,36 +215,22 @@ class Requirements:
 SAFE = Requirements(torque_margin=0.2, clearance=0.01)
 
 
-def nominal_inertial(arm: Arm, payload: Payload | None) -> Array:
-    """
-    Return the nominal inertial parameters, (n, 10), the payload added to the last link.
-
-    Parameters
-    ----------
-    arm
-        The arm; the URDF's parameters are nominal.
-    payload
-        What it carries.
-
-    """
-    values = np.array(arm.inertial_parameters)
-    if payload is not None:
-        c = np.array(payload.centre, dtype=float)
-        inertia = payload.mass * (c @ c * np.eye(3) - np.outer(c, c))
-        values[-1] += np.concatenate([
-            [payload.mass], payload.mass * c,
-            [inertia[0, 0], inertia[0, 1], inertia[1, 1], inertia[0, 2], inertia[1, 2],
-             inertia[2, 2]]])
-    return values
-
-
-def nominal_rotor_inertia(arm: Arm) -> Array:
-    """Return the drives' known inertias in joint space, (n, n) [kg m^2]; unknown ones are zero."""
-    known = np.where(np.isfinite(arm.drives.rotor_inertia), arm.drives.rotor_inertia, 0.0)
-    inertia: Array = arm.drives.coupling.T * known @ arm.drives.coupling
-    return inertia
-
-
 def _triple(values: Any) -> tuple[float, float, float]:
     x, y, z = (float(value) for value in values)
     return x, y, z
+
+
+def requirements_schema(schema: Schema) -> Check:
+    """Return the check of a file's requirements, which raises the errors of a schema."""
+    triple = schema.items(schema.finite, 3)
+    corner = schema.items(schema.number, 3)
+    return schema.record({}, {
+        **dict.fromkeys(('torque_margin', 'power', 'clearance', 'floor', 'guess_density'),
+                        schema.maybe(schema.finite)),
+        'self_collision': schema.flag, 'srdf': schema.maybe(schema.text),
+        'payload': schema.maybe(schema.record({'mass': schema.finite, 'centre': triple},
+                                              {'size': schema.maybe(triple)})),
+        'workspace': schema.items(schema.record(
+            {'frame': schema.text, 'lower': corner, 'upper': corner})),
+        'boxes': schema.items(schema.items(schema.finite, 6)),
+        'package_dirs': schema.items(schema.text)})

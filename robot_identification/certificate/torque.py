@@ -15,85 +15,19 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
-import pinocchio as pin
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
-from robot_identification.certificate.requirements import (
-    nominal_inertial,
-    nominal_rotor_inertia,
-    Requirements,
-)
+from robot_identification.certificate.claim import Claim, nearest_words
+from robot_identification.certificate.nominal_torque import NominalTorque, torque_range
+from robot_identification.certificate.requirements import Requirements
 from robot_identification.certificate.state_constraint import StateConstraint
-from robot_identification.dynamics.kinematics import Kinematics
-from robot_identification.errors import ExcitationError
-from robot_identification.motion import Series
+from robot_identification.certificate.torque_proof import METHOD, prove_torque
+from robot_identification.motion import Series, Trajectory
 
 RESERVE = 5e-3    # of the limits, for what happens between the times of the grid
-
-
-class NominalTorque:
-    """
-    Torque of the nominal model: rigid bodies of the URDF, known rotor inertias, payload.
-
-    Friction is not in it; the margin is for that.
-
-    Parameters
-    ----------
-    arm
-        The arm.
-    requirements
-        For the payload.
-
-    """
-
-    def __init__(self, arm: Arm, requirements: Requirements) -> None:
-        from robot_identification.dynamics.kernels import inverse_dynamics_rows
-
-        self._fill, self.tree = inverse_dynamics_rows, Kinematics.of(arm)
-        self.inertial = nominal_inertial(arm, requirements.payload)
-        self.rotor = nominal_rotor_inertia(arm)
-        self._model = pin.Model(arm.model)
-        for i, parameters in enumerate(self.inertial):
-            self._model.inertias[i + 1] = pin.Inertia.FromDynamicParameters(parameters)
-
-    def torque(self, q: Array, v: Array, a: Array) -> Array:
-        """Return torques, (N, n) [N m or N]; runs on the calling thread."""
-        out = np.empty(q.shape)
-        self._fill(q, v, a, *self.tree, self.inertial, out)
-        out += a @ self.rotor
-        return out
-
-    def derivatives(self, q: Array, v: Array, a: Array) -> Array:
-        """Return derivatives of the torques by q, v and a, (3, N, n, n)."""
-        data = self._model.createData()
-        out = np.empty((3, *q.shape, q.shape[1]))
-        for k in range(len(q)):
-            for d, block in enumerate(pin.computeRNEADerivatives(
-                    self._model, data, q[k], v[k], a[k])):
-                out[d, k] = block
-        # only the upper triangle of the mass matrix is filled in some versions
-        upper = np.triu(out[2])
-        out[2] = upper + np.triu(upper, 1).transpose(0, 2, 1) + self.rotor
-        return out
-
-
-def torque_range(arm: Arm, margin: float) -> Array:
-    """
-    Return the torques that may be used, (n,), infinite where no rating is known.
-
-    Raises
-    ------
-    ExcitationError
-        No joint has a rating.
-
-    """
-    if not np.any(np.isfinite(arm.limits.torque)):
-        raise ExcitationError(f"no joint of '{arm.name}' has a torque limit; give it in the robot "
-                              f'YAML (`joints: {{{arm.joint_names[0]}: {{torque: ...}}}}`), or '
-                              f'design without looking at torques (--no-torque)')
-    values: Array = arm.limits.torque * (1.0 - margin)
-    return values
 
 
 class TorqueLimits(StateConstraint):
@@ -116,6 +50,7 @@ class TorqueLimits(StateConstraint):
     def __init__(self, arm: Arm, series: Series, requirements: Requirements,
                  reserve: float = RESERVE) -> None:
         super().__init__(series, 3)
+        self.arm, self.requirements = arm, dataclasses.replace(requirements, power=None)
         self.nominal, self.names = NominalTorque(arm, requirements), arm.joint_names
         self.units = ['N' if slides else 'N m' for slides in arm.prismatic]
         self.range = torque_range(arm, requirements.torque_margin or 0.0) * (1.0 - reserve)
@@ -129,6 +64,14 @@ class TorqueLimits(StateConstraint):
         """Return the slacks' derivatives, (3, N, 2 n, n)."""
         relative = self.nominal.derivatives(*states) / self.range[:, None]
         return np.concatenate([-relative, relative], axis=2)
+
+    def prove(self, trajectory: Trajectory) -> tuple[Claim, ...]:
+        """Return the claim for the joint that uses most of its rated torque."""
+        usage, _ = prove_torque(self.arm, trajectory, self.requirements)
+        worst, allowed = int(np.argmax(usage)), 1.0 - (self.requirements.torque_margin or 0.0)
+        return (Claim('torque', float(usage[worst]), allowed, 'of the rated torque',
+                      METHOD + self.nominal.words, bool(usage[worst] <= allowed),
+                      nearest_words(self.names[worst], self.arm.wider_limits)),)
 
     def describe(self, index: int) -> str:
         """Return in words what slack number `index` limits."""
@@ -160,8 +103,9 @@ class PowerLimit(StateConstraint):
     def __init__(self, arm: Arm, series: Series, requirements: Requirements,
                  reserve: float = RESERVE) -> None:
         super().__init__(series, 3)
-        self.nominal = NominalTorque(arm, requirements)
-        self.range = float(requirements.power or np.inf) * (1.0 - reserve)
+        self.arm, self.requirements = arm, requirements
+        self.nominal, self.limit = NominalTorque(arm, requirements), requirements.power or np.inf
+        self.range = self.limit * (1.0 - reserve)
 
     def at(self, states: tuple[Array, ...]) -> Array:
         """Return the slacks to the upper and the lower limit, (N, 2)."""
@@ -174,6 +118,12 @@ class PowerLimit(StateConstraint):
         by_state[1] += self.nominal.torque(*states)
         relative = by_state[:, :, None] / self.range
         return np.concatenate([-relative, relative], axis=2)
+
+    def prove(self, trajectory: Trajectory) -> tuple[Claim, ...]:
+        """Return the claim for all joints together."""
+        _, power = prove_torque(self.arm, trajectory, self.requirements)
+        return (Claim('power', power, self.limit, 'W', METHOD + self.nominal.words,
+                      bool(power <= self.limit)),)
 
     def describe(self, index: int) -> str:
         """Return in words what slack number `index` limits."""

@@ -25,14 +25,15 @@ from __future__ import annotations
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
+from robot_identification.certificate.nominal_torque import NominalTorque, torque_range
 from robot_identification.certificate.requirements import Requirements
 from robot_identification.certificate.segments import instants, Segments
-from robot_identification.certificate.torque import NominalTorque, torque_range
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.motion import Trajectory
 
 TOLERANCE = 1e-3     # of the limits, what the bound may lie above the grid's values
 MOST_TIMES = 400     # in a segment
+METHOD = 'nominal model on a grid and bounds of its second time derivative'
 Jet = Array          # (3, S): bounds of a quantity, its first and its second time derivative
 
 

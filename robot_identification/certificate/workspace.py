@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Boxes that frames of the arm must stay in."""
+"""Boxes that frames of the arm must stay in, with the proof that they do."""
 
 from __future__ import annotations
 
@@ -19,13 +19,16 @@ import numpy as np
 import pinocchio as pin
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
+from robot_identification.certificate.claim import Claim
 from robot_identification.certificate.requirements import Workspace
+from robot_identification.certificate.segments import instants, Segments
 from robot_identification.certificate.state_constraint import StateConstraint
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.errors import UnknownNameError
-from robot_identification.motion import Series
+from robot_identification.motion import Series, Trajectory
 
 RESERVE = 0.002    # [m]
+STEPS = 20         # times in a segment of the proof
 
 
 def frame_of(arm: Arm, name: str) -> tuple[int, Array]:
@@ -62,7 +65,7 @@ class WorkspaceLimits(StateConstraint):
 
     def __init__(self, arm: Arm, series: Series, workspace: Workspace) -> None:
         super().__init__(series, 1)
-        self.workspace = workspace
+        self.arm, self.workspace = arm, workspace
         self._joint, self._point = frame_of(arm, workspace.frame)
         self._tree = Kinematics.of(arm)
         self._carries = self._tree.beyond()[:, self._joint]
@@ -115,6 +118,12 @@ class WorkspaceLimits(StateConstraint):
         result = np.concatenate([-by_joint, by_joint], axis=1)
         return (result * (self.at(states) < 2.0)[:, :, None])[None]
 
+    def prove(self, trajectory: Trajectory) -> tuple[Claim, ...]:
+        """Return the claim that the frame stays in its box."""
+        room = prove_workspace(self.arm, trajectory, self.workspace)
+        return (Claim('workspace', room, 0.0, 'm', 'bounded speed between times', bool(room >= 0),
+                      f"frame '{self.workspace.frame}' to the sides of its box", at_least=True),)
+
     def describe(self, index: int) -> str:
         """Return in words what slack number `index` limits."""
         _, number = self.place(index, 6)
@@ -125,3 +134,38 @@ class WorkspaceLimits(StateConstraint):
         """Return in words by how much a negative slack breaks the limit."""
         _, number = self.place(index, 6)
         return f'{-slack * self._size[number % 3] * 1000:.3g} mm'
+
+
+def prove_workspace(arm: Arm, trajectory: Trajectory, workspace: Workspace) -> float:
+    """
+    Bound how near a frame comes to the sides of its box over all times.
+
+    A point at the distance d from the axis of a joint moves by at most d for each radian, so its
+    speed is bounded, and between two times h apart it is at most h/2 max(speed) from one of them.
+
+    Parameters
+    ----------
+    arm
+        The arm.
+    trajectory
+        The motion.
+    workspace
+        Frame and box.
+
+    Returns
+    -------
+    float
+        Lower bound of the distance to the nearest side [m], negative where it may leave.
+
+    """
+    limits = WorkspaceLimits(arm, trajectory.series, workspace)
+    segments = Segments.of(trajectory)
+    count = len(segments.edges) - 1
+    times = instants(trajectory.period, count * STEPS)
+    point, _, _ = limits.position(trajectory.derivative(times, 0))
+    room = np.minimum(np.array(workspace.upper) - point, point - np.array(workspace.lower))
+    h = trajectory.period / (count * STEPS)
+    speed = segments.bounds[1] @ limits.reach(segments.bounds[0].max(axis=0))
+    rows = STEPS * np.arange(count)[:, None] + np.arange(STEPS + 1)
+    nearest: Array = room.min(axis=1)[rows].min(axis=1) - h / 2 * speed
+    return float(nearest.min())

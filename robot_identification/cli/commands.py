@@ -18,14 +18,24 @@ from __future__ import annotations
 from typing import Annotated
 
 from robot_identification import __version__
-from robot_identification.cli import demo, excite, export, identify, lists, payload, ros, simulate
+from robot_identification.cli import (
+    demo,
+    excite,
+    export,
+    identify,
+    init,
+    lists,
+    payload,
+    ros,
+    simulate,
+)
 from robot_identification.papers import commands
 import typer
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
                   rich_markup_mode='markdown',    # so that units in brackets stay
                   help='From a URDF to a validated dynamic model of a serial arm.')
-for command in (demo.demo, lists.init, excite.excite, simulate.simulate, identify.identify,
+for command in (demo.demo, init.init, excite.excite, simulate.simulate, identify.identify,
                 identify.validate, identify.report, export.export, payload.payload, payload.gains,
                 commands.study, lists.estimators, lists.frictions, lists.robots, commands.studies):
     app.command()(command)

@@ -23,7 +23,12 @@ import numpy as np
 from robot_identification.arm import load_arm
 from robot_identification.cli.excite import design_with_progress, usage_table
 from robot_identification.console import AsJson, emit, Force, out, progress
-from robot_identification.excitation import has_collision_geometry, SAFE, save_excitation
+from robot_identification.excitation import (
+    DesignOptions,
+    has_collision_geometry,
+    SAFE,
+    save_excitation,
+)
 from robot_identification.files import check_output_folder
 from robot_identification.identification import identify
 from robot_identification.reporting import (
@@ -35,6 +40,7 @@ from robot_identification.reporting import (
 )
 import typer
 
+GOOD = 15.0    # condition number that a first impression needs: no processor decides about it
 INPUTS = ('excitation.yaml', 'recording.csv', 'held_out.csv')
 
 
@@ -42,8 +48,9 @@ def demo(
     output: Annotated[Path, typer.Option('--output', '-o', help='Folder for the results.')] = Path(
         'results/demo'),
     robot: Annotated[str, typer.Option(help='Shipped robot or robot YAML.')] = 'panda',
-    time_budget: Annotated[float, typer.Option(
-        help='For the design of the excitation [s].')] = 20.0,
+    time_budget: Annotated[float | None, typer.Option(
+        help='For the design of the excitation [s]; without one it ends when the motion is good '
+             'enough.')] = None,
     seed: Annotated[int, typer.Option(help='Of the design, the simulated arm and its noise.')] = 0,
     force: Force = False,
     as_json: AsJson = False,
@@ -63,17 +70,18 @@ def demo(
     if not has_collision_geometry(arm):
         requirements = dataclasses.replace(SAFE, clearance=None)
         say(f'   The URDF of {arm.name} has no collision geometry: collisions are not looked at.')
-    excitation = design_with_progress(arm, as_json, period=10.0, harmonics=5, seed=seed, starts=4,
-                                      time_budget=time_budget, requirements=requirements)
+    asked = DesignOptions(period=10.0, seed=seed, time_budget=time_budget, good_enough=GOOD,
+                          requirements=requirements)
+    excitation = design_with_progress(arm, as_json, asked)
     if not as_json:
         out.print(usage_table(excitation))
         out.print(f'condition number {excitation.condition_number:.2f} after '
-                  f'{excitation.seconds:.0f} s; proven for all times:')
+                  f'{excitation.seconds:.0f} s, {excitation.status}; proven for all times:')
         for claim in excitation.certificate.claims:
             out.print(f'  {claim}', markup=False, highlight=False)
     other = design_with_progress(
-        arm, as_json, title='designing another motion to validate on', period=8.0, harmonics=4,
-        seed=seed + 1, starts=1, time_budget=time_budget / 4, requirements=requirements)
+        arm, as_json, dataclasses.replace(asked, period=8.0, seed=seed + 1, starts=1),
+        title='designing another motion to validate on')
     say('[bold]2. Move and record[/bold] an arm in MuJoCo with other inertias than the URDF '
         '(20 %),')
     say('   Stribeck friction, delay, encoder quantisation and torque noise: the model knows '

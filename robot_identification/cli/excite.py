@@ -15,9 +15,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+import dataclasses
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from rich.table import Table
@@ -25,13 +27,13 @@ from robot_identification.arm import Arm, load_arm
 from robot_identification.console import AsJson, emit, Force, out, progress, Robot
 from robot_identification.errors import ConfigurationError, ExcitationError
 from robot_identification.excitation import (
-    check_harmonics,
     check_rate,
     check_ur_script,
     design,
+    DesignOptions,
     EarlierMotion,
     Excitation,
-    get_series,
+    GUESSED_DENSITY,
     Payload,
     Progress,
     Requirements,
@@ -40,7 +42,6 @@ from robot_identification.excitation import (
     save_joint_trajectory,
     save_motion_csv,
     save_ur_script,
-    suggested_harmonics,
     validation_motion,
     VALIDATION_MOTIONS,
     Workspace,
@@ -53,172 +54,169 @@ from robot_identification.files import (
     TRAJECTORY_YAML,
     UR_SCRIPT,
 )
+from robot_identification.yaml_file import read_yaml
 import typer
+import yaml
 
 POOR = 100    # condition number from which on a motion deserves a warning
-MOTION, CRITERION, SEARCH = 'Motion', 'What it shall show', 'Search'    # panels of the help
-LIMITS, COLLISIONS, OUTPUT = 'Limits', 'Collisions', 'More output'
 QUANTITIES = ('position', 'velocity', 'acceleration', 'jerk')
+Hidden = partial(typer.Option, hidden=True)    # works, and stands in the file of the options
 
 
 def excite(
     robot: Robot,
-    output: Annotated[Path, typer.Option(
-        '--output', '-o',
-        help='Excitation file (YAML).')],
-    kind: Annotated[str, typer.Option(
-        rich_help_panel=MOTION,
-        help='mfs, ffs_rest or spline (start and end at rest), or ffs (moves at all times).',
-        )] = 'mfs',
-    duration: Annotated[float, typer.Option(
-        rich_help_panel=MOTION,
-        help='Period [s].')] = 10.0,
-    harmonics: Annotated[int | None, typer.Option(
-        rich_help_panel=MOTION,
-        help='Harmonics of 1/duration; chosen from the upper frequency when not given.')] = None,
-    upper_frequency: Annotated[float, typer.Option(
-        rich_help_panel=MOTION,
-        help='Highest frequency of the motion [Hz].')] = 0.5,
-    first_resonance: Annotated[float | None, typer.Option(
-        rich_help_panel=MOTION,
-        help='Of the arm [Hz]: the motion stays below a sixth of it.')] = None,
-    criterion: Annotated[str, typer.Option(
-        rich_help_panel=CRITERION,
-        help='cond, logdet, sigma_min, a_optimal, e_optimal or a mixture, '
-             "'cond + 0.1 logdet'.")] = 'cond',
-    drives: Annotated[str, typer.Option(
-        rich_help_panel=CRITERION,
-        help='Drive columns that count: none, friction or friction_and_rotor.')] = 'none',
-    scaling: Annotated[str, typer.Option(
-        rich_help_panel=CRITERION,
-        help='Of the columns: none, unit or prior (prior standard deviations).')] = 'none',
-    noise: Annotated[str | None, typer.Option(
-        rich_help_panel=CRITERION, metavar='N1,N2,...',
-        help='Torque noise of the joints that weights them, comma-separated [N m].')] = None,
-    starts: Annotated[int, typer.Option(
-        rich_help_panel=SEARCH,
-        help='Random starts of the search.')] = 4,
-    seed: Annotated[int, typer.Option(
-        rich_help_panel=SEARCH,
-        help='Seed of the starts.')] = 0,
-    optimiser: Annotated[str, typer.Option(
-        rich_help_panel=SEARCH, hidden=True,
-        help='barrier, or a design of the papers.')] = 'barrier',
+    output: Annotated[Path | None, typer.Option(
+        '--output', '-o', help='Excitation file (YAML).')] = None,
+    duration: Annotated[float | None, typer.Option(
+        help='Period [s]; 10 when not given.')] = None,
     time_budget: Annotated[float | None, typer.Option(
-        rich_help_panel=SEARCH,
-        help='Take the best motion after so many seconds, collision geometry and '
-             'proof included.')] = None,
-    start: Annotated[str | None, typer.Option(
-        rich_help_panel=MOTION, metavar='Q1,Q2,...',
-        help='Position of rest to start from and return to, comma-separated, one for '
-             'each joint [rad or m]; free when not given.')] = None,
-    margin: Annotated[float, typer.Option(
-        rich_help_panel=LIMITS,
-        help='Part of every range to keep free, 0 to less than 1.')] = 0.0,
-    torque: Annotated[bool, typer.Option(
-        '--torque/--no-torque', rich_help_panel=LIMITS,
-        help='Keep the nominal torques within the rated ones.')] = True,
-    torque_margin: Annotated[float, typer.Option(
-        rich_help_panel=LIMITS,
-        help='Part of the rated torques to keep free, for friction and what the URDF lacks.',
-        )] = SAFE.torque_margin or 0.0,
-    power: Annotated[float | None, typer.Option(
-        rich_help_panel=LIMITS,
-        help='Largest power of all joints [W].')] = None,
-    payload: Annotated[str | None, typer.Option(
-        rich_help_panel=LIMITS, metavar='MASS,X,Y,Z[,LX,LY,LZ]',
-        help='Carried by the last joint, centre of mass in its frame, and edges of '
-             'the box around it that must not collide [kg, m].')] = None,
-    collisions: Annotated[bool, typer.Option(
-        '--collisions/--no-collisions', rich_help_panel=COLLISIONS,
-        help='Keep links and surroundings apart.')] = True,
-    clearance: Annotated[float, typer.Option(
-        rich_help_panel=COLLISIONS,
-        help='Distance to keep [m].')] = SAFE.clearance or 0.0,
+        help='Take the best motion after so many seconds, collision geometry and proof '
+             'included.')] = None,
+    good_enough: Annotated[float | None, typer.Option(
+        help='End the search at this value of the criterion, the condition number.')] = None,
+    margin: Annotated[float | None, typer.Option(
+        help='Part of every range to keep free, 0 to less than 1.')] = None,
     floor: Annotated[float | None, typer.Option(
-        rich_help_panel=COLLISIONS,
         help='Height of the floor or table in the base frame [m].')] = None,
-    box: Annotated[list[str] | None, typer.Option(
-        rich_help_panel=COLLISIONS, metavar='X0,Y0,Z0,X1,Y1,Z1',
-        help='An obstacle in the base frame [m]; repeat it for more.')] = None,
-    workspace: Annotated[list[str] | None, typer.Option(
-        rich_help_panel=LIMITS, metavar='FRAME,X0,Y0,Z0,X1,Y1,Z1',
-        help='Box that a frame must stay in [m].')] = None,
-    srdf: Annotated[Path | None, typer.Option(
-        rich_help_panel=COLLISIONS,
-        help='Collisions that it disables are not looked at.')] = None,
-    package_dir: Annotated[list[Path] | None, typer.Option(
-        rich_help_panel=COLLISIONS,
-        help='Folder that holds packages with meshes; repeat it for more.')] = None,
-    extend: Annotated[list[Path] | None, typer.Option(
-        rich_help_panel=MOTION,
-        help='Recording that the motion shall complete; repeat it for more.')] = None,
+    payload: Annotated[str | None, typer.Option(
+        metavar='MASS,X,Y,Z[,LX,LY,LZ]',
+        help='Carried by the last joint: centre of mass in its frame, and edges of the box around '
+             'it that must not collide [kg, m].')] = None,
+    torque: Annotated[bool | None, typer.Option(
+        '--torque/--no-torque', help='Keep the nominal torques within the rated ones.')] = None,
+    collisions: Annotated[bool | None, typer.Option(
+        '--collisions/--no-collisions', help='Keep links and surroundings apart.')] = None,
+    guess_inertias: Annotated[bool, typer.Option(
+        '--guess-inertias',
+        help=f'Take inertias that no body can have from the geometry, filled with '
+             f'{GUESSED_DENSITY:g} kg/m^3.')] = False,
     validate: Annotated[bool, typer.Option(
-        '--validate', rich_help_panel=MOTION,
-        help='Also design motions to validate on, beside the excitation.')] = False,
+        '--validate', help='Also design motions to validate on, beside the excitation.')] = False,
     report: Annotated[Path | None, typer.Option(
-        rich_help_panel=OUTPUT,
         help='Also write an HTML page with plots and the moving arm.')] = None,
-    csv: Annotated[Path | None, typer.Option(
-        rich_help_panel=OUTPUT,
-        help='Also write t, q, v, a as CSV.')] = None,
-    trajectory: Annotated[Path | None, typer.Option(
-        rich_help_panel=OUTPUT,
-        help='Also write a trajectory_msgs/JointTrajectory as YAML.')] = None,
-    urscript: Annotated[Path | None, typer.Option(
-        rich_help_panel=OUTPUT,
-        help='Also write a URScript program.')] = None,
-    rate: Annotated[float, typer.Option(
-        rich_help_panel=OUTPUT,
-        help='Of CSV, JointTrajectory and URScript [Hz].')] = 100.0,
+    csv: Annotated[Path | None, typer.Option(help='Also write t, q, v, a as CSV.')] = None,
+    options: Annotated[Path | None, typer.Option(
+        help='Read all other options of the design from a YAML file.')] = None,
+    print_options: Annotated[bool, typer.Option(
+        '--print-options',
+        help='Print that file, with what is given here, and design nothing.')] = False,
+    kind: Annotated[str | None, Hidden()] = None,
+    harmonics: Annotated[int | None, Hidden()] = None,
+    upper_frequency: Annotated[float | None, Hidden()] = None,
+    first_resonance: Annotated[float | None, Hidden()] = None,
+    criterion: Annotated[str | None, Hidden()] = None,
+    drives: Annotated[str | None, Hidden()] = None,
+    scaling: Annotated[str | None, Hidden()] = None,
+    noise: Annotated[str | None, Hidden()] = None,
+    starts: Annotated[int | None, Hidden()] = None,
+    seed: Annotated[int | None, Hidden()] = None,
+    optimiser: Annotated[str | None, Hidden()] = None,
+    start: Annotated[str | None, Hidden()] = None,
+    torque_margin: Annotated[float | None, Hidden()] = None,
+    power: Annotated[float | None, Hidden()] = None,
+    clearance: Annotated[float | None, Hidden()] = None,
+    box: Annotated[list[str] | None, Hidden()] = None,
+    workspace: Annotated[list[str] | None, Hidden()] = None,
+    srdf: Annotated[Path | None, Hidden()] = None,
+    package_dir: Annotated[list[Path] | None, Hidden()] = None,
+    extend: Annotated[list[Path] | None, Hidden()] = None,
+    trajectory: Annotated[Path | None, Hidden()] = None,
+    urscript: Annotated[Path | None, Hidden()] = None,
+    rate: Annotated[float, Hidden()] = 100.0,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Design a motion that shows all parameters and respects every limit at all times."""
+    """
+    Design a motion that shows all parameters and respects every limit at all times.
+
+    More options of the design stand in the file that --print-options prints; --trajectory and
+    --urscript write other forms of the motion, --rate is theirs and that of --csv, and --extend
+    names recordings that the motion completes (docs/excitation.md).
+    """
     arm = load_arm(robot)
-    requirements = Requirements(
-        torque_margin=torque_margin if torque else None, power=power,
-        payload=None if payload is None else _payload(payload),
-        clearance=clearance if collisions else None, floor=floor,
-        boxes=tuple(tuple(numbers('--box', text, 6)) for text in box or ()),
-        workspace=tuple(_workspace(text) for text in workspace or ()),
-        srdf=None if srdf is None else str(srdf),
-        package_dirs=tuple(str(folder) for folder in package_dir or ()))
-    if harmonics is None:
-        harmonics = suggested_harmonics(duration, upper_frequency, first_resonance)
-    check_harmonics(harmonics, duration, first_resonance)
-    exports = [path for path in (csv, trajectory, urscript) if path is not None]
+    base = DesignOptions() if options is None else read_options(options)
+    asked = _changed(
+        base, _requirements(
+            base.requirements, torque, collisions, power=power, floor=floor,
+            torque_margin=torque_margin, clearance=clearance,
+            payload=None if payload is None else _payload(payload),
+            guess_density=GUESSED_DENSITY if guess_inertias else None,
+            boxes=tuple(tuple(numbers('--box', text, 6)) for text in box or ()) or None,
+            workspace=tuple(_workspace(text) for text in workspace or ()) or None,
+            srdf=None if srdf is None else str(srdf),
+            package_dirs=tuple(str(folder) for folder in package_dir or ()) or None),
+        kind=kind, period=duration, harmonics=harmonics, upper_frequency=upper_frequency,
+        first_resonance=first_resonance, criterion=criterion, drives=drives, scaling=scaling,
+        noise=None if noise is None else tuple(numbers('--noise', noise, arm.n)), starts=starts,
+        seed=seed, optimiser=optimiser, time_budget=time_budget, good_enough=good_enough,
+        margin=margin, start=None if start is None else tuple(numbers('--start', start, arm.n)))
+    if print_options:
+        typer.echo(yaml.safe_dump(asked.to_mapping(), sort_keys=False), nl=False)
+        return
+    if output is None:
+        raise typer.BadParameter("name the file: '--output' / '-o'")
     check_outputs(((output, EXCITATION_YAML), (report, HTML_PAGE), (csv, MOTION_CSV),
                    (trajectory, TRAJECTORY_YAML), (urscript, UR_SCRIPT),
                    *((path, EXCITATION_YAML) for path in _validation_files(output, validate))),
-                  (*arm.files, srdf, *(extend or ())), force=force)
-    if exports:
-        check_rate(rate, harmonics, duration)
+                  (*arm.files, srdf, options, *(extend or ())), force=force)
+    exports = ((csv, save_motion_csv), (trajectory, save_joint_trajectory),
+               (urscript, save_ur_script))
+    if any(path is not None for path, _ in exports):
+        check_rate(rate, asked.series.harmonics, asked.period)
     if urscript is not None:
-        check_ur_script(arm.n, get_series(kind, duration, harmonics))
-    found = design_with_progress(
-        arm, as_json, kind=kind, period=duration, criterion=criterion, starts=starts, seed=seed,
-        harmonics=harmonics, time_budget=time_budget, margin=margin, requirements=requirements,
-        drives=drives, scaling=scaling, optimiser=optimiser,
-        start=None if start is None else numbers('--start', start, arm.n),
-        noise=None if noise is None else numbers('--noise', noise, arm.n),
-        earlier=[earlier_motion(arm, path) for path in extend or ()])
+        check_ur_script(arm.n, asked.series)
+    found = design_with_progress(arm, as_json, asked,
+                                 earlier=[earlier_motion(arm, path) for path in extend or ()])
     save_excitation(found, output)
     written = [output]
-    for path, write in ((csv, partial(save_motion_csv, found)),
-                        (trajectory, partial(save_joint_trajectory, found)),
-                        (urscript, partial(save_ur_script, found))):
+    for path, write in exports:
         if path is not None:
-            write(path, rate)
+            write(found, path, rate)
             written.append(path)
     failed: dict[str, str] = {}
     if validate:
-        more, failed = _validation(arm, output, requirements, margin, seed, as_json)
+        more, failed = _validation(arm, output, asked, as_json)
         written += more
     if report is not None:
         from robot_identification.reporting.excitation_page import write_excitation_page
         written.append(write_excitation_page(arm, found, report))
     _tell(arm, found, written, failed, as_json)
+
+
+def read_options(path: Path) -> DesignOptions:
+    """
+    Read a file of `--print-options`.
+
+    Raises
+    ------
+    ConfigurationError, ExcitationError
+        It cannot be read, or asks for what makes no sense.
+
+    """
+    return DesignOptions.from_mapping(read_yaml(path, 'options', ConfigurationError),
+                                      f"the options '{path}'")
+
+
+def _changed(base: DesignOptions, requirements: Requirements, **given: Any) -> DesignOptions:
+    """Return the options of a file, changed by what the command line gives."""
+    changes = {name: value for name, value in given.items() if value is not None}
+    if 'upper_frequency' in changes and 'harmonics' not in changes:
+        changes['harmonics'] = None
+    return dataclasses.replace(base, requirements=requirements, **changes)
+
+
+def _requirements(base: Requirements, torque: bool | None, collisions: bool | None,
+                  **given: Any) -> Requirements:
+    changes = {name: value for name, value in given.items() if value is not None}
+    if torque is not None:
+        margin = changes.get('torque_margin', base.torque_margin)
+        changes['torque_margin'] = (margin if margin is not None else SAFE.torque_margin
+                                    ) if torque else None
+    if collisions is not None:
+        distance = changes.get('clearance', base.clearance)
+        changes['clearance'] = (distance if distance is not None else SAFE.clearance
+                                ) if collisions else None
+    return dataclasses.replace(base, **changes)
 
 
 def _tell(arm: Arm, found: Excitation, written: list[Path], failed: dict[str, str],
@@ -244,9 +242,7 @@ def _tell(arm: Arm, found: Excitation, written: list[Path], failed: dict[str, st
                   style='yellow')
     for note in found.notes:
         out.print(f'note: {note}', style='yellow', markup=False)
-    asked = found.requirements
-    unseen = [name for name, wanted in (('torques', asked.torque_margin),
-                                        ('collisions', asked.clearance)) if wanted is None]
+    unseen = found.requirements.unseen
     if unseen:
         out.print(f'{" and ".join(unseen)} are not checked: watch the first run at low speed',
                   style='yellow')
@@ -262,16 +258,18 @@ def _validation_files(output: Path, wanted: bool = True) -> list[Path]:
             if wanted]
 
 
-def _validation(arm: Arm, output: Path, requirements: Requirements, margin: float, seed: int,
-                as_json: bool) -> tuple[list[Path], dict[str, str]]:
+def _validation(arm: Arm, output: Path, asked: DesignOptions, as_json: bool,
+                ) -> tuple[list[Path], dict[str, str]]:
     """Write the motions that are possible; return them, and why others are not."""
     written, failed = [], {}
     with progress(as_json) as tell:
         for number, (name, path) in enumerate(zip(VALIDATION_MOTIONS, _validation_files(output))):
             tell(f'designing the validation motion {name}', number / len(VALIDATION_MOTIONS))
             try:
-                motion = validation_motion(arm, name, seed=seed, requirements=requirements,
-                                           margin=margin)
+                motion = validation_motion(
+                    arm, name, seed=asked.seed, requirements=asked.requirements,
+                    velocity=asked.velocity, acceleration=asked.acceleration,
+                    margin=asked.margin)
             except ExcitationError as error:
                 failed[name] = str(error)
                 continue
@@ -323,14 +321,15 @@ def _workspace(text: str) -> Workspace:
     return Workspace(frame, (x0, y0, z0), (x1, y1, z1))
 
 
-def design_with_progress(arm: Arm, as_json: bool, *, title: str = 'designing the excitation',
-                         **options: object) -> Excitation:
+def design_with_progress(arm: Arm, as_json: bool, options: DesignOptions, *,
+                         title: str = 'designing the excitation',
+                         earlier: Sequence[EarlierMotion] = ()) -> Excitation:
     """Design an excitation behind a progress bar."""
     with progress(as_json) as tell:
         def show(step: Progress) -> None:
             best = '' if np.isnan(step.best) else f', best so far {step.best:.3g}'
             tell(f'{title}: {step.finished} of {step.starts} starts{best}', step.fraction)
-        return design(arm, progress=show, **options)  # type: ignore[arg-type]
+        return design(arm, options, progress=show, earlier=earlier)
 
 
 def usage_table(excitation: Excitation) -> Table:

@@ -11,23 +11,21 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Commands that start a project and list what there is: init, robots, estimators, frictions."""
+"""Commands that list what there is: robots, estimators, frictions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated
 
 from rich.table import Table
 from rich.text import Text
-from robot_identification.arm import load_arm, robot_files, robot_template
+from robot_identification.arm import load_arm, robot_files
 from robot_identification.console import AsJson, emit, out
 from robot_identification.dynamics import FRICTION_MODELS, FRICTION_TERMS
 from robot_identification.dynamics.friction import SHORT_NAMES
-from robot_identification.errors import ArmError, ConfigurationError
+from robot_identification.errors import ArmError
 from robot_identification.estimation import AUTO, AUTO_FEATURES, AUTO_SUMMARY, ESTIMATORS
-from robot_identification.files import write_text
 from robot_identification.papers import SEARCH_NAMES
 import typer
 
@@ -37,27 +35,6 @@ Markdown = Annotated[bool, typer.Option(
 ROOMS = {'core': 'estimators', 'papers': 'methods of the papers'}
 PAPERS = ('Methods of the papers, to repeat their comparisons: on a squared cost the estimator '
           '`bounded` finds the optimum within the same bounds, sooner.')
-
-
-def init(
-    urdf: Annotated[Path, typer.Argument(metavar='URDF', help='URDF or xacro file of your arm.')],
-    output: Annotated[Path | None, typer.Option(
-        '--output', '-o',
-        help='Robot YAML to write; the name of the URDF when not given.')] = None,
-    force: Annotated[bool, typer.Option('--force', help='Overwrite an existing file.')] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Write a robot YAML with what the URDF says, and mark what it does not."""
-    target = output or Path(urdf.name).with_suffix('.yaml')
-    if target.exists() and not force:
-        raise ConfigurationError(f"'{target}' exists; give another --output, or --force")
-    text = robot_template(urdf, base=target.parent)
-    write_text(target, text)
-    places = text.count('FILL IN') - 1
-    if as_json:
-        emit({'robot': str(target), 'to_fill_in': places})
-    else:
-        out.print(f'wrote {target}: fill in the {places} places marked FILL IN', markup=False)
 
 
 def robots(as_json: AsJson = False) -> None:

@@ -19,6 +19,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 from rich.table import Table
 from robot_identification.arm import load_arm
 from robot_identification.console import AsJson, emit, out, Robot
@@ -44,13 +45,26 @@ def payload(
         None if unloaded is None else load_recording(unloaded, identified.arm))
     deviations = found.covariance.diagonal() ** 0.5
     if as_json:
-        emit({'parameters': dict(zip(INERTIAL_NAMES, found.parameters)),
-              'std': dict(zip(INERTIAL_NAMES, deviations)), 'mass': found.mass,
-              'centre_of_mass': found.centre, 'relative_error': found.relative_error,
+        emit({'verdict': found.verdict, 'detectable_mass': found.detectable,
+              'parameters': dict(zip(INERTIAL_NAMES, found.parameters)),
+              'std': dict(zip(INERTIAL_NAMES, deviations)),
+              'intervals': dict(zip(INERTIAL_NAMES, found.intervals())), 'mass': found.mass,
+              'centre_of_mass': found.centre, 'centre_of_mass_std': found.centre_deviation,
+              'relative_error': found.relative_error,
               'smallest_pseudo_inertia_eigenvalue': found.certificate})
-        return
-    _show(f'payload in the frame of {identified.arm.joint_names[-1]}', ('parameter', 'value'),
-          zip(INERTIAL_NAMES, found.parameters, deviations, INERTIAL_UNITS))
+    elif found.verdict == 'found':
+        low, high = found.intervals()[0]
+        _show(f'payload in the frame of {identified.arm.joint_names[-1]}', ('parameter', 'value'),
+              zip(INERTIAL_NAMES, found.parameters, deviations, INERTIAL_UNITS))
+        out.print(f'verdict: found, {found.mass:.4g} kg (95 %: {low:.4g} to {high:.4g} kg), '
+                  f'centre {np.array2string(found.centre, precision=3)} m, +- '
+                  f'{np.array2string(found.centre_deviation, precision=2)} m', markup=False)
+    elif found.verdict == 'none':
+        out.print(f'verdict: none; {found.detectable:.3g} kg would have been found')
+    else:
+        out.print(f'verdict: undetermined; this motion shows payloads above '
+                  f'{found.detectable:.3g} kg only: move the last joints more, or faster')
+    raise typer.Exit(1 if found.verdict == 'undetermined' else 0)
 
 
 def gains(
@@ -69,11 +83,16 @@ def gains(
         arm, [load_recording(path, arm) for path in unloaded],
         [load_recording(path, arm) for path in loaded], mass, centre=centre, friction=friction)
     if as_json:
-        emit({'gains': dict(zip(arm.joint_names, found.gains)),
-              'std': dict(zip(arm.joint_names, found.deviations))})
+        emit({'verdict': 'weak' if found.weak.any() else 'determined',
+              'gains': dict(zip(arm.joint_names, found.gains)),
+              'std': dict(zip(arm.joint_names, found.deviations)),
+              'intervals': dict(zip(arm.joint_names, found.intervals()))})
         return
     _show('drive gains at the joint', ('joint', 'gain'),
           zip(arm.joint_names, found.gains, found.deviations, arm.units('N m/A', 'N/A')))
+    weak = [joint for joint, word in zip(arm.joint_names, found.weak) if word]
+    out.print(f'verdict: weak for {", ".join(weak)} (deviation above 5 %)' if weak
+              else 'verdict: all gains are determined to better than 5 %', markup=False)
 
 
 def _show(title: str, heads: tuple[str, str],

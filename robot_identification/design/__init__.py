@@ -34,13 +34,15 @@ from robot_identification.design.exports import (
 )
 from robot_identification.design.objective import Objective
 from robot_identification.design.optimisers import OPTIMISERS
+from robot_identification.design.options import DesignOptions
 from robot_identification.design.problem import Problem
 from robot_identification.design.search import Progress
 from robot_identification.design.validation_motions import validation_motion, VALIDATION_MOTIONS
 
 __all__ = [
     'CRITERIA', 'DRIVE_COLUMNS', 'OPTIMISERS', 'SCALINGS', 'VALIDATION_MOTIONS', 'ColumnChoice',
-    'Columns', 'Criterion', 'EarlierMotion', 'Excitation', 'Motion', 'Objective', 'Problem',
-    'Progress', 'build_problem', 'check_certificate', 'check_ur_script', 'condition_number',
-    'design', 'get_criterion', 'joint_trajectory', 'load_excitation', 'save_excitation',
-    'save_joint_trajectory', 'save_motion_csv', 'save_ur_script', 'ur_script', 'validation_motion']
+    'Columns', 'Criterion', 'DesignOptions', 'EarlierMotion', 'Excitation', 'Motion', 'Objective',
+    'Problem', 'Progress', 'build_problem', 'check_certificate', 'check_ur_script',
+    'condition_number', 'design', 'get_criterion', 'joint_trajectory', 'load_excitation',
+    'save_excitation', 'save_joint_trajectory', 'save_motion_csv', 'save_ur_script', 'ur_script',
+    'validation_motion']

@@ -19,7 +19,7 @@ from collections.abc import Callable
 
 import numpy as np
 from robot_identification.arm import Arm, Limits
-from robot_identification.certificate.certificate import Certificate, certify
+from robot_identification.certificate import Certificate, certify
 from robot_identification.design.excitation import Excitation
 from robot_identification.errors import ExcitationError
 

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from robot_identification.arm import Arm, Limits
 from robot_identification.arrays import Array, read_only
-from robot_identification.certificate.certificate import Certificate
+from robot_identification.certificate import Certificate
 from robot_identification.certificate.requirements import Requirements
 from robot_identification.errors import ExcitationError
 from robot_identification.motion import Trajectory

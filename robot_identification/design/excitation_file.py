@@ -22,16 +22,40 @@ from typing import Any, TypeVar
 
 import numpy as np
 from robot_identification.arm import Limits
-from robot_identification.certificate.certificate import Certificate
-from robot_identification.certificate.requirements import Requirements
+from robot_identification.certificate import Certificate
+from robot_identification.certificate.requirements import Requirements, requirements_schema
 from robot_identification.design.excitation import ColumnChoice, Excitation
-from robot_identification.errors import ExcitationError
+from robot_identification.errors import ConfigurationError, ExcitationError
 from robot_identification.files import written_whole
 from robot_identification.motion import get_series, Trajectory
 from robot_identification.motion.limits import check_limits, QUANTITIES
+from robot_identification.yaml_file import read_yaml, Schema
 import yaml
 
 SCHEMA = 'robot_identification/excitation/1'
+_S = Schema(ExcitationError)
+_LIMITS = {'position': _S.items(_S.number, 2),
+           **dict.fromkeys((*QUANTITIES[1:], 'torque'), _S.number)}
+FILE = _S.record({
+    'digest': _S.text,
+    'arm': _S.record({'name': _S.text, 'urdf_sha256': _S.text, 'joints': _S.items(_S.text)}),
+    'trajectory': _S.record({'kind': _S.text, 'period': _S.finite, 'harmonics': _S.integer,
+                             'coefficients': _S.named(_S.items(_S.finite))}),
+    'limits': _S.named(_S.record(_LIMITS)),
+    'margin': _S.finite,
+    'usage': _S.named(_S.record(dict.fromkeys(QUANTITIES, _S.number))),
+    'criterion': _S.record(
+        {'name': _S.text, 'value': _S.number, 'condition_number': _S.number, 'rank': _S.integer,
+         'samples_per_period': _S.integer, 'drives': _S.text, 'scaling': _S.text,
+         'noise': _S.items(_S.number), 'earlier': _S.items(_S.text)}),
+    'design': _S.record(
+        {'seed': _S.integer, 'starts': _S.integer, 'seconds': _S.number, 'status': _S.text,
+         'history': _S.items(_S.number)}),
+    'notes': _S.items(_S.text),
+    'requirements': requirements_schema(_S),
+    'certificate': _S.items(_S.record(
+        {'quantity': _S.text, 'bound': _S.number, 'limit': _S.number, 'unit': _S.text,
+         'method': _S.text, 'holds': _S.flag, 'detail': _S.text}, {'at_least': _S.flag}))})
 T = TypeVar('T')
 
 
@@ -69,26 +93,21 @@ def load_excitation(path: str | Path) -> Excitation:
 
     """
     path = Path(path)
-    try:
-        content = yaml.safe_load(path.read_text(encoding='utf-8'))
-    except FileNotFoundError as error:
-        raise ExcitationError(f"there is no excitation '{path}'") from error
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ExcitationError(f"the excitation '{path}' cannot be read: {error}") from error
+    content = read_yaml(path, 'excitation', ExcitationError)
     if not isinstance(content, dict) or content.get('schema') != SCHEMA:
         found = content.get('schema') if isinstance(content, dict) else None
         raise ExcitationError(
             f"'{path}' is not an excitation of the schema '{SCHEMA}'"
             + (f", its schema is '{found}'" if found else '')
             + '; design one with: robot-identification excite')
+    FILE(content, f"the excitation '{path}'")
     try:
         excitation = _from_mapping(content)
-        digest = content.pop('digest')
     except KeyError as error:
         raise ExcitationError(f"the excitation '{path}' lacks the key {error}") from error
-    except (TypeError, ValueError, AttributeError) as error:
+    except (TypeError, ValueError, ConfigurationError) as error:
         raise ExcitationError(f"the excitation '{path}' is damaged: {error}") from error
-    if digest != _digest(content):
+    if content.pop('digest') != _digest(content):
         raise ExcitationError(f"the excitation '{path}' was changed after its design, and what "
                               f'was proven no longer counts; design it again')
     return excitation

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arm import Limits
 from robot_identification.arrays import Array
-from robot_identification.certificate import Constraint
+from robot_identification.certificate.constraint import Constraint
 from robot_identification.design.objective import Objective
 from robot_identification.errors import ExcitationError
 from robot_identification.motion import Series
@@ -52,6 +52,8 @@ class Problem:
         Which coefficients may change, (size, n) bool.
     rest
         Values of the others, (size, n).
+    margin
+        Part of the joint limits that stays free.
 
     """
 
@@ -61,6 +63,7 @@ class Problem:
     limits: Limits
     free: Array
     rest: Array
+    margin: float = 0.0
 
     @property
     def scale(self) -> Array:

@@ -20,12 +20,9 @@ import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
-from robot_identification.arm import Arm, Limits
+from robot_identification.arm import Limits
 from robot_identification.arrays import Array
-from robot_identification.certificate.certificate import Certificate, certify
-from robot_identification.certificate.geometry import Scene
-from robot_identification.certificate.joint_limits_proof import Peaks, prove_peaks
-from robot_identification.certificate.requirements import Requirements
+from robot_identification.certificate import Certificate, prove, prove_peaks
 from robot_identification.design.optimisers import Minimum
 from robot_identification.design.optimisers.barrier import minimise_by_barrier, PHASES
 from robot_identification.design.problem import Problem
@@ -46,22 +43,17 @@ class ProvenMotion:
     ----------
     trajectory
         The motion.
-    peaks
-        Proven parts of the joint limits.
     certificate
         Everything that was proven; it holds.
 
     """
 
     trajectory: Trajectory
-    peaks: Peaks
     certificate: Certificate
 
 
-def best_proven(
-    arm: Arm, problem: Problem, minima: list[Minimum], margin: float, requirements: Requirements,
-    scene: Scene | None, out_of_time: Callable[[], bool] = lambda: False,
-) -> ProvenMotion:
+def best_proven(problem: Problem, minima: list[Minimum],
+                out_of_time: Callable[[], bool] = lambda: False) -> ProvenMotion:
     """
     Return the best motion whose limits can be proven.
 
@@ -71,10 +63,8 @@ def best_proven(
 
     Parameters
     ----------
-    arm, margin, requirements, scene
-        As for `certify`.
     problem
-        What was solved.
+        What was solved; its constraints are proven.
     minima
         Outcome of the search.
     out_of_time
@@ -98,11 +88,11 @@ def best_proven(
         if number < REPAIRS:
             attempts.append(lambda x: repaired(problem, x, out_of_time))
         for attempt in attempts:
-            trajectory, peaks = _within(Trajectory(problem.series, attempt(coefficients)),
-                                        problem.limits, margin)
-            certificate = certify(arm, trajectory, problem.limits, margin, requirements, scene)
+            trajectory = _within(Trajectory(problem.series, attempt(coefficients)),
+                                 problem.limits, problem.margin)
+            certificate = prove(problem.constraints, trajectory)
             if certificate.holds:
-                return ProvenMotion(trajectory, peaks, certificate)
+                return ProvenMotion(trajectory, certificate)
             broken = '; '.join(str(claim) for claim in certificate.broken)
     raise ExcitationError(f'no motion that was found could be proven: {broken}; give the search '
                           f'more time or starts, or a larger margin')
@@ -138,8 +128,8 @@ def repaired(problem: Problem, coefficients: Array,
                                phases).coefficients
 
 
-def _within(trajectory: Trajectory, limits: Limits, margin: float) -> tuple[Trajectory, Peaks]:
-    """Reduce a motion by the last few 1e-4 that a proof may ask for, and prove it."""
+def _within(trajectory: Trajectory, limits: Limits, margin: float) -> Trajectory:
+    """Reduce a motion by the last few 1e-4 that a proof may ask for."""
     peaks = prove_peaks(trajectory, limits)
     allowed = 1.0 - margin
     if np.any(peaks.usage > allowed):
@@ -152,4 +142,4 @@ def _within(trajectory: Trajectory, limits: Limits, margin: float) -> tuple[Traj
         peaks = prove_peaks(trajectory, limits)
     if np.any(peaks.usage > allowed):
         raise ExcitationError('the limits of the motion could not be proven; ask for a margin')
-    return trajectory, peaks
+    return trajectory

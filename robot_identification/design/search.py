@@ -61,7 +61,8 @@ Optimiser = Callable[..., Minimum]
 
 def search(
     problem: Problem, optimiser: Optimiser, starts: int, seed: int,
-    time_budget: float | None = None, progress: Report | None = None, workers: int | None = None,
+    time_budget: float | None = None, good_enough: float | None = None,
+    progress: Report | None = None, workers: int | None = None,
 ) -> list[Minimum]:
     """
     Optimise from several random starts; the kernels release the GIL, so threads suffice.
@@ -82,6 +83,8 @@ def search(
     time_budget
         [s]; starts that run are then stopped, and those that wait are not begun (the first one
         always is).
+    good_enough
+        Value of the criterion at which all starts end.
     progress
         Called a few times a second from this thread; an exception from it ends the search.
     workers
@@ -102,6 +105,8 @@ def search(
     stopped = Event()
     state = {number: (np.nan, 0.0) for number in range(starts)}
 
+    better = problem.objective.criterion.better
+
     def out_of_time() -> bool:
         return time_budget is not None and time.monotonic() - began > time_budget
 
@@ -111,6 +116,8 @@ def search(
 
         def stop(best: float, fraction: float) -> bool:
             state[number] = (best, fraction)
+            if good_enough is not None and best == best and not better(good_enough, best):
+                stopped.set()
             return stopped.is_set() or out_of_time()
 
         minimum = optimiser(problem, problem.start(np.random.default_rng([seed, number])), stop)
@@ -121,7 +128,7 @@ def search(
         seconds = time.monotonic() - began
         best = np.nan
         for value, _ in list(state.values()):
-            if np.isnan(best) or problem.objective.criterion.better(value, best):
+            if np.isnan(best) or better(value, best):
                 best = value
         fraction = sum(part for _, part in list(state.values())) / starts
         if time_budget is not None:

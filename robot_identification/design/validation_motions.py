@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 import pinocchio as pin
 from robot_identification.arm import Arm, Limits
 from robot_identification.arrays import Array
-from robot_identification.certificate.certificate import Certificate, certify, scene_for
+from robot_identification.certificate import Certificate, certify, prove_peaks, scene_for
 from robot_identification.certificate.geometry import Scene
 from robot_identification.certificate.requirements import Requirements, SAFE
 from robot_identification.design.columns import Columns
@@ -234,8 +234,6 @@ def _point_to_point(limits: Limits, margin: float, rng: np.random.Generator) -> 
 def _excitation(arm: Arm, name: str, trajectory: Trajectory, limits: Limits, margin: float,
                 seed: int, notes: Sequence[str], requirements: Requirements,
                 certificate: Certificate, scene: Scene | None) -> Excitation:
-    from robot_identification.certificate.joint_limits_proof import prove_peaks
-
     rank = Columns(arm).rank
     value = condition_number(arm, trajectory, 200, rank)
     return Excitation(

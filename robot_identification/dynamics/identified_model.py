@@ -18,6 +18,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+import hashlib
+import json
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,7 @@ from robot_identification.errors import (
     UnknownNameError,
 )
 from robot_identification.files import write_text
+from robot_identification.yaml_file import read_yaml, Schema
 import yaml
 
 SCHEMA = 'robot_identification/model/2'
@@ -47,7 +50,18 @@ HEADER = """\
 # friction: at the joint [N m, N m s/rad; N, N s/m]
 # delay: of the torque after the position [s]
 # balancers: stiffness of springs [N m/rad, N/m], scale of gas springs [-]
+# digest: of the numbers below; a file that was changed by hand is not loaded while it is there
 """
+DIGEST = 'digest'
+_S = Schema(ModelFileError)
+_NUMBERS, _ROWS = _S.named(_S.finite), _S.named(_S.items(_S.finite))
+TRACE = _S.record({'rate': _S.finite, 'q': _S.items(_S.items(_S.finite))})
+FILE = _S.record(
+    {'arm': _S.named(lambda value, place: None), 'inertial': _S.named(_S.items(_S.finite, 10)),
+     'rotor_inertia': _NUMBERS,
+     'friction': _S.record({'model': _S.text, 'parameters': _ROWS}, {'shape': _ROWS}),
+     'information': _S.record({}, {'training_motion': _S.items(TRACE)})},
+    {'delay': _NUMBERS, 'balancers': _NUMBERS})
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +91,10 @@ class IdentifiedModel:
         `torque` predicts without delay, `validate` compares at the delayed instants.
     balancers
         Strengths of the arm's balancers, (b,); those that the arm knows when None.
+    source
+        Path of the file that it was read from; empty where it was not.
+    sealed
+        Whether that file had a digest, which fits.
 
     """
 
@@ -89,6 +107,8 @@ class IdentifiedModel:
     friction_shape: Array = None  # type: ignore[assignment]
     delay: Array = None  # type: ignore[assignment]
     balancers: Array = None  # type: ignore[assignment]
+    source: str = ''
+    sealed: bool = False
 
     def __post_init__(self) -> None:
         elements, friction = len(self.arm.transmission), get_friction(self.friction)
@@ -236,6 +256,7 @@ class IdentifiedModel:
             'balancers': {b.label: float(x) for b, x in zip(self.arm.balancers, self.balancers)},
             'information': dict(self.information),
             'arm': arm_to_mapping(self.arm)}
+        content = {'schema': content.pop('schema'), DIGEST: digest(content), **content}
         text = yaml.dump(content, Dumper=_Dumper, sort_keys=False, width=100,
                          default_flow_style=None, allow_unicode=True)
         write_text(path, HEADER + text)
@@ -262,20 +283,17 @@ def load_model(path: str | Path) -> IdentifiedModel:
     Raises
     ------
     ModelFileError
-        The file is missing, damaged, or of another schema.
+        The file is missing, damaged, of another schema, or was changed after it was written.
 
     """
     path = Path(path)
-    try:
-        content = yaml.load(path.read_text(encoding='utf-8'), Loader=_LOADER)
-    except FileNotFoundError as error:
-        raise ModelFileError(f"there is no model file '{path}'") from error
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ModelFileError(f"the model file '{path}' cannot be read: {error}") from error
+    content = read_yaml(path, 'model file', ModelFileError)
     if not isinstance(content, dict) or content.get('schema') not in READABLE:
         found = content.get('schema') if isinstance(content, dict) else None
         raise ModelFileError(f"'{path}' is not a model file of the schema {SCHEMA} "
                              f'(it says: {found})')
+    FILE(content, f"the model file '{path}'")
+    sealed = _check_digest(content, path)
     try:
         arm = arm_from_mapping(content['arm'], folder=path.parent, origin=f"the model '{path}'")
         later = {}
@@ -293,9 +311,36 @@ def load_model(path: str | Path) -> IdentifiedModel:
             friction=content['friction']['model'],
             friction_parameters=_parameters(content['friction'], arm.element_names),
             information=content['information'],
-            **later)
+            source=str(path), sealed=sealed, **later)
     except (KeyError, TypeError, ValueError, ConfigurationError, UnknownNameError) as error:
         raise ModelFileError(f"the model file '{path}' is damaged: {error}") from error
+
+
+def digest(content: Mapping[str, Any]) -> str:
+    """
+    Return the fingerprint of a model's content, whatever the layout of its file.
+
+    Parameters
+    ----------
+    content
+        Of the file; schema and digest do not count.
+
+    """
+    rest = {key: value for key, value in content.items() if key not in (DIGEST, 'schema')}
+    text = json.dumps(rest, sort_keys=True, default=str)
+    return 'sha256:' + hashlib.sha256(text.encode('utf-8')).hexdigest()
+
+
+def _check_digest(content: dict[str, Any], path: Path) -> bool:
+    """Return whether there is a digest, which fits."""
+    if content.get(DIGEST) is None:
+        return False
+    if content[DIGEST] != digest(content):
+        raise ModelFileError(
+            f"the model file '{path}' was changed after it was written: its digest does not fit "
+            f'its numbers. Identify again; or, where the change is meant, delete the line '
+            f"'{DIGEST}: ...', and the model counts as changed by hand")
+    return True
 
 
 def _rows(matrix: Array) -> list[list[float]]:
@@ -330,4 +375,3 @@ def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
 
 
 _Dumper.add_representer(str, _text)
-_LOADER = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)

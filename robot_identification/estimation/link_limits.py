@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,7 +25,7 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.dynamics import ModelStructure, pseudo_inertia
 from robot_identification.errors import ConfigurationError
-import yaml
+from robot_identification.yaml_file import read_yaml, shown
 
 
 @dataclass(frozen=True)
@@ -152,20 +151,19 @@ def load_limits(path: str | Path, arm: Arm) -> dict[str, LinkLimits]:
         The file cannot be read, or says what cannot be.
 
     """
-    try:
-        content: Any = yaml.safe_load(Path(path).read_text(encoding='utf-8'))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigurationError(f"the limits '{path}' cannot be read: {error}") from error
+    content = read_yaml(path, 'limits file', ConfigurationError)
     if not isinstance(content, dict):
         raise ConfigurationError(f"the limits '{path}' must be a mapping from joints to limits")
     limits = {}
     for joint, values in content.items():
+        if not isinstance(values, Mapping) or not set(values) <= {'mass', 'centre', 'ellipsoid'}:
+            raise ConfigurationError(f"the limits of '{joint}' in '{path}' may be mass, centre "
+                                     f'and ellipsoid, not {shown(values)!r}')
         if joint not in arm.joint_names:
             raise ConfigurationError(f"the limits '{path}' name '{joint}', which is no joint of "
                                      f"'{arm.name}': {', '.join(arm.joint_names)}")
         try:
             limits[joint] = LinkLimits(**values)
-        except TypeError as error:
-            raise ConfigurationError(f"the limits of '{joint}' in '{path}' may be mass, centre "
-                                     f'and ellipsoid: {error}') from error
+        except ConfigurationError as error:
+            raise ConfigurationError(f"the limits of '{joint}' in '{path}': {error}") from error
     return limits

@@ -38,9 +38,23 @@ from robot_identification.regression.normal_form import triangle
 from robot_identification.signals import delayed, process, Samples
 from scipy.linalg import qr
 from scipy.optimize import least_squares
+from scipy.stats import norm
 
+SIGNIFICANT = 3.0
+"""Deviations of the mass beyond which there is a payload: one motion in 370 without says so."""
+NOTICEABLE = 0.5
+"""Payload, as a part of the last link's mass, that a motion must be able to show before it may say
+that there is none."""
+BLOCKS = 24
+"""Blocks of time of a motion; more than twice the ten parameters."""
+REACH = 0.1
+"""Distance of a payload's mass from the last joint that sets the scale of its moments [m]."""
+LARGEST = 100.0
+"""Deviation of what the motion leaves open, in kilogrammes at that distance."""
 WEIGHTINGS = 3
 """Fits with weights of the joints by their residuals."""
+WEAK = 0.05
+"""Relative deviation of a gain beyond which a verdict warns of it."""
 UNCERTAIN = 0.2
 """Relative deviation of a gain beyond which the recordings do not determine it."""
 
@@ -53,14 +67,21 @@ class PayloadEstimate:
     Parameters
     ----------
     parameters
-        Ten inertial parameters, Pinocchio's order, about the frame of the last joint, (10,).
+        Ten inertial parameters, Pinocchio's order, about the frame of the last joint, (10,);
+        zeros when there is no payload.
     covariance
-        Of the free estimate, (10, 10); of combinations that the motion does not determine it is
-        that of the prior.
+        Of the free estimate, (10, 10), with errors that are correlated in time and those of the
+        model's own last link; of combinations that the motion does not determine it is that of
+        the prior.
     certificate
-        Smallest eigenvalue of the pseudo-inertia; positive.
+        Smallest eigenvalue of the pseudo-inertia; positive where there is a payload.
     relative_error
-        Norm of residuals over norm of the payload's torques.
+        Norm of residuals over norm of the payload's torques; NaN without payload.
+    free_mass
+        Mass of the free estimate [kg]; it may be negative.
+    verdict
+        'found'; 'none' when the mass is not significant; 'undetermined' when the motion could not
+        have shown a payload of `NOTICEABLE` of the last link's mass.
 
     """
 
@@ -68,6 +89,8 @@ class PayloadEstimate:
     covariance: Array
     certificate: float
     relative_error: float
+    free_mass: float
+    verdict: str
 
     def __post_init__(self) -> None:
         for name in ('parameters', 'covariance'):
@@ -80,8 +103,41 @@ class PayloadEstimate:
 
     @property
     def centre(self) -> Array:
-        """Centre of mass in the frame of the last joint, (3,) [m]."""
+        """Centre of mass in the frame of the last joint, (3,) [m]; NaN without payload."""
+        if self.mass == 0:
+            return read_only(np.full(3, np.nan))
         return read_only(self.parameters[1:4] / self.parameters[0])
+
+    @property
+    def centre_deviation(self) -> Array:
+        """Standard deviation of the centre of mass, (3,) [m]; NaN without payload."""
+        if self.mass == 0:
+            return read_only(np.full(3, np.nan))
+        change = np.hstack([-self.centre[:, None], np.eye(3)]) / self.mass
+        return read_only(np.sqrt(np.diag(change @ self.covariance[:4, :4] @ change.T)))
+
+    @property
+    def detectable(self) -> float:
+        """Mass that would have been found in this motion [kg]."""
+        return float(SIGNIFICANT * np.sqrt(self.covariance[0, 0]))
+
+    def intervals(self, level: float = 0.95) -> Array:
+        """
+        Return intervals of the ten parameters, (10, 2); the mass is not negative.
+
+        Parameters
+        ----------
+        level
+            Of confidence, under a normal distribution.
+
+        """
+        middle = np.array(self.parameters)
+        if self.verdict != 'found':
+            middle[0] = self.free_mass
+        half = norm.ppf((1 + level) / 2) * np.sqrt(np.diag(self.covariance))
+        bounds = np.column_stack([middle - half, middle + half])
+        bounds[0] = np.maximum(bounds[0], 0.0)
+        return read_only(bounds)
 
 
 def identify_payload(
@@ -93,6 +149,8 @@ def identify_payload(
 ) -> PayloadEstimate:
     """
     Find the ten inertial parameters of a payload, the arm's own model frozen.
+
+    Any motion will do that turns the last links; what it does not determine has wide intervals.
 
     Parameters
     ----------
@@ -109,7 +167,7 @@ def identify_payload(
     Raises
     ------
     EstimationError
-        No physical body explains the difference.
+        No physical body explains the difference, or the recording is too short.
 
     """
     options = dict(processing or {})
@@ -126,13 +184,56 @@ def identify_payload(
         if decimator.rows(len(q)):
             columns.append(decimator.apply(regressor))
             difference.append(decimator.apply(extra))
-    rows, target = np.concatenate(columns), np.concatenate(difference)
+    if not columns:
+        raise EstimationError('the recording is too short to find a payload in; take at least '
+                              'some seconds of motion')
+    return _judged_payload(model, np.concatenate(columns), np.concatenate(difference))
+
+
+def _judged_payload(model: IdentifiedModel, rows: Array, target: Array) -> PayloadEstimate:
     noise = _noise(rows, target)
-    body = fit_body(rows / noise[:, None], target / noise)
-    residual = target - rows @ body.parameters
+    matrix, right = rows / noise[:, None], target / noise
+    free, covariance = _free_body(matrix, right)
+    known = model.information.get('last_link_covariance')
+    if known is not None:
+        covariance = covariance + np.array(known, dtype=float)
+    mass, deviation = float(free[0]), float(np.sqrt(covariance[0, 0]))
+    noticeable = NOTICEABLE * float(model.inertial[-1, 0])
+    if abs(mass) < SIGNIFICANT * deviation:
+        word = 'none' if SIGNIFICANT * deviation < noticeable else 'undetermined'
+        return PayloadEstimate(np.zeros(10), covariance, 0.0, float('nan'), mass, word)
+    body = fit_body(matrix, right)    # says so where the mass is negative
+    predicted = rows @ body.parameters
     return PayloadEstimate(
-        body.parameters, body.covariance, float(smallest_eigenvalues(body.parameters)),
-        float(np.linalg.norm(residual) / np.linalg.norm(rows @ body.parameters)))
+        body.parameters, covariance, float(smallest_eigenvalues(body.parameters)),
+        float(np.linalg.norm(target - predicted) / np.linalg.norm(predicted)), mass, 'found')
+
+
+def _free_body(rows: Array, target: Array) -> tuple[Array, Array]:
+    """
+    Return the free estimate and its covariance with errors correlated within blocks of time.
+
+    The squares of the blocks' scores stand for the noise (a sandwich clustered in time), so that
+    errors of the model, which last longer than a sample, are not taken for independent.
+
+    References
+    ----------
+    A. C. Cameron, D. L. Miller, "A practitioner's guide to cluster-robust inference", J. Human
+    Resources 50(2), 2015.
+
+    """
+    scale = np.array([1.0, *[REACH] * 3, *[REACH ** 2] * 6])    # of a kilogramme at arm's length
+    flat, wanted = rows.reshape(-1, 10) * scale, target.ravel()
+    inverse = np.linalg.inv(flat.T @ flat + np.eye(10) / LARGEST ** 2)
+    free = inverse @ (flat.T @ wanted)
+    residual = wanted - flat @ free
+    scores = np.array([flat_part.T @ part for flat_part, part in zip(
+        np.array_split(flat, BLOCKS), np.array_split(residual, BLOCKS))])
+    spread = scores.T @ scores * BLOCKS / (BLOCKS - 10)
+    covariance = inverse @ spread @ inverse + inverse @ (np.eye(10) / LARGEST ** 2) @ inverse
+    white = inverse * max(float(residual @ residual) / max(len(wanted) - 10, 1), 0.0)
+    larger = covariance if covariance[0, 0] > white[0, 0] else white
+    return free * scale, larger * np.outer(scale, scale)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,6 +256,24 @@ class GainEstimate:
     def __post_init__(self) -> None:
         for name in ('gains', 'deviations'):
             object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    @property
+    def weak(self) -> Array:
+        """Which gains are known to no better than `WEAK`, (n,) bool."""
+        return read_only(self.deviations > WEAK * self.gains, dtype=bool)
+
+    def intervals(self, level: float = 0.95) -> Array:
+        """
+        Return intervals of the gains, (n, 2).
+
+        Parameters
+        ----------
+        level
+            Of confidence, under a normal distribution of their logarithms.
+
+        """
+        factor = np.exp(norm.ppf((1 + level) / 2) * self.deviations / self.gains)
+        return read_only(np.column_stack([self.gains / factor, self.gains * factor]))
 
 
 def identify_gains(
@@ -217,7 +336,7 @@ def identify_gains(
     free = 10 - len(known)
     matrices, targets = [], []
     for recording, carries in [*((r, False) for r in unloaded), *((r, True) for r in loaded)]:
-        samples = process(_with_current(recording, arm), replace(arm, effort=None),
+        samples = process(_with_current(recording, arm), replace(arm, effort=None, source=None),
                           **dict(processing or {}))
         matrix, target = _gain_rows(samples, base.columns, structure, known, carries, free)
         matrices.append(matrix)

@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from robot_identification.errors import ConfigurationError
-import yaml
+from robot_identification.yaml_file import parse_yaml
 
 
 def read_settings(pairs: Iterable[str]) -> dict[str, Any]:
@@ -42,8 +42,5 @@ def read_settings(pairs: Iterable[str]) -> dict[str, Any]:
         name, equals, value = pair.partition('=')
         if not equals or not name:
             raise ConfigurationError(f"'{pair}' is not a setting; write NAME=VALUE")
-        try:
-            settings[name] = yaml.safe_load(value)
-        except yaml.YAMLError as error:
-            raise ConfigurationError(f"the value of '{pair}' cannot be read: {error}") from error
+        settings[name] = parse_yaml(value, f"the value of '{pair}'", ConfigurationError)
     return settings

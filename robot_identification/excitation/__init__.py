@@ -18,6 +18,7 @@ from robot_identification.certificate import (
     certify,
     Claim,
     Constraint,
+    GUESSED_DENSITY,
     has_collision_geometry,
     JointLimits,
     Payload,
@@ -38,6 +39,7 @@ from robot_identification.design import (
     CRITERIA,
     Criterion,
     design,
+    DesignOptions,
     DRIVE_COLUMNS,
     EarlierMotion,
     Excitation,
@@ -74,15 +76,13 @@ from robot_identification.motion import (
 )
 
 __all__ = [
-    'CRITERIA', 'DRIVE_COLUMNS', 'OPTIMISERS', 'SAFE', 'SCALINGS', 'TRAJECTORIES', 'Certificate',
-    'Claim', 'ColumnChoice', 'Columns', 'Constraint', 'EarlierMotion',
-    'Criterion', 'Excitation', 'FourierSeries', 'JointLimits', 'ModifiedFourierSeries',
-    'Motion', 'Objective', 'Peaks', 'Payload', 'Problem', 'Progress', 'QuinticSpline',
-    'Requirements', 'RestingFourierSeries', 'Series', 'Trajectory', 'Workspace',
-    'build_problem', 'certify', 'check_certificate', 'check_harmonics', 'check_rate',
-    'check_ur_script', 'condition_number', 'design',
-    'get_criterion', 'get_series', 'has_collision_geometry', 'load_excitation', 'motion_limits',
-    'prove_peaks', 'save_excitation', 'scene_for',
-    'VALIDATION_MOTIONS', 'joint_trajectory', 'save_joint_trajectory', 'save_motion_csv',
-    'save_ur_script',
-    'suggested_harmonics', 'ur_script', 'validation_motion']
+    'CRITERIA', 'DRIVE_COLUMNS', 'GUESSED_DENSITY', 'OPTIMISERS', 'SAFE', 'SCALINGS',
+    'TRAJECTORIES', 'VALIDATION_MOTIONS', 'Certificate', 'Claim', 'ColumnChoice', 'Columns',
+    'Constraint', 'Criterion', 'DesignOptions', 'EarlierMotion', 'Excitation', 'FourierSeries',
+    'JointLimits', 'ModifiedFourierSeries', 'Motion', 'Objective', 'Payload', 'Peaks', 'Problem',
+    'Progress', 'QuinticSpline', 'Requirements', 'RestingFourierSeries', 'Series', 'Trajectory',
+    'Workspace', 'build_problem', 'certify', 'check_certificate', 'check_harmonics', 'check_rate',
+    'check_ur_script', 'condition_number', 'design', 'get_criterion', 'get_series',
+    'has_collision_geometry', 'joint_trajectory', 'load_excitation', 'motion_limits',
+    'prove_peaks', 'save_excitation', 'save_joint_trajectory', 'save_motion_csv', 'save_ur_script',
+    'scene_for', 'suggested_harmonics', 'ur_script', 'validation_motion']

@@ -54,6 +54,9 @@ def motion_limits(
 
     """
     notes = []
+    if arm.wider_limits:
+        notes.append('the robot YAML makes limits wider than the URDF, which it calls wrong: '
+                     f'{", ".join(arm.wider_limits)}')
     lower, upper = arm.limits.lower.copy(), arm.limits.upper.copy()
     for i, joint in enumerate(arm.joint_names):
         if np.isfinite(lower[i]) and np.isfinite(upper[i]):

@@ -22,7 +22,13 @@ from typing import Any
 
 from robot_identification.arm import Arm
 from robot_identification.certificate import Requirements, SAFE
-from robot_identification.design import design, Excitation, Progress, save_excitation
+from robot_identification.design import (
+    design,
+    DesignOptions,
+    Excitation,
+    Progress,
+    save_excitation,
+)
 from robot_identification.errors import ExcitationError
 
 
@@ -48,14 +54,25 @@ def designed(request: Any, arm: Arm, output: Path, tell: Callable[[Progress], No
         The request cannot be met.
 
     """
-    found = design(
-        arm, kind=request.kind or 'mfs', criterion=request.criterion or 'cond',
-        period=request.period or 20.0, harmonics=request.harmonics or 8,
-        starts=request.starts or 4, seed=request.seed, margin=request.margin,
-        time_budget=request.time_budget or None, progress=tell,
-        requirements=_requirements(request))
+    found = design(arm, options_of(request), progress=tell)
     save_excitation(found, output)
     return found
+
+
+def options_of(request: Any) -> DesignOptions:
+    """
+    Return what a goal asks for; what is empty or 0 in it has the default of every design.
+
+    Raises
+    ------
+    ExcitationError
+        Values that make no sense.
+
+    """
+    given = {name: value for name in ('kind', 'criterion', 'period', 'harmonics', 'starts',
+                                      'time_budget') if (value := getattr(request, name))}
+    return DesignOptions(seed=request.seed, margin=request.margin,
+                         requirements=_requirements(request), **given)
 
 
 def _requirements(request: Any) -> Requirements:

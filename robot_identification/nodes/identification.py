@@ -207,7 +207,7 @@ def _fill(response: Any, result: IdentificationResult, saved: SavedResults) -> N
     verdict, estimate = result.verdict, result.estimate
     response.success, response.passed = True, verdict.passed
     response.reasons, response.status = list(verdict.reasons), estimate.status
-    response.message = 'passed' if verdict.passed else f'did not pass: {verdict.reasons[0]}'
+    response.message = verdict.sentence
     response.condition_number = float(estimate.condition_number)
     response.parameter_names = list(estimate.names)
     response.parameter_values = estimate.values.tolist()

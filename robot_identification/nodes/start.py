@@ -49,6 +49,8 @@ def _end(*_: Any) -> None:
 
 
 excitation = partial(start, 'excitation')
+external_torque = partial(start, 'external_torque')
+feedforward = partial(start, 'feedforward')
 identification = partial(start, 'identification')
 online_identification = partial(start, 'online_identification')
 recorder = partial(start, 'recorder')

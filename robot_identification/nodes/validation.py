@@ -99,7 +99,7 @@ class ValidationProcess:
         verdict = outcome.verdict
         response.success, response.passed = True, verdict.passed
         response.reasons = list(verdict.reasons)
-        response.message = 'passed' if verdict.passed else f'did not pass: {verdict.reasons[0]}'
+        response.message = verdict.sentence
         response.joint_names = list(model.arm.joint_names)
         errors = [verdict.held_out[0].joints[joint] for joint in model.arm.joint_names]
         response.joint_errors = [float(error.relative_error) for error in errors]

@@ -96,6 +96,28 @@ def check_radians(arm: Arm, q: Array, place: str) -> None:
             f'`position: {{side: motor}}`')
 
 
+def check_effort_known(arm: Arm) -> None:
+    """
+    Refuse an arm whose robot YAML does not say what effort means.
+
+    Parameters
+    ----------
+    arm
+        An arm from a URDF alone has joint torques as effort.
+
+    Raises
+    ------
+    RecordingError
+        There is a robot YAML, and it lacks `effort`.
+
+    """
+    if arm.effort is None and arm.source is not None and arm.source.suffix in ('.yaml', '.yml'):
+        raise RecordingError(
+            f"the robot YAML '{arm.source}' does not say what its driver publishes as effort, and "
+            'there is no default; add for instance `effort: {quantity: torque, side: joint, '
+            'sign: 1, gravity_compensated: false}`')
+
+
 def raw_effort(arm: Arm, tau: Array | None, current: Array | None,
                place: str) -> tuple[Array, bool]:
     """
@@ -118,6 +140,7 @@ def raw_effort(arm: Arm, tau: Array | None, current: Array | None,
     """
     if tau is None and current is None:
         raise RecordingError(f'{place} has neither torques (tau) nor currents (current)')
+    check_effort_known(arm)
     if arm.effort is None:
         return (tau, False) if tau is not None else (current, True)  # type: ignore[return-value]
     if arm.effort.quantity == 'current':
@@ -268,6 +291,7 @@ def published_effort(arm: Arm, torque: Array, q: Array) -> dict[str, Array]:
         Effort is a current, and a gain is not known.
 
     """
+    check_effort_known(arm)
     effort = arm.effort
     if effort is None:
         return {'tau': torque}

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 from robot_identification.arm import Arm
+from robot_identification.checks import get_check
 from robot_identification.excitation import Excitation
 from robot_identification.identification import IdentificationResult
 from robot_identification.reporting.parameter_contents import (
@@ -33,7 +34,7 @@ from robot_identification.reporting.parameter_contents import (
     standard_parameter_contents,
 )
 from robot_identification.signals import Samples
-from robot_identification.validation import HeldOut, Thresholds, Verdict
+from robot_identification.validation import Finding, HeldOut, Thresholds, Verdict
 
 SCHEMA = 'robot_identification/results/1'
 CONFIDENCE = 0.95
@@ -130,8 +131,18 @@ def verdict_contents(arm: Arm, verdict: Verdict) -> dict[str, Any]:
     content: dict[str, Any] = plain({
         'passed': verdict.passed, 'reasons': verdict.reasons, 'notes': verdict.notes,
         'thresholds': {name: getattr(limits, name) for name in ('overall', 'joint', 'rated')},
-        'held_out': [_evaluation(h, arm, limits) for h in verdict.held_out]})
+        'held_out': [_evaluation(h, arm, limits) for h in verdict.held_out],
+        'alarms': [finding.sentence for finding in verdict.alarms],
+        'checks': [_finding(finding) for finding in verdict.findings]})
     return content
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    check = get_check(finding.check)
+    return {'name': finding.check, 'subject': finding.subject, 'joint': finding.joint,
+            'alarm': finding.alarm, 'figure': finding.figure, 'threshold': finding.threshold,
+            'unit': finding.unit, 'text': finding.text, 'question': check.question,
+            'origin': check.origin}
 
 
 def _evaluation(held_out: HeldOut, arm: Arm, thresholds: Thresholds) -> dict[str, Any]:

@@ -26,8 +26,7 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.certificate.geometry import Shape
 from robot_identification.certificate.geometry.shapes import coarse
-from robot_identification.certificate.requirements import nominal_inertial, nominal_rotor_inertia
-from robot_identification.dynamics import inverse_dynamics
+from robot_identification.certificate.nominal_torque import faulty_bodies, NominalTorque
 from robot_identification.dynamics.kernels import placements
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.excitation import Excitation, scene_for
@@ -99,9 +98,7 @@ def _certificate(excitation: Excitation) -> Html:
             for claim in claims]
     head = tag('tr', *(tag('th', name) for name in (
         'quantity', 'bound', 'limit', 'unit', 'nearest to it', 'at all times', 'how')))
-    missing = [name for name, wanted in (
-        ('torques', excitation.requirements.torque_margin),
-        ('collisions', excitation.requirements.clearance)) if wanted is None]
+    missing = excitation.requirements.unseen
     return tag('section', tag('h2', 'What is proven'), tag('table', head, *rows), *(
         [tag('p', f'{" and ".join(missing)} were not looked at.', class_='bad')]
         if missing else []))
@@ -128,7 +125,7 @@ def _used(arm: Arm, excitation: Excitation) -> Html:
                ('acceleration', excitation.usage[2])]
     if np.any(np.isfinite(limits.jerk)):
         columns.append(('jerk', excitation.usage[3]))
-    if np.any(np.isfinite(limits.torque)):
+    if torque is not None and np.any(np.isfinite(limits.torque)):
         columns.append(('torque', np.abs(torque).max(axis=0) / limits.torque))
     rows = [tag('tr', tag('td', joint), *(tag('td', percent(float(values[i])))
                                           for _, values in columns))
@@ -138,13 +135,13 @@ def _used(arm: Arm, excitation: Excitation) -> Html:
     return tag('table', head, *rows)
 
 
-def _sampled(arm: Arm, excitation: Excitation) -> tuple[Array, Array, Array, Array]:
-    """Return positions, velocities, accelerations and nominal torques over the period."""
+def _sampled(arm: Arm, excitation: Excitation) -> tuple[Array, Array, Array, Array | None]:
+    """Return positions, velocities, accelerations and nominal torques, where there are any."""
     t = np.minimum(np.linspace(0, excitation.period, SAMPLES), np.nextafter(excitation.period, 0))
     q, v, a = excitation.trajectory.evaluate(t, 2)
-    torque = inverse_dynamics(arm, q, v, a, nominal_inertial(
-        arm, excitation.requirements.payload))
-    return q, v, a, torque + a @ nominal_rotor_inertia(arm)
+    known = excitation.requirements.guess_density is not None or not faulty_bodies(arm)
+    torque = NominalTorque(arm, excitation.requirements).torque(q, v, a) if known else None
+    return q, v, a, torque
 
 
 def _legend(arm: Arm) -> Html:
@@ -160,7 +157,7 @@ def _plots(arm: Arm, excitation: Excitation) -> list[Html]:
     shown = [('Position in its range', (q - middle) / half, free),
              ('Velocity', v / limits.velocity, free),
              ('Acceleration', a / limits.acceleration, free)]
-    if np.any(np.isfinite(limits.torque)):
+    if torque is not None and np.any(np.isfinite(limits.torque)):
         shown.append(('Torque of the nominal model', torque / limits.torque,
                       excitation.requirements.torque_margin or 0.0))
     return [tag('div', tag('h3', title), _plot(t, values, 1.0 - margin), tag(

@@ -89,7 +89,9 @@ def verdict_summary(arm: Arm, verdict: Verdict, fitted: Sequence[HeldOut] = ()) 
         raise MissingDependencyError('rich', 'the summary in the terminal') from error
     parts: list[Text | Table] = [_headline(arm, verdict)]
     parts += [Text(f'  \u2717 {reason}', style='red') for reason in verdict.reasons]
-    parts += [Text(f'  \u00b7 {note}', style='dim') for note in verdict.notes]
+    alarms = {finding.sentence for finding in verdict.alarms}
+    parts += [Text(f'  ! {note}', style='yellow') if note in alarms else
+              Text(f'  \u00b7 {note}', style='dim') for note in verdict.notes]
     parts += [_table(arm, evaluation, verdict.thresholds, bool(verdict.held_out))
               for evaluation in verdict.held_out or fitted]
     return Group(*parts)
@@ -119,6 +121,9 @@ def _headline(arm: Arm, verdict: Verdict) -> Text:
     word, style = (('PASS', 'bold white on green') if verdict.passed else
                    ('FAIL', 'bold white on red'))
     line = Text.assemble((f' {word} ', style), ' ', (arm.name, 'bold'))
+    if verdict.alarms:
+        line.append(f" with {len(verdict.alarms)} alarm{'s' * (len(verdict.alarms) > 1)} of the "
+                    f'checks below', style='yellow')
     if not verdict.held_out:
         line.append(': fitted, but not validated on any other motion')
     for held_out in verdict.held_out[:1]:

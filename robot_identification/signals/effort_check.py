@@ -49,12 +49,15 @@ class EffortCheck:
         The same for each joint, (n,), NaN where gravity does not load the joint.
     message
         What was found, in a sentence.
+    deviation
+        Standard deviation of the scale; infinite where gravity is invisible.
 
     """
 
     scale: float
     joint_scale: Array
     message: str
+    deviation: float = np.inf
 
     def __post_init__(self) -> None:
         object.__setattr__(self, 'joint_scale', read_only(self.joint_scale))
@@ -109,7 +112,7 @@ def check_effort(arm: Arm, samples: Sequence[Samples]) -> EffortCheck:
     if certain:
         _judge(arm, overall)
     return EffortCheck(overall, scale, f"the effort carries {overall:.2f} times the URDF's "
-                       f'gravity torque')
+                       f'gravity torque', float(1 / np.sqrt(np.sum(weight))))
 
 
 def _share(columns: Array, target: Array) -> tuple[float, float]:

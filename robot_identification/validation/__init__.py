@@ -13,13 +13,14 @@
 # limitations under the License.
 """Validation: errors on held-out motion, repeats of the training motion, the verdict."""
 
+from robot_identification.validation.finding import Finding
 from robot_identification.validation.held_out import evaluate, HeldOut
 from robot_identification.validation.live import LiveResidual, LiveValidation
 from robot_identification.validation.metrics import Errors, errors, JointErrors
 from robot_identification.validation.predict import predict, prediction_csv
-from robot_identification.validation.repeats import repeated_share, Trace
+from robot_identification.validation.repeats import repeated_share, Symmetry, Trace
 from robot_identification.validation.verdict import judge, Thresholds, Verdict
 
-__all__ = ['Errors', 'HeldOut', 'JointErrors', 'LiveResidual', 'LiveValidation', 'Thresholds',
-           'Trace', 'Verdict', 'errors', 'evaluate', 'judge', 'predict', 'prediction_csv',
-           'repeated_share']
+__all__ = ['Errors', 'Finding', 'HeldOut', 'JointErrors', 'LiveResidual', 'LiveValidation',
+           'Symmetry', 'Thresholds', 'Trace', 'Verdict', 'errors', 'evaluate', 'judge', 'predict',
+           'prediction_csv', 'repeated_share']

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError
+from robot_identification.validation.finding import Finding
 from robot_identification.validation.held_out import HeldOut
 from robot_identification.validation.metrics import JointErrors
 
@@ -89,6 +90,8 @@ class Verdict:
         The predictions it rests on.
     thresholds
         What was asked for.
+    findings
+        What the checks found, whether they gave an alarm or not.
 
     """
 
@@ -97,6 +100,20 @@ class Verdict:
     notes: tuple[str, ...]
     held_out: tuple[HeldOut, ...]
     thresholds: Thresholds
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in a sentence, with the first reason and the alarms of checks."""
+        said = 'passed' if self.passed else f'did not pass: {self.reasons[0]}'
+        if self.alarms:
+            said += f'; alarm: {"; ".join(finding.sentence for finding in self.alarms)}'
+        return said
+
+    @property
+    def alarms(self) -> tuple[Finding, ...]:
+        """The findings that something is wrong."""
+        return tuple(finding for finding in self.findings if finding.alarm)
 
 
 def judge(
@@ -107,6 +124,7 @@ def judge(
     unexcited: Sequence[str] = (),
     infeasible: Sequence[str] = (),
     notes: Sequence[str] = (),
+    findings: Sequence[Finding] = (),
 ) -> Verdict:
     """
     Pass the verdict.
@@ -125,9 +143,11 @@ def judge(
         Links whose inertia is not physical.
     notes
         What else a user should know.
+    findings
+        What the checks found; alarms become notes.
 
     """
-    reasons, remarks = [], list(notes)
+    reasons, remarks = [], [f.sentence for f in findings if f.alarm] + list(notes)
     fresh = [h for h in held_out if not h.repeat]
     for h in held_out:
         if h.repeat:
@@ -153,4 +173,5 @@ def judge(
         reasons.append(f'the motion does not determine {", ".join(unexcited)}')
     for link in infeasible:
         reasons.append(f"the inertia of '{link}' is not physical")
-    return Verdict(not reasons, tuple(reasons), tuple(remarks), tuple(held_out), thresholds)
+    return Verdict(not reasons, tuple(reasons), tuple(remarks), tuple(held_out), thresholds,
+                   tuple(findings))

@@ -16,25 +16,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-import os
 from pathlib import Path
 from xml.etree import ElementTree
 
 from robot_identification.arm import Arm
-from robot_identification.arm.library import example_folder, find_urdf
+from robot_identification.arm.library import example_folder
+from robot_identification.arm.packages import find_package
 from robot_identification.errors import ExcitationError
-import yaml
 
 PACKAGE = 'package://'
 
 
 def urdf_file(arm: Arm) -> Path | None:
     """Return the file that an arm's URDF came from, None when it was given as text."""
-    if arm.source is None or arm.source.suffix not in ('.yaml', '.yml'):
-        return arm.source
-    content = yaml.safe_load(arm.source.read_text(encoding='utf-8'))
-    name = str(content.get('urdf', ''))
-    return None if name.lstrip().startswith('<') else find_urdf(name, arm.source.parent)
+    return arm.urdf_file
 
 
 def has_collision_geometry(arm: Arm) -> bool:
@@ -47,8 +42,7 @@ def with_mesh_paths(arm: Arm, package_dirs: Iterable[str | Path] = ()) -> str:
     """
     Return the folded URDF with absolute paths of its collision meshes, and without visuals.
 
-    `package://` is looked for in the given folders, above the URDF, in the folders of
-    AMENT_PREFIX_PATH and ROS_PACKAGE_PATH, and in that of example-robot-data.
+    `package://` is looked for as `find_package` does, and in the folder of example-robot-data.
 
     Parameters
     ----------
@@ -64,7 +58,7 @@ def with_mesh_paths(arm: Arm, package_dirs: Iterable[str | Path] = ()) -> str:
 
     """
     source = urdf_file(arm)
-    folders = [Path(folder) for folder in package_dirs] + _usual_folders(source)
+    folders = [*(Path(folder) for folder in package_dirs), *arm.package_dirs]
     root = ElementTree.fromstring(arm.folded_urdf)
     missing = []
     for link in root.findall('link'):
@@ -120,21 +114,15 @@ def disabled_pairs(srdf: str | Path) -> set[frozenset[str]]:
             for element in root.iter('disable_collisions')}
 
 
-def _usual_folders(source: Path | None) -> list[Path]:
-    folders = list(source.resolve().parents) if source is not None else []
-    for variable, below in (('AMENT_PREFIX_PATH', 'share'), ('ROS_PACKAGE_PATH', '.')):
-        folders += [Path(entry) / below
-                    for entry in os.environ.get(variable, '').split(os.pathsep) if entry]
-    examples = example_folder()
-    return folders + ([examples.parents[1]] if examples is not None else [])
-
-
 def _find(name: str, folders: list[Path], source: Path | None) -> Path | None:
     if not name.startswith(PACKAGE):
         path = Path(name.removeprefix('file://'))
         candidates = [path if path.is_absolute() or source is None else source.parent / path]
     else:
         package, _, rest = name[len(PACKAGE):].partition('/')
-        candidates = [folder / package / rest for folder in folders]
-        candidates += [folder / rest for folder in folders if folder.name == package]
+        examples = example_folder()
+        if examples is not None:
+            folders = [*folders, examples.parents[1]]
+        place = find_package(package, source, folders)
+        candidates = [] if place is None else [place / rest]
     return next((path for path in candidates if path.is_file()), None)

@@ -147,7 +147,7 @@ def build_scene(
         Meshes are missing, or there is no collision geometry at all.
 
     """
-    shapes = _shapes_of_arm(arm, package_dirs)
+    shapes = shapes_of_arm(arm, package_dirs)
     bare = [name for name in arm.joint_names
             if not any(shape.link == arm.joint_names.index(name) for shape in shapes)]
     if not shapes or len(bare) == arm.n:
@@ -180,7 +180,23 @@ def build_scene(
     return Scene(tree, tuple(shapes), pairs[keep], excluded, tuple(notes))
 
 
-def _shapes_of_arm(arm: Arm, package_dirs: Iterable[str | Path]) -> list[Shape]:
+def shapes_of_arm(arm: Arm, package_dirs: Iterable[str | Path] = ()) -> list[Shape]:
+    """
+    Return the convex shapes of the links.
+
+    Parameters
+    ----------
+    arm
+        The arm; collision geometry and meshes come from its URDF.
+    package_dirs
+        Where packages with meshes are.
+
+    Raises
+    ------
+    ExcitationError
+        Meshes are missing, or the geometry cannot be used.
+
+    """
     text = with_mesh_paths(arm, package_dirs)
     try:
         geometry = pin.buildGeomFromUrdfString(arm.model, text, pin.GeometryType.COLLISION)

@@ -24,10 +24,14 @@ from typing import Any, Protocol
 from robot_identification.errors import RecordingError
 from robot_identification.recording.bag.mcap_file import decompressor, McapFile, Messages
 from robot_identification.recording.bag.sqlite_file import SqliteFile
-import yaml
+from robot_identification.yaml_file import read_yaml, Schema
 
 METADATA = 'metadata.yaml'
 COMPRESSED = '.zstd'
+_S = Schema(RecordingError)
+METADATA_FILE = _S.record({'rosbag2_bagfile_information': _S.record(
+    {'relative_file_paths': _S.items(_S.text)},
+    {'compression_mode': _S.text, 'message_count': _S.integer})})
 
 
 class BagFile(Protocol):
@@ -136,13 +140,11 @@ class Bag:
         return tuple(files)
 
     def _metadata(self, path: Path) -> dict[str, Any]:
-        try:
-            content = yaml.safe_load(path.read_text(encoding='utf-8'))
-            content = content['rosbag2_bagfile_information']
-            if content['relative_file_paths']:
-                return content
-        except (OSError, UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError) as error:
-            raise RecordingError(f"'{path}' is not the metadata of a bag: {error!r}") from error
+        content = read_yaml(path, 'metadata of a bag', RecordingError)
+        METADATA_FILE(content, f"the metadata of a bag '{path}'")
+        information: dict[str, Any] = content['rosbag2_bagfile_information']
+        if information['relative_file_paths']:
+            return information
         raise RecordingError(f"the bag '{self.path}' is empty: its {METADATA} names no files")
 
 

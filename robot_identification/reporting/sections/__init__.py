@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from robot_identification.reporting.sections.checks import checks
 from robot_identification.reporting.sections.choice import choice
 from robot_identification.reporting.sections.feasibility import feasibility
 from robot_identification.reporting.sections.friction import friction
@@ -36,8 +37,8 @@ from robot_identification.reporting.sections.verdict import hero
 from robot_identification.reporting.stored_results import StoredResults
 
 SECTIONS: tuple[Callable[[StoredResults], Section | None], ...] = (
-    torques, joint_errors, choice, friction, spectra, base_parameters, links, standard_parameters,
-    feasibility, motion, processing, provenance)
+    torques, joint_errors, checks, choice, friction, spectra, base_parameters, links,
+    standard_parameters, feasibility, motion, processing, provenance)
 """Each returns a section, or None when these results have nothing for it."""
 
 __all__ = ['SECTIONS', 'Section', 'hero']

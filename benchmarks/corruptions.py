@@ -1,0 +1,185 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What can be wrong with a recording although its numbers look right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from robot_identification import Arm, Recording
+from robot_identification.arrays import Array
+from robot_identification.dynamics import joint_torque_regressor
+from robot_identification.signals import process
+
+Change = Callable[[Recording, int], Recording]
+
+
+@dataclass(frozen=True)
+class Corruption:
+    """
+    A way to spoil recordings.
+
+    Parameters
+    ----------
+    name
+        For the table; {joint} is replaced.
+    change
+        Takes a recording and the number of a joint.
+    right
+        Names of the checks that ought to notice.
+    held_out_only
+        Whether the training recording stays as it is.
+    from_training
+        Whether the held-out recording is made of the training recording.
+
+    """
+
+    name: str
+    change: Change
+    right: tuple[str, ...]
+    held_out_only: bool = False
+    from_training: bool = False
+
+
+def _with(recording: Recording, **changes: Any) -> Recording:
+    signals = {name: getattr(recording, name) for name in ('q', 'tau', 'v', 'current')}
+    signals.update({k: v for k, v in changes.items() if k != 't'})
+    return Recording(changes.get('t', recording.t), **signals,
+                     joint_names=recording.joint_names, name=recording.name)
+
+
+def _effort(recording: Recording, change: Callable[[Array], Array]) -> Recording:
+    name = 'tau' if recording.tau is not None else 'current'
+    return _with(recording, **{name: change(np.array(getattr(recording, name)))})
+
+
+def _scaled(factor: float) -> Change:
+    return lambda recording, joint: _effort(recording, lambda x: factor * x)
+
+
+def _one_scaled(factor: float) -> Change:
+    def change(recording: Recording, joint: int) -> Recording:
+        scale = np.where(np.arange(recording.q.shape[1]) == joint, factor, 1.0)
+        return _effort(recording, lambda x: x * scale)
+    return change
+
+
+def _slower(factor: float, velocities: bool) -> Change:
+    def change(recording: Recording, joint: int) -> Recording:
+        kept = recording.v if velocities else None
+        return _with(recording, t=recording.t[0] + factor * (recording.t - recording.t[0]), v=kept)
+    return change
+
+
+def _saturated(part: float) -> Change:
+    def clip(x: Array) -> Array:
+        top = part * np.abs(x).max(axis=0)
+        return np.clip(x, -top, top)
+    return lambda recording, joint: _effort(recording, clip)
+
+
+def _late(delay: float) -> Change:
+    def change(recording: Recording, joint: int) -> Recording:
+        def shift(x: Array) -> Array:
+            x[:, joint] = np.interp(recording.t - delay, recording.t, x[:, joint])
+            return x
+        return _effort(recording, shift)
+    return change
+
+
+def _swapped(recording: Recording, joint: int) -> Recording:
+    other = (joint + 1) % recording.q.shape[1]
+
+    def swap(x: Array) -> Array:
+        x[:, [joint, other]] = x[:, [other, joint]]
+        return x
+    return _effort(recording, swap)
+
+
+def _stuck(recording: Recording, joint: int) -> Recording:
+    q, rate = np.array(recording.q), recording.rate
+    fastest = int(np.argmax(np.abs(np.diff(q[:-int(rate), joint]))))
+    q[fastest:fastest + int(0.5 * rate), joint] = q[fastest, joint]
+    return _with(recording, q=q)
+
+
+def _clipped(recording: Recording, joint: int) -> Recording:
+    v = np.array(recording.v)
+    top = 0.7 * np.abs(v).max(axis=0)
+    return _with(recording, v=np.clip(v, -top, top))
+
+
+def _turned(recording: Recording, joint: int) -> Recording:
+    q = np.array(recording.q)
+    q[:, 0] += 0.5
+    return _with(recording, q=q)
+
+
+def _backwards(recording: Recording, joint: int) -> Recording:
+    v = None if recording.v is None else -recording.v[::-1]
+    back = _effort(recording, lambda x: x[::-1])
+    return _with(back, q=recording.q[::-1], v=v, t=recording.t[-1] - recording.t[::-1])
+
+
+def loaded(arm: Arm, recording: Recording, mass: float) -> Recording:
+    """
+    Return a recording of the same motion with a ball at the flange.
+
+    Parameters
+    ----------
+    arm, recording
+        The arm, whose effort is the torque at the joints, and what was recorded.
+    mass
+        Of the ball [kg], 50 mm from the origin of the last link.
+
+    """
+    samples = process(recording, arm, still_joints=True, edges='keep', standstill='keep')
+    body = mass * np.array([1, 0, 0, 0.05, 0.004, 0, 0.004, 0, 0, 0.002])
+    extra = joint_torque_regressor(arm, samples.q, samples.v, samples.a)[:, :, -10:] @ body
+    inside = (recording.t >= samples.t[0]) & (recording.t <= samples.t[-1])
+    added = np.column_stack([np.interp(recording.t, samples.t, column) for column in extra.T])
+    gains = 1.0 if recording.tau is not None else arm.drives.gains
+    spoilt = _effort(recording, lambda x: x + added / gains)
+    rows = np.flatnonzero(inside)
+    return replace(spoilt.window(int(rows[0]), int(rows[-1]) + 1), name=recording.name)
+
+
+CORRUPTIONS = (
+    Corruption('all torques x 2', _scaled(2.0), ('gravity scale',)),
+    Corruption('all torques x 0.5', _scaled(0.5), ('gravity scale',)),
+    Corruption('torque of joint {joint} x 1.3', _one_scaled(1.3), ('joint gain',)),
+    Corruption('torque of joint {joint} x 0.7', _one_scaled(0.7), ('joint gain',)),
+    Corruption('time x 1.1, velocities as measured', _slower(1.1, True),
+               ('velocity', 'time scale')),
+    Corruption('time x 1.1, no velocities', _slower(1.1, False), ('time scale',)),
+    Corruption('time x 0.9, no velocities', _slower(0.9, False), ('time scale',)),
+    Corruption('torques saturated at 80 %', _saturated(0.8), ('saturation',)),
+    Corruption('torque of joint {joint} 50 ms late', _late(0.05), ('delay',)),
+    Corruption('sign of the torque of joint {joint}', _one_scaled(-1.0),
+               ('dissipation', 'refused')),
+    Corruption('torques of joint {joint} and the next swapped', _swapped,
+               ('joint gain', 'dissipation', 'gravity scale', 'refused', 'verdict')),
+    Corruption('encoder of joint {joint} stuck for 0.5 s', _stuck, ('encoder', 'velocity')),
+    Corruption('velocities clipped at 70 %', _clipped, ('velocity',)),
+    Corruption('held out: training with joint 1 turned by 0.5', _turned, ('repeats',), True, True),
+    Corruption('held out: training played backwards', _backwards, ('repeats',), True, True),
+    Corruption('held out: 0.3 kg that the model does not know', lambda r, j: r, ('payload',),
+               True),
+    Corruption('held out: 0.7 kg that the model does not know', lambda r, j: r, ('payload',),
+               True),
+)
+PAYLOADS = {CORRUPTIONS[-2].name: 0.3, CORRUPTIONS[-1].name: 0.7}

@@ -1,0 +1,136 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+Generated C against Pinocchio's C++: microseconds of one inverse dynamics of a seven-joint arm.
+
+Both are compiled with the same compiler and flags; Pinocchio's headers and libraries are those of
+the wheel `pin`, Eigen's those of `pip install cmeel-eigen` (another folder: EIGEN_INCLUDE). Prints
+a table and writes JSON where a path is given.
+
+    python benchmarks/generated_code.py [result.json]
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import pinocchio
+from robot_identification import IdentifiedModel, load_arm
+from robot_identification.export import export_model
+
+FLAGS = ('-O2', '-DNDEBUG')
+STATES, ROUNDS = 1000, 200
+ARMS = ('panda', 'xarm7', 'ur10e')
+PREFIX = Path(pinocchio.__file__).resolve().parents[4]
+EIGEN = os.environ.get('EIGEN_INCLUDE', str(PREFIX / 'include' / 'eigen3'))
+
+MAIN = """\
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <vector>
+#include <pinocchio/algorithm/rnea.hpp>
+#include <pinocchio/parsers/urdf.hpp>
+#include "@NAME@.h"
+
+int main(int, char **argv) {
+  const int n = @N@, count = @STATES@;
+  pinocchio::Model model;
+  pinocchio::urdf::buildModel(argv[1], model);
+  if (model.nv != n) { return 1; }
+  pinocchio::Data data(model);
+  std::vector<Eigen::VectorXd> q, v, a;
+  std::srand(1);
+  for (int k = 0; k < count; ++k) {
+    q.push_back(Eigen::VectorXd::Random(n)); v.push_back(Eigen::VectorXd::Random(n));
+    a.push_back(Eigen::VectorXd::Random(n));
+  }
+  double tau[n], sum = 0.0, apart = 0.0, best[2] = {1e9, 1e9};
+  for (int k = 0; k < count; ++k) {
+    @NAME@_rigid_body_torque(q[k].data(), v[k].data(), a[k].data(), tau);
+    const Eigen::VectorXd &other = pinocchio::rnea(model, data, q[k], v[k], a[k]);
+    for (int j = 0; j < n; ++j) { apart = std::max(apart, std::abs(tau[j] - other[j])); }
+  }
+  for (int round = 0; round < @ROUNDS@; ++round) {
+    for (int which = 0; which < 2; ++which) {
+      const auto begin = std::chrono::steady_clock::now();
+      for (int k = 0; k < count; ++k) {
+        if (which) { sum += pinocchio::rnea(model, data, q[k], v[k], a[k])[0]; }
+        else {
+          @NAME@_rigid_body_torque(q[k].data(), v[k].data(), a[k].data(), tau);
+          sum += tau[0];
+        }
+      }
+      const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+      best[which] = std::min(best[which], time.count() / count);
+    }
+  }
+  std::printf("%.9g %.9g %.9g %.3g\\n", best[0], best[1], apart, sum);
+  return 0;
+}
+"""
+
+
+def measure(name: str, folder: Path) -> dict[str, float]:
+    arm = load_arm(name)
+    m = len(arm.transmission)
+    model = IdentifiedModel(arm, arm.inertial_parameters, np.zeros(m), 'coulomb_viscous',
+                            np.zeros((m, 3)))
+    exported = export_model(model, 'c')
+    for file, content in exported.files.items():
+        (folder / file).write_text(str(content))
+    source = next(iter(exported.files))
+    (folder / 'arm.urdf').write_text(arm.folded_urdf)
+    text = MAIN
+    for key, value in (('NAME', Path(source).stem), ('N', arm.n), ('STATES', STATES),
+                       ('ROUNDS', ROUNDS)):
+        text = text.replace(f'@{key}@', str(value))
+    (folder / 'main.cpp').write_text(text)
+    for command in (
+            ['cc', '-std=c99', *FLAGS, '-c', source, '-o', 'code.o'],
+            ['c++', '-std=c++17', *FLAGS, '-I', str(PREFIX / 'include'), '-I',
+             EIGEN, '-I', '.', 'main.cpp', 'code.o', '-o', 'main',
+             f'-L{PREFIX / "lib"}', f'-Wl,-rpath,{PREFIX / "lib"}', '-lpinocchio_default',
+             '-lpinocchio_parsers']):
+        subprocess.run(command, cwd=folder, check=True)
+    done = subprocess.run(['./main', 'arm.urdf'], cwd=folder, check=True, capture_output=True,
+                          text=True)
+    ours, theirs, apart, _ = map(float, done.stdout.split())
+    return {'generated': ours, 'pinocchio': theirs, 'ratio': ours / theirs, 'apart': apart}
+
+
+def main() -> None:
+    if shutil.which('c++') is None:
+        raise SystemExit('no C++ compiler is installed')
+    found = {}
+    print(f'| arm | generated C | Pinocchio {pinocchio.__version__} RNEA | ratio |')
+    print('| --- | --- | --- | --- |')
+    for name in ARMS:
+        with tempfile.TemporaryDirectory() as folder:
+            found[name] = row = measure(name, Path(folder))
+        print(f'| {name} | {1e6 * row["generated"]:.3f} us | {1e6 * row["pinocchio"]:.3f} us | '
+              f'{row["ratio"]:.2f} |', flush=True)
+    if len(sys.argv) > 1:
+        Path(sys.argv[1]).write_text(json.dumps(found, indent=1))
+
+
+if __name__ == '__main__':
+    main()

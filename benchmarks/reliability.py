@@ -1,0 +1,250 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+Which corruptions of recordings are noticed, by which check, and how often good ones give an alarm.
+
+    python benchmarks/reliability.py --part corrupted --robots panda ur5e --seeds 0 1
+    python benchmarks/reliability.py --part clean --robots panda --seeds 0 1 2 3
+    python benchmarks/reliability.py --part real --datasets FOLDER
+    python benchmarks/reliability.py --table
+
+Parts add their results to results/reliability.json (--json), so that a large table can be made in
+pieces; --table prints what is there, as Markdown. Simulated arms differ from their URDF (inertias
+by 20 %, Stribeck friction, delay, quantised encoders, noise); their motions are random Fourier
+series of 12 s to fit and 10 s to validate on, drawn from the seed. Training and held-out recording
+are spoilt alike, unless the name of the corruption says otherwise. The joint that is spoilt is
+drawn from the seed too, among those that carry a twentieth of the largest torque or more.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from dataclasses import replace
+import json
+from pathlib import Path
+import shutil
+import sys
+import tempfile
+from typing import Any
+
+from corruptions import Corruption, CORRUPTIONS, loaded, PAYLOADS
+import numpy as np
+from real_arms import CASES
+from robot_identification import Arm, identify, load_arm, load_recording, Recording
+from robot_identification.arrays import Array
+from robot_identification.errors import RobotIdentificationError, SignalError
+from robot_identification.simulation import Plant, PlantOptions, simulate
+from robot_identification.validation import Verdict
+
+ROOT = Path(__file__).resolve().parents[1]
+ROBOTS = ('panda', 'ur5e', 'xarm7', 'z1', 'er16', 'two_link', 'ur10e', 'ur3', 'fr3', 'er20_c10')
+HARMONICS, PART = 4, 0.6
+LOADED = 1 / 20
+
+
+class RandomMotion:
+    """A Fourier series within a part of the limits of motion."""
+
+    def __init__(self, arm: Arm, period: float, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        self.period, self.joint_names = period, arm.joint_names
+        limits = arm.limits
+        lower = np.maximum(np.nan_to_num(limits.lower, neginf=-np.pi), -np.pi)
+        upper = np.minimum(np.nan_to_num(limits.upper, posinf=np.pi), np.pi)
+        self._harmonic = 2 * np.pi / period * np.arange(1, HARMONICS + 1)[:, None]
+        self._size = rng.normal(size=(HARMONICS, arm.n)) / np.sqrt(
+            np.arange(1, HARMONICS + 1))[:, None]
+        self._phase = rng.uniform(0, 2 * np.pi, (HARMONICS, arm.n))
+        self._middle = np.zeros(arm.n)
+        q, v, a = self.evaluate(np.linspace(0, period, 500))
+        fastest = np.where(np.isfinite(limits.acceleration), limits.acceleration, 10.0)
+        factor = PART * np.minimum.reduce([
+            (upper - lower) / np.ptp(q, axis=0), limits.velocity / np.abs(v).max(axis=0),
+            fastest / np.abs(a).max(axis=0)])
+        slack = (upper - lower - factor * np.ptp(q, axis=0)) / 2
+        self._size = self._size * factor
+        self._middle = ((lower + upper) / 2 - factor * (q.max(axis=0) + q.min(axis=0)) / 2
+                        + rng.uniform(-0.8, 0.8, arm.n) * slack)
+
+    def evaluate(self, t: Array, derivatives: int = 2) -> tuple[Array, ...]:
+        """Return positions and derivatives at times, (N, n) each."""
+        angle = self._harmonic[:, :, None] * np.asarray(t) + self._phase[:, :, None]
+        out = []
+        for order in range(derivatives + 1):
+            sizes = self._size * self._harmonic ** order
+            moved = np.einsum('hn,hnt->tn', sizes, np.sin(angle + order * np.pi / 2))
+            out.append(moved + (self._middle if order == 0 else 0.0))
+        return tuple(out)
+
+
+def simulated(robot: str, seed: int) -> tuple[Arm, Recording, Recording]:
+    """Return an arm, a recording to fit and one to validate on."""
+    arm = load_arm(robot)
+    plant = Plant(arm, PlantOptions(seed=seed, rate=500.0))
+    rng = np.random.default_rng(seed)
+    first, second = (simulate(plant, RandomMotion(arm, period, 1000 * number + seed), rng=rng,
+                              name=name).recording
+                     for number, (period, name) in enumerate(((12.0, 'fitted'), (10.0, 'other'))))
+    return arm, first, second
+
+
+def real(datasets: Path, folder: Path) -> list[tuple[str, Arm, Recording, Recording | None]]:
+    """Return the recordings of real arms, each with another one or a later part."""
+    for source in (*(ROOT / 'benchmarks' / 'robots').iterdir(), *datasets.glob('*/*.urdf')):
+        (folder / source.name).write_bytes(source.read_bytes())
+    found = []
+    for robot, fit, window, other, other_window in CASES:
+        arm = load_arm(folder / f'{robot}.yaml')
+        found.append((f'{robot} {Path(fit).stem} {window[0]}:{window[1]}', arm,
+                      load_recording(datasets / fit, arm, window),
+                      None if other is None else load_recording(datasets / other, arm,
+                                                                other_window)))
+    return found
+
+
+def noticed(arm: Arm, fitted: Recording, other: Recording | None) -> dict[str, Any]:
+    """Identify, and return who said what."""
+    try:
+        result = identify(arm, [fitted], held_out=[] if other is None else [other])
+    except RobotIdentificationError as error:
+        return {'alarms': ['refused'], 'sentences': [str(error)], 'passed': False}
+    verdict: Verdict = result.verdict
+    alarms = sorted({finding.check for finding in verdict.alarms})
+    if verdict.held_out and all(held_out.repeat for held_out in verdict.held_out):
+        alarms.append('repeats')
+    if other is not None and not verdict.passed:
+        alarms.append('verdict')
+    return {'alarms': alarms, 'sentences': [f.sentence for f in verdict.alarms],
+            'passed': verdict.passed}
+
+
+def spoilt_joint(arm: Arm, recording: Recording, seed: int) -> int:
+    """Return the number of a joint that carries something."""
+    level = np.sqrt(np.mean(recording.joint_torque(arm) ** 2, axis=0))
+    carrying = np.flatnonzero(level >= LOADED * level.max())
+    return int(carrying[seed % len(carrying)])
+
+
+def spoil(corruption: Corruption, arm: Arm, fitted: Recording, other: Recording,
+          joint: int) -> tuple[Recording, Recording]:
+    """Return both recordings, spoilt."""
+    if corruption.name in PAYLOADS:
+        return fitted, loaded(arm, other, PAYLOADS[corruption.name])
+    source = fitted if corruption.from_training else other
+    second = replace(corruption.change(source, joint), name='other')
+    return (fitted if corruption.held_out_only else corruption.change(fitted, joint)), second
+
+
+def corrupted(name: str, arm: Arm, fitted: Recording, other: Recording,
+              seed: int) -> list[dict[str, Any]]:
+    """Return what was noticed of every corruption."""
+    rows = []
+    for number, corruption in enumerate(CORRUPTIONS):
+        if 'clipped' in corruption.name and fitted.v is None:
+            continue
+        if 'turned' in corruption.name and name.startswith('two_link'):
+            continue    # its first axis is horizontal: turned, the motion is another one
+        joint = spoilt_joint(arm, fitted, seed + number)
+        try:
+            recordings = spoil(corruption, arm, fitted, other, joint)
+        except SignalError as error:
+            raise SystemExit(f'{name}, {corruption.name}: {error}') from error
+        found = noticed(arm, *recordings)
+        right = bool(set(found['alarms']) & set(corruption.right))
+        rows.append({'part': 'corrupted', 'case': name, 'corruption': corruption.name,
+                     'joint': arm.joint_names[joint], 'right': right, **found})
+        said = ', '.join(found['alarms'])
+        print(f'{name:>12} {corruption.name.format(joint=arm.joint_names[joint]):<60} '
+              f'{said if right else "MISSED " + said}', flush=True)
+    return rows
+
+
+def clean(name: str, arm: Arm, fitted: Recording, other: Recording | None,
+          part: str) -> dict[str, Any]:
+    """Return what was noticed although nothing is wrong."""
+    found = noticed(arm, fitted, other)
+    alarms = [a for a in found['alarms'] if a not in ('verdict', 'repeats')]
+    print(f"{name:>40} {', '.join(alarms) or 'no alarm'}", *found['sentences'], sep='\n' + 12 * ' '
+          if alarms else ' ', flush=True)
+    return {'part': part, 'case': name, **found, 'alarms': alarms}
+
+
+def table(rows: list[dict[str, Any]]) -> None:
+    """Print corruptions against checks, and the false alarms."""
+    spoilt = [row for row in rows if row['part'] == 'corrupted']
+    if spoilt:
+        print('| what is wrong | noticed by the right check | by any | who notices |\n'
+              '| --- | --- | --- | --- |')
+    for corruption in CORRUPTIONS:
+        mine = [row for row in spoilt if row['corruption'] == corruption.name]
+        if mine:
+            names = Counter(alarm for row in mine for alarm in row['alarms'])
+            print(f"| {corruption.name.format(joint='k')} | {sum(row['right'] for row in mine)} "
+                  f"of {len(mine)} | {sum(bool(row['alarms']) for row in mine)} | "
+                  + ', '.join(f'{name} {count}' for name, count in names.most_common()) + ' |')
+    for part in ('clean', 'real'):
+        mine = [row for row in rows if row['part'] == part]
+        if mine:
+            bad = [row for row in mine if row['alarms']]
+            print(f'\n{part}: {len(bad)} of {len(mine)} give an alarm'
+                  + ''.join(f"\n* {row['case']}: {', '.join(row['alarms'])}" for row in bad))
+
+
+def main() -> int:
+    """Run a part, or print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
+    parser.add_argument('--part', choices=('corrupted', 'clean', 'real', 'real-corrupted'))
+    parser.add_argument('--robots', nargs='*', default=list(ROBOTS))
+    parser.add_argument('--seeds', nargs='*', type=int, default=[0])
+    parser.add_argument('--datasets', type=Path, default=ROOT.parent / 'shared' / 'datasets')
+    parser.add_argument('--json', type=Path, default=Path('results/reliability.json'))
+    parser.add_argument('--table', action='store_true', help='print what was found so far')
+    options = parser.parse_args()
+    rows = json.loads(options.json.read_text()) if options.json.exists() else []
+    folder = Path(tempfile.mkdtemp())
+    try:
+        for case in cases(options, folder):
+            name, arm, fitted, other, seed = case
+            if options.part.endswith('corrupted'):
+                fresh = [] if other is None else corrupted(name, arm, fitted, other, seed)
+            else:
+                fresh = [clean(name, arm, fitted, other, options.part)]
+            part = 'corrupted' if options.part.endswith('corrupted') else options.part
+            rows = [row for row in rows if (row['part'], row['case']) != (part, name)] + fresh
+            options.json.parent.mkdir(parents=True, exist_ok=True)
+            options.json.write_text(json.dumps(rows, indent=1))
+    finally:
+        shutil.rmtree(folder)
+    if options.table:
+        table(rows)
+    return 0
+
+
+def cases(options: argparse.Namespace, folder: Path) -> Any:
+    """Yield name, arm, recordings and seed of everything that was asked for."""
+    if options.part in ('real', 'real-corrupted'):
+        if not options.datasets.is_dir():
+            raise SystemExit(f'no recordings in {options.datasets}: give their folder with '
+                             f'--datasets')
+        for number, (name, *rest) in enumerate(real(options.datasets, folder)):
+            yield name, *rest, number
+    elif options.part:
+        for seed in options.seeds:
+            for robot in options.robots:
+                yield f'{robot} {seed}', *simulated(robot, seed), seed
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,77 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Positions that stop while the joint moves."""
+
+from __future__ import annotations
+
+import numpy as np
+from robot_identification.arrays import Array
+from robot_identification.checks.case import Case
+from robot_identification.checks.check import Check, RECORDINGS
+from robot_identification.validation import Finding
+
+NAME = 'encoder'
+LONGEST = 0.1
+"""Longest time at one and the same position while the joint is fast before or after [s]: slow
+drivers repeat a position over 40 ms at most."""
+FAST = 0.15
+"""Speed before or after, over the highest."""
+ASIDE = 0.03
+"""Over which that speed is taken [s]."""
+
+
+def find(case: Case) -> Finding | None:
+    """Name the joint whose position stays longest where it cannot."""
+    recording = case.recording
+    if recording is None:
+        return None
+    rate = recording.rate
+    held = [_held(column, rate) for column in recording.q.T]
+    j = int(np.argmax(held))
+    joint, alarm = recording.joint_names[j], held[j] > LONGEST
+    text = (f'the position of {joint} stands still for up to {held[j]:.3g} s between fast motion'
+            if held[j] else 'no position stands still between fast motion')
+    if alarm:
+        text += ('; a joint cannot stop at once: the encoder or its bus stuck, leave that time '
+                 'out (--window) or record again')
+    return Finding(NAME, case.name, held[j], LONGEST, 's', alarm, text, joint if held[j] else '')
+
+
+def _held(q: Array, rate: float) -> float:
+    """Return the longest time [s] at one position with a fast sample beside it."""
+    aside = max(2, round(ASIDE * rate))
+    if len(q) < 4 * aside:
+        return 0.0
+    speed = np.abs(q[aside:] - q[:-aside])
+    fast = FAST * float(speed.max())
+    edges = np.flatnonzero(np.diff(q) != 0)
+    if len(edges) < 2 or fast == 0:
+        return 0.0
+    starts, stops = np.append(-1, edges) + 1, np.append(edges, len(q) - 1)
+    longest = 0.0
+    for first, last in zip(starts, stops):
+        length = (last - first) / rate
+        if length <= max(longest, 2 / rate):
+            continue
+        before = abs(q[first] - q[first - aside]) if first >= aside else 0.0
+        after = abs(q[last + aside] - q[last]) if last + aside < len(q) else 0.0
+        if max(before, after) > fast:
+            longest = length
+    return longest
+
+
+CHECK = Check(
+    NAME, 'Does a position stand still while the joint must move?',
+    f'{LONGEST:g} s at exactly one position beside a speed of {FAST:.0%} of the highest: drivers '
+    'repeat a position over 40 ms at most', RECORDINGS, find)

@@ -1,0 +1,274 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Regression rows, and the test whether one more column explains what the model leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from robot_identification.arrays import Array, IndexArray
+from robot_identification.dynamics import BaseParameters, IdentifiedModel, inverse_dynamics
+from robot_identification.regression.reduce import joint_columns, packed_rows
+from robot_identification.signals import Samples, select
+
+MOST_SAMPLES = 40_000
+"""So many at most are looked at, in `STRETCHES` pieces at begin and end of the recording: a few
+tenths of a second of work, whatever the recording's length."""
+STRETCHES = 2
+BLOCK = 0.5
+"""Residuals of one block are taken for alike, those of two blocks for independent [s]: the
+residuals of the recordings at hand are correlated over 0.2 to 0.4 s."""
+FEWEST_BLOCKS = 10
+VAGUE = 0.15
+"""Standard deviation of a relative effect from which the recording does not tell it."""
+SINGULAR = 1e-10
+"""Eigenvalue of the Gram matrix of unit columns, over the largest, that counts as zero."""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """
+    The coefficient of one more column in the regression.
+
+    Parameters
+    ----------
+    value, deviation
+        Coefficient and its standard deviation, by blocks of time.
+    explained
+        Part of the squared residuals of the rows concerned that the column takes away.
+
+    """
+
+    value: float
+    deviation: float
+    explained: float
+
+    def beyond(self, tolerance: float, deviations: float = 3.0) -> bool:
+        """Return whether the size exceeds a tolerance by so many standard deviations."""
+        return bool(abs(self.value) > tolerance + deviations * self.deviation)
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """
+    Decimated rows of a recording in units of their residuals' deviation.
+
+    Parameters
+    ----------
+    joint_names
+        The n joints.
+    columns
+        For each joint the base parameters that act on it.
+    rows
+        For each joint its weighted columns, (rows, c_j).
+    residual
+        Weighted torque minus prediction, (rows, n).
+    weights
+        Reciprocal residual deviations of the joints, (n,).
+    block
+        Number of the block of each row, (rows,); the same phases of all periods are one block.
+    predicted, slope, gravity
+        Torque of the model, its derivative by time, and its gravity part, (rows, n).
+    level
+        Root mean square of each joint's measured torque, (n,) [N m or N].
+    apply
+        Decimates functions of the samples, (N, ...) to (rows, ...).
+    samples
+        What the rows are made of.
+    inverse
+        Pseudo-inverse of the Gram matrix of the weighted columns, (r, r).
+    free
+        Base parameters fitted to these rows alone, (r,).
+    load
+        Torques that the joints transmit, (N, n) [N m or N], for friction that needs it.
+
+    """
+
+    joint_names: tuple[str, ...]
+    columns: tuple[IndexArray, ...]
+    rows: tuple[Array, ...]
+    residual: Array
+    weights: Array
+    block: IndexArray
+    predicted: Array
+    slope: Array
+    gravity: Array
+    level: Array
+    apply: Callable[[Array], Array]
+    samples: Samples
+    inverse: Array
+    free: Array
+    load: Array | None
+
+    def effect(self, column: Array, joint: int | None = None) -> Effect | None:
+        """
+        Return the coefficient of one more column, all base parameters being fitted again.
+
+        By the theorem of Frisch, Waugh and Lovell it is that of a regression of the residual on
+        what the other columns do not explain of this one. Its variance is the sandwich over
+        blocks of time, all joints together: residuals of a model that is not complete are neither
+        white nor independent between joints.
+
+        Parameters
+        ----------
+        column
+            Torques, (rows, n) [N m or N].
+        joint
+            Set to zero but for this joint, where one is given.
+
+        Returns
+        -------
+        Effect or None
+            None where the other columns explain this one all but entirely.
+
+        References
+        ----------
+        A. C. Cameron, D. L. Miller, "A practitioner's guide to cluster-robust inference", J. Human
+        Resources 50(2), 2015.
+
+        """
+        scaled = column * self.weights
+        if joint is not None:
+            scaled = np.where(np.arange(scaled.shape[1]) == joint, scaled, 0.0)
+        size = float(np.sum(scaled ** 2))
+        left = self._outside(self._outside(scaled))      # twice is enough
+        energy = float(np.sum(left ** 2))
+        if not energy > 1e-8 * size:
+            return None
+        value = float(np.sum(left * self.residual) / energy)
+        # the residual of the full fit: what the columns explain of it is orthogonal to `left`
+        rest = self._fitted - value * left
+        sums = np.bincount(self.block, np.sum(left * rest, axis=1))
+        count = len(np.unique(self.block))
+        deviation = float(np.sqrt(np.sum(sums ** 2) * count / max(count - 1, 1)) / energy)
+        whole = self._fitted if joint is None else self._fitted[:, [joint]]
+        explained = 1 - np.sum((whole - value * (left if joint is None else left[:, [joint]]))
+                               ** 2) / np.sum(whole ** 2)
+        return Effect(value, deviation, float(explained))
+
+    def _outside(self, scaled: Array) -> Array:
+        """Return what the base columns do not explain of weighted torques (rows, n)."""
+        right = np.zeros(len(self.inverse))
+        for j, (chosen, rows) in enumerate(zip(self.columns, self.rows)):
+            right[chosen] += rows.T @ scaled[:, j]
+        beta = self.inverse @ right
+        return scaled - np.column_stack([rows @ beta[chosen]
+                                         for chosen, rows in zip(self.columns, self.rows)])
+
+    @cached_property
+    def _fitted(self) -> Array:
+        """Residual after all base parameters are fitted to these rows, (rows, n)."""
+        return self._outside(self.residual)
+
+
+def gather(base: BaseParameters, samples: Samples, beta: Array,
+           model: IdentifiedModel) -> Evidence | None:
+    """
+    Make the rows that tests need, of a few stretches of a long recording.
+
+    Parameters
+    ----------
+    base
+        Base parameters of the model structure.
+    samples
+        Processed recording, delays taken out.
+    beta
+        Values that residuals and predictions are made of, (r,).
+    model
+        The identified model, for the load of friction that depends on it.
+
+    Returns
+    -------
+    Evidence or None
+        None where the recording is too short for `FEWEST_BLOCKS`.
+
+    """
+    samples = _part(samples)
+    decimator, structure = samples.decimator(), base.structure
+    runs = [run for run in samples.segments if decimator.rows(run.stop - run.start)]
+    if not runs:
+        return None
+
+    def apply(values: Array) -> Array:
+        return np.concatenate([decimator.apply(values[run]) for run in runs])
+
+    stamps = np.concatenate([
+        samples.t[run][0] + np.arange(decimator.rows(run.stop - run.start))
+        / decimator.decimated_rate for run in runs])
+    block = _blocks(stamps, samples)
+    if len(np.unique(block)) < FEWEST_BLOCKS:
+        return None
+    load = (inverse_dynamics(structure.arm, samples.q, samples.v, samples.a, model.inertial)
+            + model.balancer_torque(samples.q) if structure.friction.needs_load else None)
+    standard = np.zeros(structure.count)
+    standard[base.columns] = beta
+    zero = np.zeros_like(samples.q)
+    gravity = inverse_dynamics(structure.arm, samples.q, zero, zero,
+                               standard[structure.inertial].reshape(-1, 10))
+    torque = structure.torque(samples.q, samples.v, samples.a, standard, load,
+                              structure.states(samples.q))
+    slope = np.zeros_like(torque)
+    for run in runs:
+        slope[run] = np.gradient(torque[run], 1 / samples.rate, axis=0)
+    columns, packed = joint_columns(base), packed_rows(base, samples, load)
+    predicted = np.column_stack([p[:, :-1] @ beta[c] for p, c in zip(packed, columns)])
+    measured = np.column_stack([p[:, -1] for p in packed])
+    deviation = np.sqrt(np.mean((measured - predicted) ** 2, axis=0))
+    level = np.sqrt(np.mean(measured ** 2, axis=0))
+    weights = 1 / np.maximum(deviation, np.maximum(1e-9 * level.max(), np.finfo(float).tiny))
+    rows = tuple(w * p[:, :-1] for w, p in zip(weights, packed))
+    residual, inverse = (measured - predicted) * weights, _inverse(columns, rows, base.rank)
+    step = np.zeros(base.rank)
+    for j, (chosen, part) in enumerate(zip(columns, rows)):
+        step[chosen] += part.T @ residual[:, j]
+    return Evidence(structure.arm.joint_names, columns, rows, residual, weights, block, predicted,
+                    apply(slope), apply(gravity), level, apply, samples, inverse,
+                    beta + inverse @ step, load)
+
+
+def _inverse(columns: tuple[IndexArray, ...], rows: tuple[Array, ...], rank: int) -> Array:
+    """Return the pseudo-inverse of the Gram matrix of all rows, (r, r)."""
+    gram = np.zeros((rank, rank))
+    for chosen, part in zip(columns, rows):
+        gram[np.ix_(chosen, chosen)] += part.T @ part
+    scale = np.sqrt(np.diag(gram))
+    scale[scale == 0] = 1.0
+    values, vectors = np.linalg.eigh(gram / np.outer(scale, scale))
+    kept = values > SINGULAR * values[-1]
+    inverse: Array = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
+    return inverse / np.outer(scale, scale)
+
+
+def _part(samples: Samples) -> Samples:
+    if len(samples.t) <= MOST_SAMPLES:
+        return samples
+    length, stretches = MOST_SAMPLES // STRETCHES, []
+    for first in np.linspace(0, len(samples.t) - length, STRETCHES).astype(int):
+        stretches += [slice(max(int(first), run.start), min(int(first) + length, run.stop))
+                      for run in samples.segments
+                      if min(first + length, run.stop) - max(first, run.start) > 2]
+    return select(samples, stretches)
+
+
+def _blocks(stamps: Array, samples: Samples) -> IndexArray:
+    elapsed = stamps - stamps[0]
+    period = None if samples.period is None else samples.period / samples.rate
+    if period is not None and elapsed[-1] > 1.2 * period:
+        elapsed = elapsed % period
+    numbers: IndexArray = np.unique(np.floor(elapsed / BLOCK).astype(np.int64),
+                                    return_inverse=True)[1]
+    return numbers

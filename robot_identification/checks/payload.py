@@ -1,0 +1,74 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""A load at the flange that the model does not know."""
+
+from __future__ import annotations
+
+import numpy as np
+from robot_identification.checks.case import Case
+from robot_identification.checks.check import Check, Role
+from robot_identification.dynamics import joint_torque_regressor
+from robot_identification.validation import Finding
+
+NAME = 'payload'
+EXPLAINED = 0.3
+"""Part of the held-out residuals that mass and centre of one body at the last link explain."""
+DEVIATIONS = 5.0
+LIGHTEST = 0.02
+"""Of the mass of the moving links: what a wrong model may well miss."""
+SINGULAR = 1e-3
+
+
+def find(case: Case) -> Finding | None:
+    """Fit mass and first moments of a body at the last link to the residuals of the model."""
+    evidence = case.evidence
+    if evidence is None:
+        return None
+    samples, n = evidence.samples, len(evidence.joint_names)
+    body = joint_torque_regressor(case.arm, samples.q, samples.v, samples.a)[:, :, -10:-6]
+    columns = evidence.apply(np.ascontiguousarray(body.reshape(len(body), -1)))
+    columns = columns.reshape(-1, n, 4) * evidence.weights[:, None]
+    flat, target = columns.reshape(-1, 4), evidence.residual.ravel()
+    norms = np.linalg.norm(flat, axis=0)
+    known = norms > 1e-9 * norms.max()
+    if not known[0]:
+        return None
+    flat = flat[:, known] / norms[known]
+    inverse = np.linalg.pinv(flat, rcond=SINGULAR)
+    scaled = inverse @ target
+    rest = (target - flat @ scaled).reshape(-1, n)
+    sums = np.zeros((int(evidence.block.max()) + 1, int(known.sum())))
+    np.add.at(sums, evidence.block, np.einsum(
+        'tnk,tn->tk', flat.reshape(-1, n, flat.shape[1]), rest))
+    spread = inverse @ inverse.T @ sums.T
+    mass = float(scaled[0] / norms[0])
+    deviation = float(np.linalg.norm(spread[0]) / norms[0])
+    explained = float(1 - np.sum(rest ** 2) / np.sum(target ** 2))
+    lightest = LIGHTEST * float(np.sum(np.abs(case.model.inertial[:, 0])))
+    alarm = bool(explained > EXPLAINED and abs(mass) > DEVIATIONS * deviation
+                 and abs(mass) > min(lightest, 0.1))
+    text = (f'a body of {mass:.2f} \u00b1 {deviation:.2f} kg at the last link would explain '
+            f'{explained:.0%} of the squared residuals')
+    if alarm:
+        text += ('; another tool or load than in the training motion: record without it, or '
+                 'identify it (robot-identification payload)')
+    return Finding(NAME, case.name, mass, max(DEVIATIONS * deviation, min(lightest, 0.1)), 'kg',
+                   alarm, text, evidence.joint_names[-1] if alarm else '')
+
+
+CHECK = Check(
+    NAME, 'Does the flange carry what it carried in training?',
+    f'a mass beyond {DEVIATIONS:g} standard deviations, above 100 g or {LIGHTEST:.0%} of the arm, '
+    f'that explains {EXPLAINED:.0%} of the residuals: without a load it explains up to 15 %',
+    frozenset({Role.HELD_OUT}), find)

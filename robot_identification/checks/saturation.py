@@ -1,0 +1,81 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Plateaus of the effort: a drive at its limit, or a clipped signal."""
+
+from __future__ import annotations
+
+import numpy as np
+from robot_identification.arrays import Array
+from robot_identification.checks.case import Case
+from robot_identification.checks.check import Check, RECORDINGS
+from robot_identification.validation import Finding
+
+NAME = 'saturation'
+SHARE = 0.002
+"""Part of the samples that lie on a plateau; a peak of a smooth torque has far fewer."""
+FEWEST = 8
+FLAT = 2e-4
+"""Height of a plateau over the range of the effort."""
+NEIGHBOURS = 16
+"""The band under the plateau that it is compared with, in heights: under the peak of a parabola
+there are four times as many samples as on it."""
+PILED = 0.6
+"""Part of the samples of the band that lie on the plateau."""
+MOVING = 0.05
+"""Speed over the highest, below which a joint may rest at a constant effort."""
+
+
+def find(case: Case) -> Finding | None:
+    """Name the joint that is longest at its largest or smallest effort."""
+    recording = case.recording
+    if recording is None:
+        return None
+    effort = recording.tau if recording.tau is not None else recording.current
+    if effort is None:
+        return None
+    speed = np.abs(np.gradient(recording.q, recording.t, axis=0))
+    moving = np.any(speed > MOVING * speed.max(axis=0), axis=1)
+    shares = np.array([_plateau(column[moving]) for column in effort.T])
+    j = int(np.argmax(shares))
+    joint, alarm = recording.joint_names[j], bool(shares[j] > SHARE)
+    text = f'the effort of {joint} is at a plateau for {shares[j]:.1%} of the motion'
+    if alarm:
+        text += ('; beyond it the torque is not known, and the fit is biased: run the motion '
+                 'slower, or raise the limit of the drive or the range of the measurement')
+    return Finding(NAME, case.name, float(shares[j]), SHARE, '-', alarm, text, joint)
+
+
+def _plateau(effort: Array) -> float:
+    """Return which part of the samples lies on a plateau at either end of the range."""
+    if len(effort) < 4 * FEWEST:
+        return 0.0
+    values = np.unique(effort)
+    span = float(values[-1] - values[0])
+    if not span > 0:
+        return 0.0
+    steps = np.diff(values)
+    height = max(FLAT * span, 0.5 * float(np.median(steps)))    # half a count where it is coarse
+    share = 0.0
+    for side in (effort.max() - effort, effort - effort.min()):
+        on = int(np.sum(side <= height))
+        near = int(np.sum(side <= NEIGHBOURS * height))
+        if on >= FEWEST and on > PILED * near:
+            share += on / len(effort)
+    return share
+
+
+CHECK = Check(
+    NAME, 'Does the effort stay at its largest value?',
+    f'more than {SHARE:.1%} of the motion at one extreme value, and {PILED:.0%} of the samples '
+    'near it: a smooth peak has a quarter', RECORDINGS, find)

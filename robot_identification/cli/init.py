@@ -1,0 +1,110 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The command that starts a project: a robot YAML from a URDF or xacro."""
+
+from __future__ import annotations
+
+from pathlib import Path
+import re
+from typing import Annotated
+
+from robot_identification.arm import (
+    check_inertias,
+    load_arm,
+    parse_effort,
+    robot_template,
+    TemplateOptions,
+)
+from robot_identification.arm.arm import Arm
+from robot_identification.console import AsJson, emit, out
+from robot_identification.errors import ConfigurationError
+from robot_identification.files import write_text
+import typer
+import yaml
+
+
+def init(
+    urdf: Annotated[Path, typer.Argument(metavar='URDF', help='URDF or xacro file of your arm.')],
+    arguments: Annotated[list[str] | None, typer.Argument(
+        metavar='[NAME:=VALUE]...', help='Arguments of the xacro, as dof:=7.')] = None,
+    output: Annotated[Path | None, typer.Option(
+        '--output', '-o',
+        help='Robot YAML to write; the name of the URDF when not given.')] = None,
+    base: Annotated[str | None, typer.Option(
+        help='Link that the arm stands on, where the robot has more than an arm.')] = None,
+    tip: Annotated[str | None, typer.Option(
+        help='Link at the end of the arm; what does not move it is locked.')] = None,
+    lock: Annotated[list[str] | None, typer.Option(
+        metavar='PATTERN', help='Joints that stand still, as gripper_joint or "*wheel*"; may be '
+                                'repeated.')] = None,
+    acceleration: Annotated[float | None, typer.Option(
+        help='Acceleration limit of every joint [rad/s^2 or m/s^2].')] = None,
+    joint_limits: Annotated[Path | None, typer.Option(
+        help='joint_limits.yaml of MoveIt, for accelerations and slower velocities.')] = None,
+    effort: Annotated[str | None, typer.Option(
+        metavar='QUANTITY,SIDE,SIGN,GRAVITY',
+        help='What the driver publishes as effort, as torque,joint,+1,gravity: torque or current; '
+             'joint or motor; +1 or -1; gravity or no-gravity.')] = None,
+    package_dir: Annotated[list[Path] | None, typer.Option(
+        help='Folder that holds ROS packages which the description names; may be repeated.',
+    )] = None,
+    force: Annotated[bool, typer.Option('--force', help='Overwrite an existing file.')] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write a robot YAML with what the URDF says, and mark what it does not."""
+    stem = urdf.name.removesuffix('.xacro').removesuffix('.urdf') or urdf.name
+    target = output or Path(f'{stem}.yaml')
+    if target.exists() and not force:
+        raise ConfigurationError(f"'{target}' exists; give another --output, or --force")
+    if acceleration is not None and not 0 < acceleration < float('inf'):
+        raise ConfigurationError(f'--acceleration must be above zero, not {acceleration:g}')
+    options = TemplateOptions(
+        arguments=_arguments(arguments or []), package_dirs=tuple(package_dir or ()),
+        base_link=base, tip=tip, lock=tuple(lock or ()), acceleration=acceleration,
+        joint_limits=joint_limits, effort=None if effort is None else parse_effort(effort))
+    text = robot_template(urdf, base=target.parent, options=options)
+    locked = yaml.safe_load(text)['locked']
+    arm = Arm.from_urdf(urdf, locked=locked, arguments=options.arguments,
+                        package_dirs=options.package_dirs)
+    faults = [str(fault) for fault in check_inertias(arm)]
+    write_text(target, text)
+    places = len(re.findall(r': null    # FILL IN', text))
+    if as_json:
+        emit({'robot': str(target), 'to_fill_in': places, 'joints': list(arm.joint_names),
+              'locked': list(locked), 'inertia_faults': faults})
+        return
+    if places == 0:
+        load_arm(target)
+    out.print(f'wrote {target}: {arm.n} joints, {arm.joint_names[0]} to {arm.joint_names[-1]}'
+              + (f'; locked: {", ".join(locked)}' if locked else ''), markup=False)
+    for fault in faults:
+        out.print(f'inertia: {fault}', markup=False)
+    if faults:
+        out.print('no torque is proven with such inertias: correct the URDF, or see '
+                  '`excite --help` for --guess-inertias and --no-torque', markup=False)
+    out.print(f'fill in the {places} places marked FILL IN' if places else
+              f'nothing is left to fill in; next: robot-identification excite {target} -o '
+              f'excitation.yaml', markup=False)
+
+
+def _arguments(words: list[str]) -> dict[str, str]:
+    """Return the arguments of a xacro, {name: value} of name:=value."""
+    found = {}
+    for word in words:
+        name, given, value = word.partition(':=')
+        if not given or not name:
+            raise ConfigurationError(f"'{word}' is no argument of a xacro; write it as "
+                                     'NAME:=VALUE')
+        found[name] = value
+    return found

@@ -1,0 +1,33 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The model at work: external torque, contact, feed-forward; without ROS."""
+
+from robot_identification.observer.contact import (
+    ContactObserver,
+    ExternalTorque,
+    tool_wrench,
+    Wrench,
+)
+from robot_identification.observer.feedforward import (
+    check_efforts,
+    Compensation,
+    CompensationLimits,
+    trajectory_efforts,
+)
+from robot_identification.observer.momentum import model_friction, MomentumObserver
+from robot_identification.observer.residuals import learn_residuals, ResidualStatistics
+
+__all__ = ['Compensation', 'CompensationLimits', 'ContactObserver', 'ExternalTorque',
+           'MomentumObserver', 'ResidualStatistics', 'Wrench', 'check_efforts',
+           'learn_residuals', 'model_friction', 'tool_wrench', 'trajectory_efforts']

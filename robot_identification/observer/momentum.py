@@ -1,0 +1,167 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""External torque by the generalised momentum: no accelerations, no force sensor."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+import pinocchio as pin
+from robot_identification.arrays import Array
+from robot_identification.dynamics import IdentifiedModel
+from robot_identification.errors import ConfigurationError
+
+REST = 0.02
+"""Speed [rad/s or m/s] below which the sign of the friction is not known: friction is taken in
+proportion to the speed there, and counted as uncertain. Ten counts of a 17-bit encoder at 1 kHz
+smoothed over 10 ms are 0.05 rad/s, a tenth of a hertz at 2 degrees 0.02."""
+
+
+class MomentumObserver:
+    """
+    Follows the momentum M(q) v; what the model's torques leave of its change is external.
+
+    r = K (p - p(0) - integral of (tau - friction + C'v - g + r)), which is the external torque
+    through a low-pass of first order with the cut-off K / 2 pi, whatever the arm does.
+
+    Parameters
+    ----------
+    model
+        The identified model; its friction must be a function of the present state.
+    bandwidth
+        Of the low-pass [Hz].
+
+    Raises
+    ------
+    ConfigurationError
+        A bandwidth that is not positive.
+
+    References
+    ----------
+    A. De Luca, R. Mattone, "Sensorless robot collision detection and hybrid force/motion
+    control", IEEE ICRA 2005; S. Haddadin, A. De Luca, A. Albu-Schaffer, "Robot collisions: a
+    survey on detection, isolation, and identification", IEEE Trans. Robotics 33(6), 2017.
+
+    """
+
+    def __init__(self, model: IdentifiedModel, bandwidth: float = 10.0) -> None:
+        if not bandwidth > 0:
+            raise ConfigurationError(f'the bandwidth of the observer must be positive, not '
+                                     f'{bandwidth:g} Hz')
+        self.model, self.bandwidth = model, bandwidth
+        self._pin = _identified(model)
+        self._data = self._pin.createData()
+        transmission = model.arm.transmission
+        self._rotors = transmission.T @ (model.rotor_inertia[:, None] * transmission)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything, for instance after a gap."""
+        self._t: float | None = None
+        self._residual = np.zeros(self.model.arm.n)
+        self._integral = np.zeros(self.model.arm.n)
+        self._rate = np.zeros(self.model.arm.n)
+
+    def step(self, t: float, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Array:
+        """
+        Take one joint state and return the external joint torque, (n,) [N m or N].
+
+        Parameters
+        ----------
+        t
+            Stamp [s], later than the one before.
+        q, v, tau
+            Position, velocity and torque of the joints, (n,).
+
+        Raises
+        ------
+        ConfigurationError
+            A stamp that is not later.
+
+        """
+        q, v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)
+        coriolis = pin.computeCoriolisMatrix(self._pin, self._data, q, v)
+        mass = pin.crba(self._pin, self._data, q)
+        mass = np.triu(mass) + np.triu(mass, 1).T + self._rotors
+        gravity = pin.computeGeneralizedGravity(self._pin, self._data, q)
+        rate = (np.asarray(tau, dtype=float) - self._drives(q, v, gravity) + coriolis.T @ v
+                - gravity)
+        momentum = mass @ v
+        if self._t is None:
+            self._integral = momentum
+        else:
+            step = t - self._t
+            if not step > 0:
+                raise ConfigurationError(f'the stamp {t:.6f} s is not later than the one before')
+            # trapezoid of the rate; r enters implicitly, so that any step is stable
+            gain = 2 * np.pi * self.bandwidth
+            self._integral = self._integral + 0.5 * step * (rate + self._rate)
+            free = momentum - self._integral - 0.5 * step * self._residual
+            new = gain * free / (1 + 0.5 * gain * step)
+            self._integral = self._integral + 0.5 * step * (self._residual + new)
+            self._residual = new
+        self._t, self._rate = t, rate
+        return self._residual.copy()
+
+    def run(self, t: ArrayLike, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Array:
+        """
+        Return the external torques of a recording, (N, n) [N m or N].
+
+        Parameters
+        ----------
+        t
+            Stamps, (N,) [s].
+        q, v, tau
+            (N, n) each.
+
+        """
+        self.reset()
+        rows = zip(np.asarray(t, dtype=float), np.asarray(q), np.asarray(v), np.asarray(tau))
+        return np.array([self.step(float(instant), *state) for instant, *state in rows])
+
+    def _drives(self, q: Array, v: Array, gravity: Array) -> Array:
+        """Return friction and springs; friction falls to zero in proportion below `REST`."""
+        own, model = model_friction(self.model, q[None], v[None], gravity[None])[0], self.model
+        return own + (model.balancer_torque(q[None])[0] if model.arm.balancers else 0.0)
+
+
+def model_friction(model: IdentifiedModel, q: Array, v: Array, load: Array) -> Array:
+    """
+    Return the friction at the joints as an observer may know it, (N, n) [N m or N].
+
+    Below `REST` each joint's friction is that at `REST` in proportion to the speed.
+
+    Parameters
+    ----------
+    model
+        The identified model.
+    q, v, load
+        Positions, velocities and transmitted torques, (N, n).
+
+    """
+    size = np.maximum(np.abs(v), REST)
+    fast = np.where(v < 0, -size, size)
+    share = np.abs(v) / size
+    forward, back = (model.friction_torque(sign * fast, load) @ model.arm.transmission
+                     for sign in (1.0, -1.0))
+    torque: Array = 0.5 * ((1 + share) * forward + (1 - share) * back)
+    return torque
+
+
+def _identified(model: IdentifiedModel) -> pin.Model:
+    """Return the Pinocchio model with the identified inertias."""
+    identified = model.arm.model.copy()
+    for i, parameters in enumerate(model.inertial, start=1):
+        identified.inertias[i] = pin.Inertia.FromDynamicParameters(np.array(parameters))
+    return identified

@@ -1,0 +1,183 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""How far the observer's torque is from zero without contact, and when it means contact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from robot_identification.arrays import Array, read_only
+from robot_identification.dynamics import get_friction, IdentifiedModel, ModelStructure
+from robot_identification.errors import ConfigurationError, EstimationError
+from robot_identification.observer.momentum import model_friction, MomentumObserver, REST
+
+SETTLING = 5.0
+"""Time constants of the observer that are left out at the beginning."""
+SHORTEST = 5.0
+"""Seconds of motion without contact from which a spectrum is taken."""
+PEAKS = 0.9
+"""Quantile of the deviations' peaks beyond which their tail is fitted."""
+HOUR = 3600.0
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualStatistics:
+    """
+    The external torque that the observer reports where there is none.
+
+    Parameters
+    ----------
+    bias, deviation
+        Mean and standard deviation of each joint's residual, (n,) [N m or N].
+    crossings
+        Rate at which a residual crosses its mean upwards, (n,) [Hz]: the second moment of its
+        spectrum.
+    tail
+        Mean excess of the peaks over the 90 % quantile, in deviations, over all joints.
+    knee
+        That quantile, in deviations.
+    peak_rate
+        Peaks beyond it, of all joints together [Hz].
+    covariance
+        Of the standard parameters of the model, (p, p); None where it is not known.
+    seconds
+        Motion that this was learnt from.
+
+    """
+
+    bias: Array
+    deviation: Array
+    crossings: Array
+    tail: float
+    knee: float
+    peak_rate: float
+    covariance: Array | None
+    seconds: float
+
+    def __post_init__(self) -> None:
+        for name in ('bias', 'deviation', 'crossings'):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    def threshold(self, alarms_per_hour: float = 1.0) -> float:
+        """
+        Return the deviations beyond which a torque is called contact.
+
+        The larger of two answers: that of a Gaussian process with this spectrum (Rice), and that
+        of an exponential tail of the peaks, which errors of friction make heavier than Gaussian.
+
+        Parameters
+        ----------
+        alarms_per_hour
+            False alarms that are accepted, of all joints together.
+
+        Raises
+        ------
+        ConfigurationError
+            A rate that is not positive.
+
+        References
+        ----------
+        S. O. Rice, "Mathematical analysis of random noise", Bell System Technical J. 24, 1945.
+
+        """
+        if not alarms_per_hour > 0:
+            raise ConfigurationError(f'the rate of false alarms must be positive, not '
+                                     f'{alarms_per_hour:g} an hour')
+        rate = alarms_per_hour / HOUR
+        gaussian = np.sqrt(2 * np.log(max(2 * float(self.crossings.sum()) / rate, 1.0)))
+        heavy = self.knee + self.tail * np.log(max(self.peak_rate / rate, 1.0))
+        return float(max(gaussian, heavy))
+
+    def deviations(self, model: IdentifiedModel, q: ArrayLike, v: ArrayLike) -> Array:
+        """
+        Return the standard deviation of the external torque, (N, n) [N m or N].
+
+        Residuals without contact, the model's own covariance, and at rest the friction that may
+        hold a joint in either direction.
+
+        Parameters
+        ----------
+        model
+            The model of the observer.
+        q, v
+            States, (N, n).
+
+        """
+        q, v = np.atleast_2d(np.asarray(q, dtype=float)), np.atleast_2d(np.asarray(v, dtype=float))
+        variance = np.broadcast_to(self.deviation ** 2, q.shape).copy()
+        zero = np.zeros_like(q)
+        if self.covariance is not None:
+            structure = ModelStructure.of(model.arm, model.friction).at(model.friction_shape)
+            load = model.torque(q, zero, zero) if get_friction(model.friction).needs_load else None
+            columns = structure.columns(q, v, zero, load)
+            variance += np.einsum('knp,pq,knq->kn', columns, self.covariance, columns)
+        load = model.torque(q, zero, zero)
+        held = np.abs(model_friction(model, q, np.full_like(q, REST), load)
+                      - model_friction(model, q, np.full_like(q, -REST), load)) / 2
+        variance += (np.maximum(1 - np.abs(v) / REST, 0.0) * held) ** 2
+        return np.sqrt(variance)
+
+
+def learn_residuals(observer: MomentumObserver, t: ArrayLike, q: ArrayLike, v: ArrayLike,
+                    tau: ArrayLike, covariance: Array | None = None) -> ResidualStatistics:
+    """
+    Learn from motion without contact what the observer reports of itself.
+
+    Parameters
+    ----------
+    observer
+        With the bandwidth that it will have at work.
+    t, q, v, tau
+        A recording without contact, (N,) and (N, n).
+    covariance
+        Of the standard parameters, as `IdentificationResult.consistent.covariance`.
+
+    Raises
+    ------
+    EstimationError
+        Too short a motion.
+
+    """
+    t = np.asarray(t, dtype=float)
+    residual = observer.run(t, q, v, tau)
+    kept = t - t[0] > SETTLING / (2 * np.pi * observer.bandwidth)
+    moving = np.abs(np.asarray(v)) > REST
+    seconds = float(np.sum(kept) * np.median(np.diff(t))) if len(t) > 1 else 0.0
+    if seconds < SHORTEST:
+        raise EstimationError(f'{seconds:.1f} s of motion without contact are too few to learn '
+                              f'the residual from; take at least {SHORTEST:g} s')
+    part, moving = residual[kept], moving[kept]
+    weights = np.where(moving.any(axis=0), moving, True)
+    bias = np.array([column[w].mean() for column, w in zip(part.T, weights.T)])
+    deviation = np.array([np.sqrt(np.mean((column[w] - b) ** 2))
+                          for column, w, b in zip(part.T, weights.T, bias)])
+    deviation = np.maximum(deviation, 1e-12)
+    scaled = (part - bias) / deviation
+    upwards = np.sum((scaled[:-1] < 0) & (scaled[1:] >= 0), axis=0) / seconds
+    peaks = [_peaks(np.where(w, np.abs(column), 0.0)) for column, w in zip(scaled.T, weights.T)]
+    highest = np.concatenate(peaks)
+    highest = highest[highest > 0]
+    knee = float(np.quantile(highest, PEAKS)) if len(highest) else 1.0
+    beyond = highest[highest > knee]
+    return ResidualStatistics(
+        bias, deviation, upwards, float(np.mean(beyond - knee)) if len(beyond) else 0.5, knee,
+        max(len(beyond), 1) / seconds, covariance, seconds)
+
+
+def _peaks(values: Array) -> Array:
+    """Return the local maxima."""
+    inner = values[1:-1]
+    return inner[(inner >= values[:-2]) & (inner > values[2:])]

@@ -1,0 +1,176 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Robot files that lie: limits, degrees, numbers, loops, and YAML that grows."""
+
+from __future__ import annotations
+
+from excitation_arms import chain
+import numpy as np
+import pytest
+from robot_identification import Arm
+from robot_identification.arm import load_arm
+from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping
+from robot_identification.certificate import certify, Requirements
+from robot_identification.errors import ArmError, ConfigurationError, RecordingError
+from robot_identification.motion import get_series, Trajectory
+from robot_identification.motion.limits import motion_limits
+from robot_identification.recording import published_effort, Recording
+from robot_identification.yaml_file import parse_yaml
+
+YAML = """urdf: arm.urdf
+joints:
+  shoulder: {{acceleration: 5.0, {shoulder}}}
+{more}
+"""
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Return a function that writes a robot YAML with its URDF and loads it."""
+    def load(shoulder='jerk: 100', more='', urdf=None):
+        (tmp_path / 'arm.urdf').write_text(urdf or chain().urdf)
+        path = tmp_path / 'arm.yaml'
+        path.write_text(YAML.format(shoulder=shoulder, more=more))
+        return load_arm(path)
+    return load
+
+
+def beyond(arm, factor):
+    """Return the shoulder's limits times a factor, as they stand in a YAML."""
+    limits, i = arm.limits, arm.joint_names.index('shoulder')
+    lower, upper = factor * limits.lower[i], factor * limits.upper[i]
+    return {'position': f'[{lower}, {upper}]', 'velocity': factor * limits.velocity[i],
+            'torque': factor * limits.torque[i]}
+
+
+@pytest.mark.parametrize('name', ['position', 'velocity', 'torque'])
+def test_a_yaml_narrows_and_does_not_widen(write, name):
+    arm = write()
+    assert write(f'{name}: {beyond(arm, 0.9)[name]}').wider_limits == ()
+    assert write(f'{name}: {beyond(arm, 1.0)[name]}').wider_limits == ()
+    with pytest.raises(ConfigurationError, match=rf'shoulder: the {name} .* wider than .*'
+                                                 r'urdf_limits_wrong: \[shoulder\]'):
+        write(f'{name}: {beyond(arm, 1.02)[name]}')
+    wider = write(f'{name}: {beyond(arm, 1.02)[name]}', 'urdf_limits_wrong: [shoulder]')
+    assert wider.wider_limits == ('shoulder',)
+
+
+def test_certificate_notes_and_model_file_say_that_the_urdf_is_called_wrong(write):
+    arm = write('velocity: 4.0', 'urdf_limits_wrong: [shoulder]')
+    assert arm.wider_limits == ('shoulder',)
+    limits, notes = motion_limits(arm, None, np.full(arm.n, 5.0))
+    assert any('shoulder' in note and 'calls wrong' in note for note in notes)
+    series = get_series('ffs', 10.0, 2)
+    rest = np.zeros((series.size, arm.n))
+    claims = certify(arm, Trajectory(series, rest), limits,
+                     requirements=Requirements(torque_margin=0.0)).claims
+    for claim in claims:
+        assert ('calls wrong' in claim.detail) == (claim.quantity != 'acceleration'), claim
+    again = arm_from_mapping(arm_to_mapping(arm), folder=arm.source.parent, origin='x')
+    assert again.wider_limits == arm.wider_limits
+
+
+@pytest.mark.parametrize('words', ['position: [-100, 100]', 'velocity: 180'])
+@pytest.mark.parametrize('word', ['', 'urdf_limits_wrong: [shoulder]'])
+def test_degrees_are_named(write, words, word):
+    with pytest.raises(ConfigurationError, match=r'is degrees, and must be radians: -?\d'):
+        write(words, word)
+
+
+@pytest.mark.parametrize(('more', 'sentence'), [
+    ('gravity: down', r'gravity must be 3 numbers'),
+    ('gravity: [0, 0, -981]', r'must be in m/s\^2'),
+    ('mount: {rpy: [180, 0, 0]}', r'radians'),
+    ('mount: [1, 2]', r'must be a mapping'),
+    ('name: [1]', r'name must be text'),
+    ('name: 2001-99-99\ndrives: 3', r'drives must be a mapping'),
+    ('locked: {elbow: up}', r'locked, elbow must be a number'),
+    ('recording: {t: [1]}', r'recording, t must be text'),
+    ('coupling: {shoulder: {elbow: !!int ""}}', r'tag'),
+    ('name: a\nname: b', r"'name' is given twice"),
+    ('effort: {quantity: torque}', r'lacks: side'),
+    ('urdf_limits_wrong: yes', r'must be a list'),
+    ('urdf_limits_wrong: [finger]', r'no joint of the arm'),
+])
+def test_values_of_the_wrong_type_are_named(write, more, sentence):
+    with pytest.raises(ConfigurationError, match=sentence):
+        write(more=more)
+
+
+def test_effort_is_asked_for_where_torque_is_used(write):
+    arm = write()
+    t = np.linspace(0, 1, 50)
+    rows = np.zeros((50, arm.n))
+    recording = Recording(t, rows, rows, joint_names=arm.joint_names)
+    for ask in (lambda: recording.joint_torque(arm), lambda: published_effort(arm, rows, rows)):
+        with pytest.raises(RecordingError, match='does not say what its driver publishes'):
+            ask()
+    assert not recording.joint_torque(Arm.from_urdf(arm.urdf)).any()
+
+
+ONE = ('<robot name="r"><link name="a"/><link name="b"><inertial><origin xyz="0 0 0"/>'
+       '<mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
+       '</link><joint name="j" type="revolute"><parent link="a"/><child link="b"/>'
+       '<axis xyz="0 0 1"/><limit lower="-1" upper="1" velocity="1" effort="1"/></joint></robot>')
+BACK = '<joint name="k" type="fixed"><parent link="b"/><child link="{}"/></joint></robot>'
+
+
+@pytest.mark.parametrize(('old', 'new', 'sentence'), [
+    ('mass value="1"', 'mass value="2,846"', r'"2,846".*not a number; write a point'),
+    ('mass value="1"', 'mass value="nan"', r'not a number'),
+    ('mass value="1"', 'mass value=""', r'not a number'),
+    ('mass value="1"', 'mass', r'without value'),
+    ('<mass value="1"/>', '', r'without <mass>'),
+    ('ixx="1"', 'ixx="0x1"', r'inertia ixx="0x1"'),
+    ('ixx="1"', '', r'without ixx'),
+    ('xyz="0 0 1"', 'xyz="0 0"', r'not 3 numbers'),
+    ('xyz="0 0 1"', 'xyz="0 0 0"', r'no direction'),
+    ('lower="-1"', 'lower="-1 rad"', r'limit lower'),
+    ('</robot>', BACK.format('a'), r'loop'),
+    ('</robot>', BACK.format('b'), r'child of two joints'),
+    ('</robot>', '<link name="c"/></robot>', r'several bases'),
+    ('</robot>', '<link name="b"/></robot>', r"two links named 'b'"),
+    ('</robot>', '<a>' * 200 + '</a>' * 200 + '</robot>', r'nested more than'),
+    ('name="j"', '', r'joint without a name'),
+])
+def test_a_urdf_that_cannot_be_read_is_an_error_and_never_a_zero(old, new, sentence, capfd):
+    with pytest.raises(ArmError, match=sentence):
+        Arm.from_urdf(ONE.replace(old, new, 1))
+    assert capfd.readouterr() == ('', '')
+
+
+def test_a_xacro_that_computes_for_ever_is_stopped(tmp_path, monkeypatch):
+    monkeypatch.setattr('robot_identification.arm.urdf.XACRO_SECONDS', 1)
+    path = tmp_path / 'arm.xacro'
+    path.write_text('<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="r">'
+                    '<link name="${9**9**9**9}"/></robot>')
+    with pytest.raises(ArmError, match='for ever'):
+        Arm.from_urdf(path)
+
+
+@pytest.mark.parametrize('text', [
+    '[' * 100_000, '- ' * 100_000, 'a: &a [1, *a]', 'a: *b', 'a: !!python/object:os.system 1',
+    '9' * 5000, '? [1, 2]\n: 3', '"\ud800"', 'a\x00', 'a: =', '---\na\n---\nb',
+    'a0: &a0 [1, 1]\n' + ''.join(f'a{i}: &a{i} [{", ".join([f"*a{i - 1}"] * 10)}]\n'
+                                 for i in range(1, 30))])
+def test_hostile_yaml_is_one_error(text):
+    with pytest.raises(ConfigurationError, match='cannot be read'):
+        parse_yaml(text, 'the text', ConfigurationError)
+
+
+def test_yaml_that_people_write_is_read():
+    text = 'a: 1e3\nb: -2.5E-3\nc: 2001-99-99\nd: &x {k: 1}\ne: {<<: *x, k: 2}\nf: .inf'
+    assert parse_yaml(text, 'x', ConfigurationError) == {
+        'a': 1000.0, 'b': -2.5e-3, 'c': '2001-99-99', 'd': {'k': 1}, 'e': {'k': 2},
+        'f': float('inf')}

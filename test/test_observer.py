@@ -1,0 +1,194 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The observer on motions of closed form: external torque, contact, wrench, feed-forward."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from robot_identification import IdentifiedModel, load_arm
+from robot_identification.errors import (
+    ConfigurationError,
+    EstimationError,
+    ExecutionError,
+    UnknownNameError,
+)
+from robot_identification.observer import (
+    Compensation,
+    CompensationLimits,
+    ContactObserver,
+    learn_residuals,
+    MomentumObserver,
+    tool_wrench,
+    trajectory_efforts,
+)
+from simulation_arms import slow_motion, two_link
+
+RATE = 500.0
+
+
+def model_of(arm, friction='coulomb_viscous', size=1.0):
+    m = len(arm.transmission)
+    values = {'coulomb_viscous': [0.5, 0.3, 0.1], 'load_dependent': [0.4, 0.3, 0.05, 0.1]}
+    return IdentifiedModel(arm, arm.inertial_parameters * 1.1, np.full(m, 0.1), friction,
+                           np.tile(np.array(values[friction]) * size, (m, 1)))
+
+
+def moving(model, seconds, seed=0, push=None, noise=0.0):
+    """Return t and the arm's states with the torque that an outer push leaves to the drives."""
+    t = np.arange(0, seconds, 1 / RATE)
+    q, v, a = slow_motion(model.arm, seed=seed).evaluate(t)
+    tau = model.torque(q, v, a)
+    if push is not None:
+        tau = tau - push(t)
+    tau = tau + noise * np.random.default_rng(seed).normal(size=tau.shape)
+    return t, q, v, tau
+
+
+@pytest.mark.parametrize('friction', ['coulomb_viscous', 'load_dependent'])
+def test_external_torque_is_found_through_a_low_pass(friction):
+    model = model_of(load_arm('panda'), friction, size=0.0 if friction == 'load_dependent' else 1)
+    amount = np.arange(1.0, 8.0)
+    t, q, v, tau = moving(model, 4.0, push=lambda t: amount * (t > 2.0)[:, None])
+    found = MomentumObserver(model, 10.0).run(t, q, v, tau)
+    fast = np.abs(v).min(axis=1) > 0.05    # away from reversals, where friction is not known
+    before = (t > 0.5) & (t < 2.0)
+    assert np.abs(found[before]).max() < (1.1 if friction == 'coulomb_viscous' else 1e-2)
+    after = (t > 2.3) & fast
+    assert np.median(np.abs(found[after] - amount)) < 0.05
+    # one time constant after the step a first-order low-pass has 63 %
+    k = int(np.searchsorted(t, 2.0 + 1 / (2 * np.pi * 10.0)))
+    frictionless = dataclasses.replace(
+        model, friction_parameters=np.zeros_like(model.friction_parameters))
+    t, q, v, tau = moving(frictionless, 2.2, push=lambda t: amount * (t > 2.0)[:, None])
+    step = MomentumObserver(frictionless, 10.0).run(t, q, v, tau)[k]
+    np.testing.assert_allclose(step / amount, 1 - np.exp(-1), atol=0.06)
+
+
+def test_contact_is_flagged_and_false_alarms_are_as_rare_as_stated():
+    model = model_of(two_link(), size=0.0)
+    observer = MomentumObserver(model, 5.0)
+    statistics = learn_residuals(observer, *moving(model, 60.0, noise=0.3))
+    assert np.all(statistics.deviation < 0.3) and statistics.seconds > 55
+    assert statistics.threshold(1.0) > statistics.threshold(100.0) > 3.0
+    contact = ContactObserver(MomentumObserver(model, 5.0), statistics, 1.0)
+    alarms = [contact.step(*row).contact for row in zip(*moving(model, 60.0, seed=3, noise=0.3))]
+    assert not any(alarms)
+    contact.observer.reset()
+    level = 1.5 * contact.threshold * statistics.deviation[1]
+    t, q, v, tau = moving(model, 4.0, seed=5, noise=0.3,
+                          push=lambda t: np.outer(t > 2.0, [0.0, level]))
+    found = [contact.step(*row) for row in zip(t, q, v, tau)]
+    assert not any(x.contact for x in found[:950]) and any(x.joints[1] for x in found[1000:])
+
+
+def test_uncertainty_grows_with_the_covariance_and_at_rest():
+    model = model_of(two_link())
+    statistics = learn_residuals(MomentumObserver(model), *moving(model, 8.0, noise=0.1))
+    q, v = np.zeros((2, 2)), np.array([[1.0, 1.0], [0.0, 1.0]])
+    free = statistics.deviations(model, q, v)
+    assert free[1, 0] > free[0, 0] + 0.3 and free[1, 1] == pytest.approx(free[0, 1])
+    count = 2 * 10 + 2 + 2 * 3
+    wider = dataclasses.replace(statistics, covariance=0.01 * np.eye(count))
+    assert np.all(wider.deviations(model, q, v) > free)
+
+
+def test_the_wrench_explains_the_joint_torques():
+    arm = load_arm('panda')
+    q = np.array([0.1, -0.5, 0.3, -2.0, 0.2, 1.8, 0.4])
+    wanted = np.array([5.0, -3.0, 8.0, 0.2, 0.1, -0.3])
+    frame = arm.model.getFrameId('panda_hand')
+    jacobian = pin.computeFrameJacobian(arm.model, arm.model.createData(), q, frame,
+                                        pin.LOCAL_WORLD_ALIGNED)
+    found = tool_wrench(arm, q, jacobian.T @ wanted, np.full(7, 0.1), 'panda_hand')
+    assert found.seen == 6
+    np.testing.assert_allclose(found.values, wanted, atol=1e-9)
+    draws = np.random.default_rng(0).normal(size=(400, 7)) * 0.1
+    values = np.array([tool_wrench(arm, q, jacobian.T @ wanted + x, np.full(7, 0.1),
+                                   'panda_hand').values for x in draws])
+    np.testing.assert_allclose(np.std(values, axis=0), np.sqrt(np.diag(found.covariance)),
+                               rtol=0.2)
+    with pytest.raises(UnknownNameError, match="no frame 'hand'"):
+        tool_wrench(arm, q, np.zeros(7), np.ones(7), 'hand')
+
+
+def test_directions_that_no_joint_feels_are_said():
+    found = tool_wrench(two_link(), [0.3, 0.5], [1.0, 0.5], [0.1, 0.1])
+    assert found.seen == 2 and np.isinf(np.diag(found.covariance)).any()
+
+
+def test_efforts_of_a_trajectory_are_the_models():
+    model = model_of(two_link())
+    t = np.linspace(0, 4, 81)
+    q, v, a = slow_motion(model.arm).evaluate(t)
+    fast = np.abs(v) > 0.05
+    expected = model.torque(q, v, a)
+    given = trajectory_efforts(model, t, q, v, a)
+    np.testing.assert_allclose(given[fast], expected[fast], rtol=1e-9)
+    fitted = trajectory_efforts(model, t, q, v)
+    assert np.abs(fitted - given).max() < 0.02 * np.abs(given).max()
+    with pytest.raises(ExecutionError, match=r"takes .* of '.*' at .* s; allowed are") as error:
+        trajectory_efforts(model, t / 8, q)
+    assert error.value.reason == 'effort_limit'
+    for wrong, message in (((t[::-1], q), 'in the order of time'), ((t, q[:, :1]), 'of shape'),
+                           ((t, np.full_like(q, np.nan)), 'finite')):
+        with pytest.raises(ConfigurationError, match=message):
+            trajectory_efforts(model, *wrong)
+
+
+def test_compensation_holds_the_arm_and_ends_on_doubt():
+    model = model_of(two_link())
+    compensation = Compensation(model, CompensationLimits(friction=0.5))
+    q, rest = np.array([0.4, -0.2]), np.zeros(2)
+    zero = np.zeros((1, 2))
+    gravity = model.torque(q[None], zero, zero)[0]    # the offset of the friction is part of it
+    held = compensation.effort(0.0, q, rest)
+    assert np.abs(held - gravity).max() < 0.11
+    moving_effort = compensation.effort(0.01, q, np.array([0.5, -0.5]))
+    np.testing.assert_allclose(moving_effort - held, 0.5 * (0.5 + 0.15) * np.array([1, -1]),
+                               atol=1e-9)
+    compensation.watch(0.02)
+    with pytest.raises(ExecutionError, match='no joint state for') as error:
+        compensation.watch(0.2)
+    assert error.value.reason == 'stale_joint_states'
+    assert np.abs(compensation.last - gravity).max() < 0.11
+    with pytest.raises(ExecutionError, match='no joint state for'):
+        compensation.effort(0.3, q, rest)
+    compensation.begin()
+    for state, reason in (((q, np.array([9.0, 0.0])), 'velocity'),
+                          ((q * np.nan, rest), 'joint_states')):
+        compensation.begin()
+        with pytest.raises(ExecutionError) as error:
+            compensation.effort(0.0, *state)
+        assert error.value.reason == reason
+    weak = Compensation(model, CompensationLimits(effort=0.001))
+    with pytest.raises(ExecutionError, match='holding'):
+        weak.effort(0.0, np.array([1.2, 0.3]), rest)
+
+
+def test_bad_requests_are_answered_by_a_sentence():
+    model = model_of(two_link())
+    with pytest.raises(ConfigurationError, match='bandwidth of the observer must be positive'):
+        MomentumObserver(model, 0.0)
+    observer = MomentumObserver(model)
+    observer.step(1.0, [0, 0], [0, 0], [0, 0])
+    with pytest.raises(ConfigurationError, match='not later'):
+        observer.step(1.0, [0, 0], [0, 0], [0, 0])
+    with pytest.raises(EstimationError, match='are too few to learn'):
+        learn_residuals(observer, *moving(model, 2.0))
+    with pytest.raises(ConfigurationError, match='part between 0 and 1'):
+        CompensationLimits(effort=2.0)

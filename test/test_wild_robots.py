@@ -1,0 +1,207 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Robots as they are downloaded, rebuilt small: from `init` to an arm that loads."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from robot_identification import load_arm
+from robot_identification.arm.packages import find_package
+from robot_identification.arm.urdf import read_urdf
+from robot_identification.cli import app
+from robot_identification.errors import ArmError
+from typer.testing import CliRunner
+
+INERTIAL = ('<inertial><origin xyz="0 0 0.1"/><mass value="2"/><inertia ixx="0.02" iyy="0.02" '
+            'izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>')
+KNOWN = ('--acceleration', '5', '--effort', 'torque,joint,+1,gravity')
+
+
+def link(name, inertial=INERTIAL):
+    return f'<link name="{name}">{inertial}</link>'
+
+
+def joint(name, parent, child, kind='revolute', extra='', axis='0 1 0', xyz='0 0 0.2'):
+    limit = '' if kind in ('fixed', 'continuous') else (
+        '<limit lower="-2" upper="2" velocity="2" effort="40"/>')
+    return (f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
+            f'<origin xyz="{xyz}"/><axis xyz="{axis}"/>{limit}{extra}</joint>')
+
+
+def chain(prefix, root, count, **changes):
+    """Return links and joints of an arm that stands on a link."""
+    parts, parent = [], root
+    for i in range(1, count + 1):
+        child = f'{prefix}link{i}'
+        parts += [link(child), joint(f'{prefix}joint{i}', parent, child,
+                                     axis='0 0 1' if i % 2 else '0 1 0', **changes)]
+        parent = child
+    return ''.join(parts)
+
+
+def robot(*parts, name='wild', attributes=''):
+    return f'<robot name="{name}" {attributes}>{"".join(parts)}</robot>'
+
+
+def fingers(hand):
+    return ''.join(link(f'{hand}_{side}') + joint(f'{hand}_{side}_joint', hand, f'{hand}_{side}',
+                                                  'prismatic') for side in ('left', 'right'))
+
+
+def wheels():
+    return ''.join(link(f'{side}_wheel') + joint(f'{side}_wheel_joint', 'base', f'{side}_wheel',
+                                                 'continuous') for side in ('left', 'right'))
+
+
+MIMIC = '<mimic joint="finger" multiplier="1"/>'
+WILD = {    # robot, flags, joints that move
+    'plain': (robot(link('base'), chain('', 'base', 6)), (), 6),
+    'fingers': (robot(link('base'), chain('', 'base', 7), fingers('link7')), (), 7),
+    'mimicking gripper': (robot(
+        link('base'), chain('', 'base', 5), link('f1'), joint('finger', 'link5', 'f1'),
+        link('f2'), joint('other', 'link5', 'f2', extra=MIMIC)), (), 5),
+    'mobile base': (robot(link('base'), wheels(), chain('arm_', 'base', 6)), (), 6),
+    'torso and head': (robot(
+        link('base'), wheels(), link('torso'), joint('lift', 'base', 'torso', 'prismatic'),
+        chain('head_', 'torso', 2), chain('arm_', 'torso', 7)), (), 8),
+    'bimanual': (robot(link('base'), chain('left_', 'base', 7), chain('right_', 'base', 7)),
+                 ('--tip', 'left_link7'), 7),
+    'humanoid': (robot(
+        link('base'), chain('leg_', 'base', 6), chain('waist_', 'base', 3),
+        chain('left_', 'waist_link3', 4), chain('right_', 'waist_link3', 4)),
+        ('--base', 'waist_link3', '--tip', 'right_link4'), 4),
+    'tool on a branch': (robot(
+        link('base'), chain('', 'base', 6), link('tool'),
+        joint('mount', 'link6', 'tool', 'fixed'), link('camera'),
+        joint('bracket', 'link3', 'camera', 'fixed')), (), 6),
+    'prismatic': (robot(link('base'), link('slide'), joint('rail', 'base', 'slide', 'prismatic'),
+                        chain('', 'slide', 3)), (), 4),
+    'continuous': (robot(link('base'), ''.join(
+        [chain('', 'base', 3), link('turn'), joint('roll', 'link3', 'turn', 'continuous',
+         extra='<limit velocity="2" effort="9"/>')])), (), 4),
+    'names with slashes': (robot(link('ns/base'), chain('ns/arm/', 'ns/base', 3)), (), 3),
+    'locked by pattern': (robot(link('base'), chain('', 'base', 4)), ('--lock', '*4'), 3),
+}
+
+
+def run(*words):
+    return CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=True)
+
+
+@pytest.mark.parametrize('shape', WILD)
+def test_from_init_to_an_arm_without_an_edit(shape, tmp_path):
+    text, flags, count = WILD[shape]
+    (tmp_path / 'wild.urdf').write_text(text)
+    done = run('init', tmp_path / 'wild.urdf', '-o', tmp_path / 'wild.yaml', *KNOWN, *flags,
+               '--json')
+    assert done.exit_code == 0, done.exception
+    said = json.loads(done.stdout)
+    assert said['to_fill_in'] == 0 and len(said['joints']) == count
+    arm = load_arm(tmp_path / 'wild.yaml')
+    assert list(arm.joint_names) == said['joints'] and arm.effort is not None
+    assert np.all(arm.limits.acceleration == 5.0)
+    assert not any('wheel' in name or 'head' in name for name in arm.joint_names)
+
+
+def test_several_arms_are_a_question_with_its_answers(tmp_path):
+    (tmp_path / 'wild.urdf').write_text(WILD['bimanual'][0])
+    done = run('init', tmp_path / 'wild.urdf', '-o', tmp_path / 'wild.yaml')
+    assert isinstance(done.exception, ArmError)
+    assert '--tip left_link7 (7 joints, left_joint1 to left_joint7)' in str(done.exception)
+    assert not (tmp_path / 'wild.yaml').exists()
+
+
+@pytest.mark.parametrize('flags, said', [
+    (('--tip', 'nose'), "no link 'nose'"), (('--lock', 'wheel*'), "no joint 'wheel*' to lock"),
+    (('--base', 'link3', '--tip', 'link2'), "does not hang on 'link3'"),
+    (('--base', 'link6', '--tip', 'link6'), "does not hang on 'link6'"),
+    (('--effort', 'torque'), 'four words'), (('--acceleration', '-1'), 'above zero'),
+    (('--acceleration', 'nan'), 'above zero'), (('dof:=7',), 'is no xacro'),
+    (('dof=7',), 'NAME:=VALUE')])
+def test_wrong_flags_are_named_and_nothing_is_written(flags, said, tmp_path):
+    (tmp_path / 'wild.urdf').write_text(WILD['plain'][0])
+    done = run('init', tmp_path / 'wild.urdf', '-o', tmp_path / 'wild.yaml', *flags)
+    assert said in str(done.exception)
+    assert not (tmp_path / 'wild.yaml').exists()
+
+
+def test_massless_and_impossible_links_are_listed(tmp_path):
+    heavy = INERTIAL.replace('izz="0.01"', 'izz="0.9"')
+    (tmp_path / 'wild.urdf').write_text(robot(
+        link('base'), link('a', ''), joint('j1', 'base', 'a'), link('b', heavy),
+        joint('j2', 'a', 'b'), link('c'), joint('j3', 'b', 'c')))
+    done = run('init', tmp_path / 'wild.urdf', '-o', tmp_path / 'wild.yaml', '--json')
+    faults = json.loads(done.stdout)['inertia_faults']
+    assert len(faults) == 2 and "'a'" in faults[0] and "'b'" in faults[1]
+
+
+def test_accelerations_of_moveit(tmp_path):
+    (tmp_path / 'wild.urdf').write_text(WILD['plain'][0])
+    (tmp_path / 'joint_limits.yaml').write_text(
+        'joint_limits:\n  joint1: {has_velocity_limits: true, max_velocity: 1.5, '
+        'has_acceleration_limits: true, max_acceleration: 3.75}\n'
+        '  joint2: {has_velocity_limits: true, max_velocity: 99.0}\n')
+    done = run('init', tmp_path / 'wild.urdf', '-o', tmp_path / 'wild.yaml', *KNOWN,
+               '--joint-limits', tmp_path / 'joint_limits.yaml')
+    assert done.exit_code == 0, done.exception
+    limits = load_arm(tmp_path / 'wild.yaml').limits
+    assert limits.acceleration.tolist() == [3.75] + [5.0] * 5
+    assert limits.velocity.tolist() == [1.5] + [2.0] * 5
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    """Return a xacro that includes another package's file, mesh and all, and asks for a number."""
+    pytest.importorskip('xacro')
+    for name, folder in (('arm_description', 'src/arm/arm_description'),
+                         ('parts', 'src/some_folder')):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / 'package.xml').write_text(f'<package><name>{name}</name></package>')
+    (tmp_path / 'src/some_folder/last.xacro').write_text(robot(
+        f'<xacro:macro name="last" params="parent">{link("end")}'
+        + joint('end_joint', '${parent}', 'end') + '</xacro:macro>',
+        attributes='xmlns:xacro="http://www.ros.org/wiki/xacro"'))
+    path = tmp_path / 'src/arm/arm_description/arm.urdf.xacro'
+    path.write_text(robot(
+        '<xacro:arg name="dof" default="3"/>'
+        '<xacro:include filename="$(find parts)/last.xacro"/>', link('base'),
+        '<xacro:if value="${$(arg dof) == 3}">', chain('', 'base', 3),
+        '<xacro:last parent="link3"/></xacro:if>',
+        '<xacro:unless value="${$(arg dof) == 3}">', chain('', 'base', 6),
+        '<xacro:last parent="link6"/></xacro:unless>',
+        attributes='xmlns:xacro="http://www.ros.org/wiki/xacro"'))
+    return path
+
+
+@pytest.mark.parametrize('arguments, count', [((), 4), (('dof:=6',), 7)])
+def test_xacro_with_arguments_and_packages_around_it(workspace, tmp_path, arguments, count):
+    done = run('init', workspace, *arguments, '-o', tmp_path / 'arm.yaml', *KNOWN)
+    assert done.exit_code == 0, done.exception
+    assert load_arm(tmp_path / 'arm.yaml').n == count
+
+
+def test_package_that_is_elsewhere(workspace, tmp_path, tmp_path_factory):
+    away = tmp_path_factory.mktemp('x') / 'a' / 'b' / 'c' / 'packages'
+    away.mkdir(parents=True)
+    (tmp_path / 'src/some_folder').rename(away / 'parts')
+    with pytest.raises(ArmError, match=r"the package 'parts' .*--package-dir"):
+        read_urdf(workspace)
+    done = run('init', workspace, '-o', tmp_path / 'arm.yaml', *KNOWN,
+               '--package-dir', away)
+    assert done.exit_code == 0, done.exception
+    assert load_arm(tmp_path / 'arm.yaml').n == 4
+    assert find_package('nowhere', workspace) is None
