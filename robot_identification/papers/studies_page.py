@@ -37,9 +37,16 @@ DIR` runs all of them, and goes on where it was stopped when it is given the sam
 below the next line was written by hand, and `test/test_studies_page.py` checks that page and
 stored run agree. `--quick` is for a first look; its figures mean little.
 
+The survey's methods, friction models and levels on a recording of your own arm, with its guide
+from requirements to a method:
+
+    robot-identification study survey --recording my.npz --robot my_arm.yaml
+
 None of the papers published its measurements, and three lost formulas or tables, so no figure
 of a paper can be met in value. What was assumed is listed with every study. A table says
 whether it was printed in the paper or computed here."""
+QUICK = """\
+**A quick run: its draws are too few to decide anything and its figures mean little.**"""
 REPEATS = """\
 Seeds fix every draw, so on one machine with the same versions the costs, errors and verdicts
 repeat; times do not. On another processor the last digits of sums differ; what a search finds
@@ -104,10 +111,9 @@ def _page(run: Mapping[str, Any]) -> str:
                          if name not in ('processor', 'cores'))
     times = ', '.join(f'{s["processor_seconds"]:.0f} s (`{s["study"]}`)' for s in run['studies'])
     total = sum(s['processor_seconds'] for s in run['studies']) / 60
-    head = '**A quick run: its figures mean little.** ' if run['quick'] else ''
     parts = [
         INTRODUCTION, '---', '## The stored run',
-        f'{head}Seed {run["seed"]}; {here["processor"]}, {here["cores"]} cores; {versions}. '
+        f'Seed {run["seed"]}; {here["processor"]}, {here["cores"]} cores; {versions}. '
         f'Processor time: {times}; {total:.1f} min in all.', REPEATS, '## Claims', VERDICTS,
         *(_claims(run, ours) for ours in (False, True))]
     for study in run['studies']:
@@ -116,8 +122,9 @@ def _page(run: Mapping[str, Any]) -> str:
 
 
 def _claims(run: Mapping[str, Any], ours: bool) -> str:
-    rows = [(f'`{study["study"]}`', c['claim'], f'**{c["verdict"]}**', _cell(c['effect'], 2),
-             _cell(c['p'], 2), _count(c['n']), c['evidence'])
+    rows = [(f'`{study["study"]}`' + ', quick' * study['quick'], c['claim'],
+             f'**{c["verdict"]}**', _cell(c['effect'], 2), _cell(c['p'], 2), _count(c['n']),
+             c['evidence'])
             for study in run['studies'] for c in study['claims'] if c['ours'] == ours]
     title = 'Claims of this suite' if ours else 'Claims of the papers'
     return f'### {title}\n\n' + _table(
@@ -126,7 +133,8 @@ def _claims(run: Mapping[str, Any], ours: bool) -> str:
 
 def _study(study: Mapping[str, Any]) -> list[str]:
     settings = '; '.join(f'{key}: {_cell(value)}' for key, value in study['settings'].items())
-    parts = [f'## {study["title"]}', f'`{study["study"]}`: {study["reference"]}. {settings}.',
+    parts = [f'## {study["title"]}', *([QUICK] if study['quick'] else []),
+             f'`{study["study"]}`: {study["reference"]}. {settings}.',
              f'![{study["plots"][0]["title"]}](images/{study["study"]}.svg)', *study['notes']]
     for part in study['tables']:
         parts.append(f'### {part["title"]}\n\n*{part["source"].capitalize()}.* {part["note"]}'
