@@ -33,10 +33,13 @@ import tempfile
 
 import numpy as np
 import pinocchio
-from robot_identification import IdentifiedModel, load_arm
+from robot_identification import Arm, IdentifiedModel, load_arm
 from robot_identification.export import export_model
 
 FLAGS = ('-O2', '-DNDEBUG')
+BOOST = ('-DBOOST_MPL_LIMIT_LIST_SIZE=30', '-DBOOST_MPL_LIMIT_VECTOR_SIZE=30',
+         '-DBOOST_FUSION_INVOKE_MAX_ARITY=12', '-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS')
+"""As Pinocchio's own CMake configuration sets them."""
 STATES, ROUNDS = 1000, 200
 ARMS = ('panda', 'xarm7', 'ur10e')
 PREFIX = Path(pinocchio.__file__).resolve().parents[4]
@@ -48,14 +51,12 @@ MAIN = """\
 #include <cstdio>
 #include <vector>
 #include <pinocchio/algorithm/rnea.hpp>
-#include <pinocchio/parsers/urdf.hpp>
 #include "@NAME@.h"
 
-int main(int, char **argv) {
+int main() {
   const int n = @N@, count = @STATES@;
   pinocchio::Model model;
-  pinocchio::urdf::buildModel(argv[1], model);
-  if (model.nv != n) { return 1; }
+@BUILD@  if (model.nv != n) { return 1; }
   pinocchio::Data data(model);
   std::vector<Eigen::VectorXd> q, v, a;
   std::srand(1);
@@ -89,6 +90,32 @@ int main(int, char **argv) {
 """
 
 
+def built(arm: Arm) -> str:
+    """Return the statements that build Pinocchio's model with the joints that its parser takes."""
+    lines = []
+    for i in range(1, arm.model.njoints):
+        joint, placement = arm.model.joints[i], arm.model.jointPlacements[i]
+        kind = joint.shortname()
+        if kind[len('JointModel'):] not in ('RX', 'RY', 'RZ', 'PX', 'PY', 'PZ'):
+            raise SystemExit(f'{arm.name}: joints of the kind {kind} are not compared here')
+        rotation = ', '.join(repr(float(x)) for x in placement.rotation.ravel())
+        body = ', '.join(repr(float(x)) for x in arm.inertial_parameters[i - 1])
+        shift = ', '.join(repr(float(x)) for x in placement.translation)
+        lines.append(f"""\
+  {{
+    Eigen::Matrix3d rotation;
+    rotation << {rotation};
+    Eigen::VectorXd body(10);
+    body << {body};
+    model.addJoint({arm.model.parents[i]}, pinocchio::{kind}(),
+                   pinocchio::SE3(rotation, Eigen::Vector3d({shift})), "joint_{i}");
+    model.appendBodyToJoint({i}, pinocchio::Inertia::FromDynamicParameters(body),
+                            pinocchio::SE3::Identity());
+  }}
+""")
+    return ''.join(lines)
+
+
 def measure(name: str, folder: Path) -> dict[str, float]:
     arm = load_arm(name)
     m = len(arm.transmission)
@@ -98,20 +125,20 @@ def measure(name: str, folder: Path) -> dict[str, float]:
     for file, content in exported.files.items():
         (folder / file).write_text(str(content))
     source = next(iter(exported.files))
-    (folder / 'arm.urdf').write_text(arm.folded_urdf)
     text = MAIN
-    for key, value in (('NAME', Path(source).stem), ('N', arm.n), ('STATES', STATES),
+    for key, value in (('BUILD', built(arm)), ('NAME', Path(source).stem), ('N', arm.n),
+                       ('STATES', STATES),
                        ('ROUNDS', ROUNDS)):
         text = text.replace(f'@{key}@', str(value))
     (folder / 'main.cpp').write_text(text)
     for command in (
             ['cc', '-std=c99', *FLAGS, '-c', source, '-o', 'code.o'],
-            ['c++', '-std=c++17', *FLAGS, '-I', str(PREFIX / 'include'), '-I',
+            ['c++', '-std=c++17', *FLAGS, *BOOST, '-fmax-errors=1', '-I',
+             str(PREFIX / 'include'), '-I',
              EIGEN, '-I', '.', 'main.cpp', 'code.o', '-o', 'main',
-             f'-L{PREFIX / "lib"}', f'-Wl,-rpath,{PREFIX / "lib"}', '-lpinocchio_default',
-             '-lpinocchio_parsers']):
+             f'-L{PREFIX / "lib"}', f'-Wl,-rpath,{PREFIX / "lib"}', '-lpinocchio_default']):
         subprocess.run(command, cwd=folder, check=True)
-    done = subprocess.run(['./main', 'arm.urdf'], cwd=folder, check=True, capture_output=True,
+    done = subprocess.run(['./main'], cwd=folder, check=True, capture_output=True,
                           text=True)
     ours, theirs, apart, _ = map(float, done.stdout.split())
     return {'generated': ours, 'pinocchio': theirs, 'ratio': ours / theirs, 'apart': apart}

@@ -307,7 +307,8 @@ def written_whole(path: str | Path) -> Iterator[Path]:
         os.chmod(temporary, mode)
         os.replace(temporary, target)
     except OSError as error:    # without its file where a write fails: the disk is full
-        raise ConfigurationError(f"'{target}' cannot be written: {error.strerror}") from error
+        raise ConfigurationError(
+            f"'{target}' cannot be written: {error.strerror or error}") from error
     finally:
         temporary.unlink(missing_ok=True)
 

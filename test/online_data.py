@@ -13,6 +13,7 @@
 # limitations under the License.
 """Known truth for searches and filters: rigid-body torques of MuJoCo plus a friction model."""
 
+import dataclasses
 from functools import cache
 
 from motions import excitation_of
@@ -69,3 +70,24 @@ def samples(friction, seed=0, noise=1.0):
 
 def regression(friction, seed=0, noise=1.0):
     return build_regression(motion()[0], [samples(friction, seed, noise)], friction)
+
+
+def sparse_regression(friction, seed=0):
+    """Return the regression of every fourth sample, for what evaluates it ten thousand times."""
+    whole = samples(friction, seed)
+    fewer = {name: getattr(whole, name)[::4] for name in ('t', 'q', 'v', 'a', 'tau')}
+    return build_regression(motion()[0], [dataclasses.replace(
+        whole, **fewer, rate=25.0, segments=(slice(0, len(fewer['t'])),))], friction)
+
+
+def friction_error(estimate, friction):
+    """Return the error of every joint's friction over the motion, as a part of the largest."""
+    structure, base = estimate.base.structure, estimate.base
+    place = [base.labels.index(f'{joint}.{parameter}') for joint in structure.arm.joint_names
+             for parameter in structure.friction.parameters]
+    parameters = estimate.values[place].reshape(structure.arm.n, -1)
+    v = motion()[4]
+    curve = np.column_stack([structure.friction.torque(v[:, j], parameters[j], structure.shape[j])
+                             for j in range(structure.arm.n)])
+    true = friction_torque(friction, v)
+    return np.sqrt(np.mean((curve - true) ** 2, axis=0)) / np.abs(true).max(axis=0)

@@ -11,7 +11,8 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-from known_truth import friction_samples
+import dataclasses
+
 import numpy as np
 import online_data as data
 import pytest
@@ -21,10 +22,8 @@ from robot_identification.estimation.online import InformationFilter
 from robot_identification.estimation.online.kernels import forget
 from robot_identification.regression import build_regression
 from scipy import stats
-from simulation_arms import two_link
 
 LINEAR = ('kalman', 'exponential_forgetting')
-NONLINEAR = ('extended_kalman', 'exponential_forgetting_nonlinear')
 
 
 def test_filter_without_forgetting_is_regularised_least_squares():
@@ -92,21 +91,20 @@ def test_covariance_of_kalman_is_calibrated():
 
 @pytest.mark.parametrize(('name', 'friction'), [
     *((name, friction) for name in LINEAR for friction in ('coulomb_viscous', 'cube_root')),
-    *((name, friction) for name in NONLINEAR
-      for friction in ('coulomb_viscous', 'atan', 'stribeck', 'bompos', 'sech_tanh'))])
+    *(('extended_kalman', friction) for friction in (
+        'coulomb_viscous', 'atan', 'stribeck', 'bompos', 'sech_tanh')),
+    *(('exponential_forgetting_nonlinear', friction) for friction in ('stribeck', 'sech_tanh'))])
 def test_known_friction_is_recovered(name, friction):
-    estimate = get_estimator(name).fit(data.regression(friction))
-    structure, base = estimate.base.structure, estimate.base
-    v = data.motion()[4]
-    place = [base.labels.index(f'{joint}.{parameter}') for joint in structure.arm.joint_names
-             for parameter in structure.friction.parameters]
-    parameters = estimate.values[place].reshape(structure.arm.n, -1)
-    curve = np.column_stack([structure.friction.torque(v[:, j], parameters[j], structure.shape[j])
-                             for j in range(structure.arm.n)])
-    true = data.friction_torque(friction, v)
-    error = np.sqrt(np.mean((curve - true) ** 2, axis=0)) / np.abs(true).max(axis=0)
-    assert np.all(error < 0.05), error
-    assert np.all(estimate.residual_rms < 1.15 * data.NOISE)
+    """What is called ok is right, and all but one of the noises are."""
+    done, seeds = 0, 2 if name == 'exponential_forgetting_nonlinear' else 3
+    for seed in range(seeds):
+        estimate = get_estimator(name).fit(data.regression(friction, seed))
+        if estimate.status == 'ok':
+            done += 1
+            error = data.friction_error(estimate, friction)
+            assert np.all(error < 0.03), (seed, error)
+            assert np.all(estimate.residual_rms < 1.1 * data.NOISE), seed
+    assert done >= seeds - 1
 
 
 @pytest.mark.parametrize('name', LINEAR)
@@ -115,14 +113,23 @@ def test_linear_filters_refuse_a_shape(name):
         get_estimator(name).fit(data.regression('atan'))
 
 
-def test_a_filter_that_has_not_settled_says_so():
-    arm = two_link()
-    part, *_ = friction_samples(arm, 'atan', seed=3, noise=0.05, seconds=12.0)
-    regression = build_regression(arm, [part], 'atan')
-    estimate = get_estimator('extended_kalman').fit(regression)
-    least = get_estimator('wls').fit(regression)
-    assert np.any(estimate.residual_rms > 1.1 * least.residual_rms)
+@pytest.mark.parametrize(('name', 'friction'), [('kalman', 'coulomb_viscous'),
+                                                ('extended_kalman', 'atan')])
+def test_a_filter_that_has_not_settled_says_so(name, friction):
+    """It believes the URDF, which is wrong, too much."""
+    estimate = get_estimator(name, width=1e-3).fit(data.regression(friction))
+    assert np.any(estimate.residual_rms > 1.05 * data.NOISE)
     assert estimate.status == 'not_converged' and 'take wls' in estimate.message
+
+
+@pytest.mark.parametrize('name', ['exponential_forgetting', 'exponential_forgetting_nonlinear'])
+def test_a_filter_whose_parameters_changed_says_so(name):
+    whole = data.samples('coulomb_viscous')
+    tau = whole.tau + whole.v * np.linspace(0, 20.0, len(whole.t))[:, None]
+    estimate = get_estimator(name, memory=0.5).fit(build_regression(
+        data.motion()[0], [dataclasses.replace(whole, tau=tau)]))
+    assert estimate.status == 'not_converged'
+    assert 'its parameters changed within the recording' in estimate.message
 
 
 def online(memory, forgetting='directional', **options):

@@ -18,7 +18,7 @@ import pytest
 from recording_arms import TWO_LINK
 from robot_identification.arm import Arm
 from robot_identification.arm.robot_file import arm_from_mapping
-from robot_identification.errors import RecordingError, UnknownNameError
+from robot_identification.errors import ConfigurationError, RecordingError, UnknownNameError
 from robot_identification.recording import load_recording, READERS, Recording
 
 
@@ -152,7 +152,7 @@ def test_a_failed_write_leaves_the_old_file(run, tmp_path, monkeypatch):
         raise OSError('no space left on device')
 
     monkeypatch.setattr(np, 'savez_compressed', fails)
-    with pytest.raises(OSError, match='no space'):
+    with pytest.raises(ConfigurationError, match='cannot be written: no space'):
         run.to_npz(path)
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ['run.npz']

@@ -93,32 +93,48 @@ def test_every_search_is_an_estimator():
         assert ESTIMATORS[name].name == name and ESTIMATORS[name].summary
 
 
-PAIRS = [*((name, 'coulomb_viscous') for name in SEARCHES if name not in ('pso', 'binary_ga')),
-         ('spso', 'atan'), ('cma_es', 'atan'), ('elpidso', 'stribeck'), ('cma_es', 'stribeck'),
-         ('cma_es', 'sech_tanh'), ('cma_es', 'bompos'), ('ics', 'cube_root')]
-# RMS error of the friction curve over its largest value; slow searches get further from it
-CURVE = {'abc': 0.3, 'cs': 0.1, 'ics': 0.1, 'particle_filter': 0.4, 'ga': 0.1,
-         'differential_evolution': 0.15}
+SETTLE = ('cma_es', 'gradient_descent')
 
 
-@pytest.mark.parametrize(('name', 'friction'), PAIRS)
-def test_known_friction_is_recovered(name, friction):
-    regression = data.regression(friction)
-    budget = 15_000 if friction in ('coulomb_viscous', 'cube_root') else 4_000
-    estimate = get_estimator(name, bounds='estimate', budget=budget, seed=1).fit(regression)
-    structure, base = estimate.base.structure, estimate.base
-    place = [base.labels.index(f'{joint}.{parameter}') for joint in structure.arm.joint_names
-             for parameter in structure.friction.parameters]
-    parameters = estimate.values[place].reshape(structure.arm.n, -1)
-    v = data.motion()[4]
-    curve = np.column_stack([structure.friction.torque(v[:, j], parameters[j], structure.shape[j])
-                             for j in range(structure.arm.n)])
-    true = data.friction_torque(friction, v)
-    error = np.sqrt(np.mean((curve - true) ** 2, axis=0)) / np.abs(true).max(axis=0)
-    largest = 0.1 if structure.friction.shape else CURVE.get(name, 0.05)
-    assert np.all(error < largest), error
-    assert estimate.own_values and estimate.search.evaluations <= budget
-    assert np.all(np.linalg.eigvalsh(estimate.covariance) > 0)
+@pytest.mark.parametrize('name', [name for name in SEARCHES if name not in ('pso', 'binary_ga')])
+def test_linear_friction_is_recovered_or_said_to_be_off(name):
+    """What is called ok is right; two searches are for every noise, the others come near."""
+    budget = 9_000 if name == 'cma_es' else 15_000
+    for seed in range(3):
+        estimate = get_estimator(name, bounds='estimate', budget=budget, seed=seed).fit(
+            data.sparse_regression('coulomb_viscous', seed))
+        error = data.friction_error(estimate, 'coulomb_viscous')
+        assert np.all(error < (0.05 if estimate.status == 'ok' else 0.2)), (seed, error)
+        assert estimate.status == 'ok' or 'larger budget' in estimate.message
+        assert estimate.status == 'ok' or name not in SETTLE, seed
+        assert estimate.own_values and estimate.search.evaluations <= budget
+        assert np.all(np.linalg.eigvalsh(estimate.covariance) > 0)
+
+
+@pytest.mark.parametrize(('name', 'friction', 'budget'), [
+    ('cma_es', 'stribeck', 300), ('cma_es', 'sech_tanh', 900),
+    ('differential_evolution', 'stribeck', 600)])
+def test_friction_with_a_shape_is_recovered(name, friction, budget):
+    """Of its own accord the shape is searched alone: at most one of three noises is missed."""
+    done = 0
+    for seed in range(3):
+        estimate = get_estimator(name, bounds='estimate', budget=budget, seed=seed).fit(
+            data.sparse_regression(friction, seed))
+        assert estimate.search.evaluations <= budget
+        if estimate.status == 'ok':
+            done += 1
+            error = data.friction_error(estimate, friction)
+            assert np.all(error < 0.05), (seed, error)
+    assert done >= 2
+
+
+@pytest.mark.parametrize(('name', 'friction'), [
+    ('cma_es', 'sech_tanh'), ('spso', 'atan'), ('elpidso', 'stribeck'), ('ics', 'bompos')])
+def test_a_search_that_is_far_from_the_best_shape_is_not_ok(name, friction):
+    """Over all unknowns at once; with the shape that it found, least squares is little better."""
+    estimate = get_estimator(name, bounds='estimate', budget=2000, eliminate=False).fit(
+        data.sparse_regression(friction))
+    assert estimate.status == 'not_converged' and 'larger budget' in estimate.message
 
 
 def test_estimate_says_how_far_it_is_from_least_squares():
@@ -171,7 +187,8 @@ def test_bounded_least_squares_is_below_every_search_within_the_same_bounds(fric
     cost = get_objective('squared', problem)
     assert estimate.search.cost == pytest.approx(cost(values[None])[0], rel=1e-7)
     for name in ('cma_es', 'spso', 'gradient_descent'):
-        other = get_estimator(name, bounds=bounds, budget=3000, seed=1).fit(regression)
+        other = get_estimator(name, bounds=bounds, budget=3000, seed=1, eliminate=False).fit(
+            regression)
         assert estimate.search.cost <= other.search.cost * (1 + 1e-9)
 
 

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The commands that need ROS 2: ros demo."""
+"""Do the same job on ROS 2."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from robot_identification.console import AsJson, emit, out
 from robot_identification.errors import ConfigurationError
 import typer
 
-ros = typer.Typer(no_args_is_help=True, help='The same job on ROS 2.')
+ros = typer.Typer(no_args_is_help=True, add_completion=False, help='The same job on ROS 2.')
 
 
 @ros.callback()
 def group() -> None:
-    """Commands on ROS 2."""
+    """Do the same job on ROS 2."""
 
 
 @ros.command()

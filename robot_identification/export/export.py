@@ -31,6 +31,7 @@ from robot_identification.errors import (
 )
 from robot_identification.export.c_code import CTarget
 from robot_identification.export.drake import DrakeTarget
+from robot_identification.export.fmu import FmuTarget
 from robot_identification.export.friction_fit import fit_friction
 from robot_identification.export.joint_tables import IsaacTarget, Ros2ControlTarget
 from robot_identification.export.json_file import JsonTarget
@@ -50,7 +51,7 @@ from robot_identification.files import check_outputs, FileKind, written_whole
 
 TARGETS: dict[str, Target] = {target.name: target for target in (
     UrdfTarget(), MjcfTarget(), SdfTarget(), DrakeTarget(), IsaacTarget(), CTarget(),
-    PythonTarget(), JsonTarget(), MatTarget(), Ros2ControlTarget())}
+    PythonTarget(), FmuTarget(), JsonTarget(), MatTarget(), Ros2ControlTarget())}
 EXPORTED = FileKind('an export of a model', '[gG]enerated by robot_identification|Identified by '
                     r'robot_identification|robot_identification/export|<robot[\s>]|\AMATLAB 5\.0|'
                     r'\APK\x03\x04')

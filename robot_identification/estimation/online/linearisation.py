@@ -49,6 +49,9 @@ class Linearisation:
         where = {int(standard): i for i, standard in enumerate(base.columns)}
         self._places = [[(c, where[first + e * k + c]) for c in range(k)
                          if first + e * k + c in where] for e in range(self.elements)]
+        chosen = [place for places in self._places for _, place in places]
+        self._unit = {place: i for i, place in enumerate(chosen)}
+        self._units = np.eye(self.size)[[*chosen, *range(self.rank, self.size)]]
 
     def shape(self, values: Array) -> Array:
         """Return the shape of the friction, (m, s), that unknowns (size,) hold."""
@@ -57,12 +60,16 @@ class Linearisation:
             return shape
         return np.exp(values[self.rank:]).reshape(self.elements, self.numbers)
 
-    def doubt(self, running: InformationFilter, jacobian: Array, noise: Array) -> Array:
+    def doubt(self, running: InformationFilter, jacobian: Array, noise: Array,
+              bend: Array) -> Array:
         """
         Return the noise (k,) with what is not known of the shape added to it.
 
         Rows that are linearised while the shape is uncertain would else be believed too much,
-        and an extended filter diverge; the addition fades as the shape gets known.
+        and an extended filter diverge; the addition fades as the shape gets known. It is the
+        second-order term of the extended Kalman filter (Jazwinski, 1970, section 9.7), which
+        matters where the parameter that a shape belongs to is not known yet either: the slope by
+        the shape is then zero, and what the first order says of its uncertainty is nothing.
 
         Parameters
         ----------
@@ -70,13 +77,15 @@ class Linearisation:
             The filter.
         jacobian, noise
             Rows (k, size) and their noise (k,).
+        bend
+            Of these rows, see `rows`; (k,).
 
         """
         if not self.elements:
             return noise
         part = jacobian.copy()
         part[:, :self.rank] = 0.0
-        doubt: Array = np.hypot(noise, running.spread(part))
+        doubt: Array = np.sqrt(noise ** 2 + running.spread(part) ** 2 + bend ** 2)
         return doubt
 
     def keep_inside(self, running: InformationFilter) -> None:
@@ -87,9 +96,12 @@ class Linearisation:
             values[self.rank:] = np.minimum(np.maximum(values[self.rank:], lower), upper)
 
     def rows(self, fixed: Array, speeds: Array, load: Array | None, taps: Array,
-             values: Array) -> tuple[Array, Array]:
+             running: InformationFilter) -> tuple[Array, Array, Array]:
         """
-        Return the Jacobian (n, size) and the predicted torque (n,).
+        Return the Jacobian (n, size), the predicted torque (n,) and the bend (n,).
+
+        The bend is the standard deviation of the product of what is not known of a shape and of
+        the parameters that it shapes, [N m or N].
 
         Parameters
         ----------
@@ -99,14 +111,18 @@ class Linearisation:
             Of the elements at the samples that the row is made of, (L, m).
         taps
             Weights of these samples, (L,).
-        values
-            Unknowns, (size,).
+        running
+            The filter, whose values and deviations are the present ones.
 
         """
+        values = running.values
         jacobian = np.zeros((len(fixed), self.size))
         jacobian[:, :self.rank] = fixed
         shape, friction = self.shape(values), self.structure.friction
         transmission = self._transmission
+        bend = np.zeros(len(fixed))
+        deviations = running.spread(self._units) if self.elements else np.zeros(0)
+        shapes = deviations[-self.elements * self.numbers:].reshape(self.elements, self.numbers)
         for e, places in enumerate(self._places):
             force = None if load is None else load[:, e]
             columns = taps @ friction.columns(speeds[:, e], shape[e], force)
@@ -116,7 +132,10 @@ class Linearisation:
             for c, place in places:
                 jacobian[:, place] = transmission[e] * columns[c]
                 change += values[place] * slopes[c]
+                if self.elements:
+                    product = deviations[self._unit[place]] * shapes[e] * slopes[c] * shape[e]
+                    bend += transmission[e] ** 2 * np.sum(product ** 2)
             start = self.rank + e * self.numbers
             jacobian[:, start:start + self.numbers] = np.outer(transmission[e], change * shape[e])
         predicted: Array = jacobian[:, :self.rank] @ values[:self.rank]
-        return jacobian, predicted
+        return jacobian, predicted, np.sqrt(bend)

@@ -167,12 +167,12 @@ class OnlineEstimator:
             columns[:, structure.rotor.start:] = structure.drive_columns(q, v, a)[0]
         columns = columns[:, self.base.columns]
         speeds = v @ self._transmission.T
-        jacobian, predicted = self._rows.rows(columns, speeds, None, self._taps,
-                                              self.filter.values)
+        jacobian, predicted, bend = self._rows.rows(columns, speeds, None, self._taps,
+                                                    self.filter)
         innovation = np.asarray(tau, dtype=float) - structure.known_torque(q)[0] - predicted
         used = moving_rows(self._acts, speeds[0], self.rest_speed)
         if used.any():
-            doubt = self._rows.doubt(self.filter, jacobian[used], self.noise[used])
+            doubt = self._rows.doubt(self.filter, jacobian[used], self.noise[used], bend[used])
             self.filter.update(jacobian[used], innovation[used], doubt, self.keep)
             self._rows.keep_inside(self.filter)
         return OnlineUpdate(self.filter.values[:self.base.rank],

@@ -50,6 +50,7 @@ class CovarianceMatrixAdaptation(Search):
 
     name = 'cma_es'
     summary = 'CMA-ES with restarts (package cma)'
+    eliminates = True
 
     def __init__(self, sigma: float = 0.2) -> None:
         self.sigma = sigma

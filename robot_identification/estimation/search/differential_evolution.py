@@ -39,6 +39,7 @@ class DifferentialEvolution(Search):
 
     name = 'differential_evolution'
     summary = "scipy's differential evolution"
+    eliminates = True
 
     def __init__(self, factor: int = 5) -> None:
         self.factor = factor

@@ -136,11 +136,14 @@ class Search(ABC):
         Key in `SEARCHES`.
     summary
         One line for tables.
+    eliminates
+        Whether, as an estimator, it searches the friction shapes alone by itself.
 
     """
 
     name: ClassVar[str]
     summary: ClassVar[str]
+    eliminates: ClassVar[bool] = False
 
     def minimise(
         self,

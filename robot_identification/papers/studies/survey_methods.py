@@ -283,10 +283,10 @@ class _Case:
         for chunk in row_chunks(self.regression):
             stacked, speeds = chunk.stacked(self.base.rank), chunk.v @ transmission.T
             for k in range(len(chunk)):
-                jacobian, predicted = rows.rows(stacked[k], speeds[k:k + 1], None, np.ones(1),
-                                                running.values)
+                jacobian, predicted, bend = rows.rows(stacked[k], speeds[k:k + 1], None,
+                                                      np.ones(1), running)
                 running.update(jacobian, chunk.torques[k] - predicted,
-                               rows.doubt(running, jacobian, NOISE), FORGETTING)
+                               rows.doubt(running, jacobian, NOISE, bend), FORGETTING)
                 rows.keep_inside(running)
         return self._least_norm(running.values[:self.base.rank]), rows.shape(running.values)
 

@@ -1,0 +1,55 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The command line as a whole: it lists its commands without importing what they need."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from robot_identification.cli import app
+from robot_identification.cli.commands import COMMANDS
+from typer.main import get_command
+
+SLOW = ('numba', 'pinocchio', 'mujoco', 'plotly', 'scipy', 'clarabel', 'numpy')
+
+
+@pytest.mark.parametrize('words', ['--version', '--help'])
+def test_version_and_help_import_nothing_slow(words):
+    script = f"""
+import sys
+from robot_identification.cli import main
+sys.argv = ['robot-identification', '{words}']
+try:
+    main()
+finally:
+    print('imported:', sorted(set({SLOW!r}) & set(sys.modules)), file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, '-c', script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert 'imported: []' in done.stderr
+    assert words == '--version' or all(name in done.stdout for name in COMMANDS)
+
+
+def test_every_command_is_there_and_says_in_the_list_what_its_help_says():
+    group = get_command(app)
+    assert group.get_command(None, 'nonsense') is None
+    for name in COMMANDS:
+        command = group.get_command(None, name)
+        assert command is not None and command.help, name
+        group._listing = True
+        listed = group.get_command(None, name).help
+        group._listing = False
+        assert listed and (name == 'ros' or command.help.startswith(listed)), name
