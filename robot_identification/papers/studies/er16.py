@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -147,6 +147,10 @@ class Experiment:
         one, two = (simulate(plant, motion, rng=rng) for motion in motions)
         return cls(arm, motions, (one, two))
 
+    def others(self, seed: int, arms: int) -> list[Experiment]:
+        """Return this experiment and those of other arms on the same motions, `arms` in all."""
+        return [self, *(Experiment.build(True, seed + k, self.motions) for k in range(1, arms))]
+
     def through(self, chain: Chain) -> Experiment:
         """Return the same experiment with samples made by another chain."""
         return Experiment(self.arm, self.motions, self.runs, chain)
@@ -213,21 +217,19 @@ def identified(experiment: Experiment, friction: str, found: Mapping[str, Array]
              f'value.')
 
 
-def compare_chains(experiment: Experiment, paper: str, friction: str, seed: int, arms: int,
+def compare_chains(experiments: Sequence[Experiment], paper: str, friction: str,
                    progress: Progress) -> tuple[Table, tuple[Claim, ...]]:
     """
     Return what each step of a paper's signal chain is worth, and the claim that ours is better.
 
     Parameters
     ----------
-    experiment
-        Whose motions are executed.
+    experiments
+        One for each arm.
     paper
         Key in `STEPS`.
     friction
         Name of the friction model.
-    seed, arms
-        First seed and number of arms.
     progress
         Called with what is done and the part of it.
 
@@ -235,10 +237,9 @@ def compare_chains(experiment: Experiment, paper: str, friction: str, seed: int,
     errors: dict[str, list[float]] = {chain.label: [] for chain in STEPS[paper]}
     smallest: dict[str, list[float]] = {chain.label: [] for chain in STEPS[paper]}
     counts: dict[str, int] = {}
-    for number in range(arms):
+    arms = len(experiments)
+    for number, one in enumerate(experiments):
         progress(f'signal chains, arm {number + 1} of {arms}', number / arms)
-        one = (experiment if number == 0
-               else Experiment.build(True, seed + number, experiment.motions))
         check = one.check
         for chain in STEPS[paper]:
             through = one.through(chain)

@@ -86,7 +86,7 @@ def ics_er16(quick: bool, seed: int, progress: Progress) -> StudyResult:
     manipulator with improved cuckoo search algorithm", J. Robotics, 2018.
 
     """
-    runs, iterations, budget, arms = (2, 20, 500, 2) if quick else (30, ITERATIONS, 20_000, 8)
+    runs, iterations, budget, arms = (2, 20, 500, 1) if quick else (30, ITERATIONS, 20_000, 8)
     progress('designing and executing the motion', 0.0)
     experiment = Experiment.build(quick, seed)
     tables, claims, kept = [], [], {}
@@ -110,8 +110,9 @@ def ics_er16(quick: bool, seed: int, progress: Progress) -> StudyResult:
         kept[label] = (problem, results, square)
     problem, results, square = kept[cases[0][0]]
     progress('linear friction', 0.65)
-    frictions = _frictions(experiment, iterations, arms, seed)
-    chains = compare_chains(experiment, 'ics', FRICTION, seed, arms,
+    experiments = experiment.others(seed, arms)
+    frictions = _frictions(experiments, iterations, seed)
+    chains = compare_chains(experiments, 'ics', FRICTION,
                             lambda text, part: progress(text, 0.7 + 0.1 * part))
     algebra = [_algebra(experiment, friction, budget, seed, k, progress, quick)
                for k, friction in enumerate((FRICTION, 'stribeck'))]
@@ -205,15 +206,13 @@ def _claims(results: Results, label: str) -> list[Claim]:
     return claims
 
 
-def _frictions(experiment: Experiment, iterations: int, arms: int,
+def _frictions(experiments: list[Experiment], iterations: int,
                seed: int) -> tuple[Table, tuple[Claim, ...]]:
     """Compare linear and nonlinear friction near reversals, found by ICS and by least squares."""
     rows: list[tuple[str | float, ...]] = []
     near: dict[tuple[str, str], list[float]] = {}
     ics = Contestant('ICS', 'ics', {}, NEST * (2 * iterations + 1))
-    for number in range(arms):
-        one = (experiment if number == 0
-               else Experiment.build(True, seed + number, experiment.motions))
+    for number, one in enumerate(experiments):
         rated = one.runs[0].plant.truth.rated_torque
         for friction in ('coulomb_viscous', 'atan', 'stribeck'):
             problem, bounds = one.problem(friction)

@@ -80,20 +80,8 @@ def survey_er20(quick: bool, seed: int, progress: Progress) -> StudyResult:
     budgets = {LINEAR: 1000, STRIBECK: 500} if quick else {LINEAR: 40_000, STRIBECK: 8000}
     progress('designing the motions', 0.0)
     conditions, excitation = _designs(quick, seed)
-    runs: dict[str, Runs] = {LINEAR: {}, STRIBECK: {}}
-    changed: Runs = {}
-    for number, one in enumerate(seeds):
-        platform = Platform.build(excitation, one, 0.0)
-        part = 0.1 + 0.5 * number / len(seeds)
-        for friction, found in runs.items():
-            for outcome in compare_methods(platform, friction, budgets[friction], one,
-                                           lambda text, _, part=part: progress(text, part)):
-                found.setdefault(outcome.method, []).append(outcome)
-        for outcome in compare_methods(
-                Platform.build(excitation, one, 0.2), LINEAR, budgets[LINEAR], one,
-                lambda text, _, part=part: progress(text, part),
-                ('pseudo-inverse', *SEARCHED, CONSISTENT)):
-            changed.setdefault(outcome.method, []).append(outcome)
+    runs, changed = _runs(excitation, seeds, budgets,
+                          lambda text, part: progress(text, 0.1 + 0.5 * part))
     platform = Platform.build(excitation, seed, 0.0)
     tracking = follow(platform, seeds, 1 if quick else 3,
                       lambda text, part: progress(text, 0.6 + 0.1 * part))
@@ -176,6 +164,26 @@ def _designs(quick: bool, seed: int) -> tuple[Table, Excitation]:
              'true shape.'), min(best, key=lambda pair: pair[0])[1]
 
 
+def _runs(excitation: Excitation, seeds: range, budgets: dict[str, int],
+          progress: Progress) -> tuple[dict[str, Runs], Runs]:
+    """Return the outcomes by friction with the CAD inertias, and with others."""
+    runs: dict[str, Runs] = {LINEAR: {}, STRIBECK: {}}
+    changed: Runs = {}
+    for seed in seeds:
+        def tell(text: str, part: float, done: float = (seed - seeds.start) / len(seeds)) -> None:
+            progress(text, done)
+
+        platform = Platform.build(excitation, seed, 0.0)
+        for friction, found in runs.items():
+            for outcome in compare_methods(platform, friction, budgets[friction], seed, tell):
+                found.setdefault(outcome.method, []).append(outcome)
+        for outcome in compare_methods(
+                Platform.build(excitation, seed, 0.2), LINEAR, budgets[LINEAR], seed, tell,
+                ('pseudo-inverse', *SEARCHED, CONSISTENT)):
+            changed.setdefault(outcome.method, []).append(outcome)
+    return runs, changed
+
+
 def _algebra(platform: Platform, seed: int, budget: int, progress: Progress,
              quick: bool) -> Comparison:
     """Compare all searches with linear algebra on the noisy samples, linear and Stribeck."""
@@ -223,7 +231,7 @@ def _joint(standard: Array, shape: Array, n: int) -> tuple[float, ...]:
 
 def _errors(title: str, runs: Runs, arm: str) -> Table:
     first = next(iter(runs.values()))
-    rows = []
+    rows: list[tuple[str | float, ...]] = []
     seconds = float(np.median([o.seconds for o in first]))
     for method, outcomes in runs.items():
         values = [(o.clean.inertial, o.clean.median, o.clean.linear, o.clean.friction,
@@ -248,7 +256,7 @@ def _errors(title: str, runs: Runs, arm: str) -> Table:
 
 
 def _levels(runs: dict[str, Runs], tracking: Tracking) -> Table:
-    rows = []
+    rows: list[tuple[str | float, ...]] = []
     for kind, found in runs.items():
         for method, outcomes in found.items():
             middle = {name: float(np.median(values)) for name, values in {
