@@ -23,6 +23,7 @@ import re
 import subprocess
 import sys
 
+import house
 import pytest
 import robot_identification
 
@@ -88,6 +89,25 @@ def test_only_reporting_plots_and_only_nodes_know_ros():
             assert not roots & {'rclpy', 'robot_identification_interfaces'}, path
         if 'reporting' not in path.parts:
             assert 'plotly' not in roots, path
+
+
+def test_functions_are_short_and_no_module_imports_itself_through_others():
+    """`ruff` checks their complexity."""
+    assert not house.long_functions()
+    assert not house.circles()
+
+
+def test_public_names_are_few():
+    """A new public name replaces one, or is worth it to its reader and the bound is raised."""
+    assert len(set().union(*house.exported().values())) <= 330
+    assert len(house.public_names()) <= 720
+
+
+def test_house_counts_code_only(tmp_path):
+    path = tmp_path / 'some.py'
+    path.write_text('# header\n"""Of three\nlines."""\nX = 1\n"""What X is."""\n\n'
+                    'def f():  # comment\n    """Say."""\n    return (X,\n            2)\n')
+    assert house.code_lines(path) == 4
 
 
 def test_tests_share_helpers_in_modules_of_their_own():

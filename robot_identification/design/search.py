@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from threading import Event
@@ -126,10 +126,7 @@ def search(
 
     def report(done: int) -> None:
         seconds = time.monotonic() - began
-        best = np.nan
-        for value, _ in list(state.values()):
-            if np.isnan(best) or better(value, best):
-                best = value
+        best = _best((value for value, _ in list(state.values())), better)
         fraction = sum(part for _, part in list(state.values())) / starts
         if time_budget is not None:
             fraction = max(fraction, min(1.0, seconds / time_budget) if time_budget > 0 else 1.0)
@@ -154,3 +151,12 @@ def search(
     if not minima:
         raise ExcitationError('the search ended before it met a motion; give it more time')
     return minima
+
+
+def _best(values: Iterable[float], better: Callable[[float, float], bool]) -> float:
+    """Return the best of the values that are numbers, NaN where there is none."""
+    best = np.nan
+    for value in values:
+        if np.isnan(best) or better(value, best):
+            best = value
+    return best
