@@ -16,6 +16,7 @@
 import numpy as np
 import pytest
 from robot_identification.arm import load_arm
+from robot_identification.papers.studies.survey_methods import compare_methods, Platform
 from robot_identification.papers.studies.survey_parameters import about_centre, about_joint
 
 
@@ -38,3 +39,25 @@ def test_the_printed_inertia_of_joint_3_is_possible_about_the_centre_only():
 def test_a_link_without_mass_has_its_centre_at_the_origin():
     found = about_centre(np.array([0.0, 1.0, 0, 0, 2, 0, 2, 0, 0, 2]))
     assert found == pytest.approx([0, 0, 0, 0, 2, 0, 2, 0, 0, 2])
+
+
+@pytest.mark.parametrize('friction', ['coulomb_viscous', 'stribeck'])
+def test_methods_without_ranges_find_the_torques_and_not_the_parameters(friction):
+    t = 0.01 * np.arange(1000)
+    w = 2 * np.pi / 10 * np.array([1, 2, 3, 4, 3, 5])
+    start = np.array([0, 0, 0.3, 0, 0, 0])
+    size = np.array([1.0, 0.5, 0.5, 0.8, 0.9, 1.0])
+    angle = np.outer(t, w) + np.arange(6)
+    second = np.outer(t, w[::-1])
+    motion = (t, start + size * np.sin(angle) + 0.3 * np.sin(second),
+              size * w * np.cos(angle) + 0.3 * w[::-1] * np.cos(second),
+              -size * w ** 2 * np.sin(angle) - 0.3 * w[::-1] ** 2 * np.sin(second))
+    platform = Platform.build(motion, 0, 0.0)
+    free = 'pseudo-inverse' if friction == 'coulomb_viscous' else 'extended Kalman'
+    found = {o.method: o for o in compare_methods(platform, friction, 400, 0,
+                                                  lambda text, part: None,
+                                                  (free, 'particle filter'))}
+    assert found[free].clean.torque < 1e-3 < found['particle filter'].clean.torque
+    assert found[free].clean.inertial > 1 > found['particle filter'].clean.inertial
+    assert found[free].clean.linear < found[free].clean.inertial
+    assert found[free].change > 0

@@ -73,7 +73,7 @@ def write_page(run: Mapping[str, Any], folder: Path) -> Path:
 
     """
     kept = reduced(run)
-    text = json.dumps(kept, indent=1, allow_nan=False)
+    text = json.dumps(kept, separators=(',', ':'), allow_nan=False)
     write_text(folder / RUN, text)
     for name, content in pages(json.loads(text)).items():
         write_text(folder / name, content)
