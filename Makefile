@@ -5,7 +5,7 @@ VENV := .venv
 STAMP := $(VENV)/installed
 ROS_STAMP := $(VENV)/ros_installed
 
-.PHONY: demo ros ros-demo ros-test test portable-test lint house benchmarks clean
+.PHONY: demo ros ros-demo ros-test test portable-test fuzz lint house benchmarks clean
 
 demo: $(STAMP)
 	$(VENV)/bin/robot-identification demo -o results/demo
@@ -31,6 +31,12 @@ portable-test: $(STAMP)
 	NUMBA_CACHE_DIR=$(CURDIR)/$(VENV)/numba_generic OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
 		$(VENV)/bin/python -m pytest --numprocesses auto --maxprocesses 4 \
 		--dist worksteal $(NUMERICAL)
+
+# N spoiled files for each reader, of FIRST on; failures are kept in test/fuzz/corpus
+N ?= 10000
+FIRST ?= 0
+fuzz: $(STAMP)
+	$(VENV)/bin/python test/fuzz/run.py --count $(N) --first $(FIRST)
 
 lint: $(STAMP)
 	$(VENV)/bin/ruff check .

@@ -14,6 +14,7 @@
 """Installation with pip and with colcon (ament_python)."""
 
 from glob import glob
+from pathlib import Path
 
 from setuptools import find_packages, setup
 
@@ -26,8 +27,16 @@ setup(
     name=PACKAGE,
     version='0.1.0',
     description='From a URDF to a validated dynamic model of a serial arm',
+    long_description=Path(__file__).with_name('README.md').read_text(encoding='utf-8'),
+    long_description_content_type='text/markdown',
     author='The robot_identification authors',
+    keywords='robotics dynamics identification URDF ROS Pinocchio friction',
+    classifiers=[
+        'Intended Audience :: Science/Research', 'Intended Audience :: Developers',
+        'Operating System :: POSIX :: Linux', 'Programming Language :: Python :: 3',
+        'Topic :: Scientific/Engineering'],
     license='Apache-2.0',
+    license_files=['LICENSE'],
     packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
     package_data={PACKAGE: ['py.typed', 'reporting/templates/*']},
     data_files=[

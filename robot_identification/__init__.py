@@ -64,5 +64,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Return the public names with those of the modules."""
-    return sorted({*globals(), *__all__})
+    """Return the public names."""
+    return [*__all__, '__version__']

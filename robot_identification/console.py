@@ -18,10 +18,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 import json
+from pathlib import Path
 from typing import Annotated, Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from robot_identification.arm import Arm
+from robot_identification.recording import load_recording, Recording
 from robot_identification.reporting import plain
 import typer
 
@@ -33,6 +36,14 @@ Robot = Annotated[str, typer.Argument(
     metavar='ROBOT', help='Name of a shipped robot (see `robots`) or path of a robot YAML.')]
 Force = Annotated[bool, typer.Option(
     '--force', help='Replace existing files of another kind; an input never is.')]
+
+
+def read_told(path: Path, arm: Arm, window: tuple[int, int] | None = None) -> Recording:
+    """Load a recording, and say on stderr what its reader remarked."""
+    recording = load_recording(path, arm, window)
+    for remark in recording.remarks:
+        err.print(f'note: {remark}', style='yellow', markup=False, soft_wrap=True)
+    return recording
 
 
 @contextmanager

@@ -17,6 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+import html
+import io
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +32,11 @@ from robot_identification.dynamics import (
     IdentifiedModel,
     ModelStructure,
 )
-from robot_identification.errors import ConfigurationError, EstimationError
+from robot_identification.errors import (
+    ConfigurationError,
+    EstimationError,
+    MissingDependencyError,
+)
 from robot_identification.estimation import (
     AUTO,
     Choice,
@@ -60,6 +66,7 @@ from robot_identification.validation import (
     Thresholds,
     Trace,
     Verdict,
+    whole_motion_error,
 )
 
 Progress = Callable[[str, float], None]
@@ -108,6 +115,52 @@ class IdentificationResult:
     delay: DelayEstimate | None = None
     choice: Choice | None = None
     tilt: Tilt | None = None
+
+    def __repr__(self) -> str:
+        error = (f', held-out error {self.verdict.held_out[0].relative_error:.2%}'
+                 if self.verdict.held_out else '')
+        return (f'<IdentificationResult of {self.arm.name}: '
+                f'{"passed" if self.verdict.passed else "not passed"}{error}>')
+
+    def summary(self) -> str:
+        """Return verdict, reasons and errors of each joint as text."""
+        from rich.console import Console
+        from robot_identification.reporting import summary
+        console = Console(width=100, no_color=True, color_system=None, record=True,
+                          file=io.StringIO())
+        console.print(summary(self))
+        return console.export_text()
+
+    def _repr_html_(self) -> str:
+        return f'<pre>{html.escape(self.summary())}</pre>'
+
+    def to_frame(self) -> Any:
+        """
+        Return the free estimate of the base parameters as a pandas DataFrame.
+
+        One row a parameter: the combination that it stands for, its value, standard deviation and
+        unit.
+
+        Raises
+        ------
+        MissingDependencyError
+            pandas is not installed.
+
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            raise MissingDependencyError('pandas', 'a table of parameters') from error
+        base = self.estimate.base
+        return pandas.DataFrame({
+            'combination': base.names, 'value': self.estimate.values,
+            'deviation': np.sqrt(np.diag(self.estimate.covariance)), 'unit': base.units},
+            index=pandas.Index(base.labels, name='parameter'))
+
+    def save(self, folder: str | Path) -> None:
+        """Write model, URDF, results and report into a folder, see `reporting.save_results`."""
+        from robot_identification.reporting import save_results
+        save_results(self, folder)
 
 
 def identify(
@@ -269,13 +322,14 @@ def validate(
 
     """
     recording = _load(model.arm, recording)
-    whole = process(recording, model.arm, **{**(processing or {}), 'still_joints': True,
-                                             'standstill': 'zero', 'edges': 'keep'})
+    whole = _whole(model, recording, processing or {})
     samples = judged(whole)
     training = [Trace.from_coarse(trace) for trace in model.information.get('training_motion', [])]
     held_out = evaluate(model, samples, name=recording.name,
                         repeated=_repeated(model.arm, samples, training))
     t, torque = predict(model, recording, whole)
+    held_out = replace(held_out, whole_relative_error=whole_motion_error(
+        recording.t, recording.joint_torque(model.arm), t, torque))
     verdict = judge([held_out], thresholds or Thresholds(), rated_torque=model.arm.limits.torque,
                     findings=(*look_at_held_out(model, recording, samples),
                               *look_at_model(model)))
@@ -294,7 +348,17 @@ def _validate(model: IdentifiedModel, fit: Fit, recording: Recording,
                         free=None if by_load else _free_model(model, fit.estimate),
                         repeated=_repeated(model.arm, samples, [
                             trace for part in fit.regression.samples for trace in Trace.of(part)]))
+    if not processing.get('average'):    # of a mean over periods there is no whole
+        t, torque = predict(model, recording, _whole(model, recording, processing))
+        held_out = replace(held_out, whole_relative_error=whole_motion_error(
+            recording.t, recording.joint_torque(model.arm), t, torque))
     return held_out, look_at_held_out(model, recording, samples, fit.estimate.base)
+
+
+def _whole(model: IdentifiedModel, recording: Recording,
+           processing: Mapping[str, Any]) -> Samples:
+    return process(recording, model.arm, **{**processing, 'still_joints': True,
+                                            'standstill': 'zero', 'edges': 'keep'})
 
 
 def _repeated(arm: Arm, samples: Samples, training: Sequence[Trace]) -> float:

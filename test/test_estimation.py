@@ -43,17 +43,23 @@ def matched():
     return arm, plant, run
 
 
-@pytest.mark.parametrize('name', ('mle', 'ols', 'wls', 'huber'))
-def test_errors_are_as_large_as_the_covariance_says(matched, name):
-    """Chi-square over 50 seeds, two-sided; it must fail for half and for twice the covariance."""
+@pytest.fixture(scope='module')
+def noisy(matched):
+    """Return the regressions of 50 noise draws."""
     arm, plant, run = matched
     sigma = plant.options.torque_noise * plant.truth.rated_torque
+    return [build_regression(arm, [process(Recording(
+        run.recording.t, run.q,
+        run.torque + sigma * np.random.default_rng(seed).normal(size=run.torque.shape),
+        joint_names=arm.joint_names), arm, period=5.0)]) for seed in range(SEEDS)]
+
+
+@pytest.mark.parametrize('name', ('mle', 'ols', 'wls', 'huber'))
+def test_errors_are_as_large_as_the_covariance_says(matched, noisy, name):
+    """Chi-square over 50 seeds, two-sided; it must fail for half and for twice the covariance."""
+    _, plant, _ = matched
     total, count = 0.0, 0
-    for seed in range(SEEDS):
-        noise = sigma * np.random.default_rng(seed).normal(size=run.torque.shape)
-        recording = Recording(run.recording.t, run.q, run.torque + noise,
-                              joint_names=arm.joint_names)
-        regression = build_regression(arm, [process(recording, arm, period=5.0)])
+    for regression in noisy:
         estimate = get_estimator(name).fit(regression)
         base = regression.base
         error = estimate.values - base.of(standard_truth(base.structure, plant.truth))

@@ -38,7 +38,7 @@ def low_pass(x, rate, cutoff=7.5):
     return signal.sosfiltfilt(sos, x, axis=0)[cut:-cut]
 
 
-@pytest.mark.parametrize('name', ['panda', 'ur10', 'xarm7'])
+@pytest.mark.parametrize('name', ['panda', 'ur10'])
 def test_mismatched_plant(simulated, name):
     """
     From one excitation of 20 s: held-out torque and mass matrix against those of the plant.

@@ -254,5 +254,5 @@ def test_damaged_results_are_named(folder, change, message):
 @pytest.mark.parametrize('name', ['results.json', 'plots.npz'])
 def test_broken_files_are_named(folder, name):
     (folder / name).write_bytes(b'{"schema": \xff')
-    with pytest.raises(ModelFileError, match=f'{name}.*cannot be read'):
+    with pytest.raises(ModelFileError, match=f'{name}.*(cannot be read|does not belong)'):
         write_report(folder)

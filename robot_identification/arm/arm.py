@@ -179,6 +179,10 @@ class Arm:
         return replace(self, model=model, gravity=read_only(model.gravity.linear),
                        estimate_gravity=False)
 
+    def __repr__(self) -> str:
+        return (f'<Arm {self.name}: {self.n} joints, {self.joint_names[0]} to '
+                f'{self.joint_names[-1]}>')
+
     @property
     def n(self) -> int:
         """Number of joints that move."""

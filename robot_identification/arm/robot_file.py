@@ -226,7 +226,7 @@ def _gravity(content: Mapping[str, Any], origin: str) -> np.ndarray:
     elif 'mount' in content and 'gravity' in content:
         raise ConfigurationError(f'{origin} gives both `gravity` and `mount`; give one of them')
     gravity = _numbers(stated, 3, f'{origin}, gravity')
-    if not np.linalg.norm(gravity) < STRONGEST_GRAVITY:
+    if not np.all(np.abs(gravity) < STRONGEST_GRAVITY):
         raise ConfigurationError(f'{origin}, gravity is {shown(stated)}; it must be in m/s^2, as '
                                  '[0, 0, -9.81]')
     if 'mount' not in content:

@@ -213,6 +213,10 @@ def _check_limit(joint: ElementTree.Element, place: str) -> None:
         if joint.get('type') in ('revolute', 'prismatic'):
             raise ArmError(f'{place} has no <limit>; add it, or make the joint continuous')
         return
+    for key in ('velocity', 'effort'):
+        if limit.get(key) is None and joint.get('type') in ('revolute', 'prismatic'):
+            raise ArmError(f'{place} has a <limit> without {key}; add it, or 0 where it is not '
+                           'known')
     for key in ('lower', 'upper', 'velocity', 'effort'):
         try:
             value = float(limit.get(key, '0'))

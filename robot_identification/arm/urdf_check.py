@@ -210,6 +210,8 @@ def check_names(root: ElementTree.Element, origin: str) -> None:
         With the name.
 
     """
+    if not root.get('name'):
+        raise ArmError(f'{origin}: its <robot> has no name; write <robot name="...">')
     for kind in PARTS:
         names = [element.get('name') for element in root.findall(kind)]
         if None in names:

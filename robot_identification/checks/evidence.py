@@ -32,6 +32,8 @@ STRETCHES = 2
 BLOCK = 0.5
 """Residuals of one block are taken for alike, those of two blocks for independent [s]: the
 residuals of the recordings at hand are correlated over 0.2 to 0.4 s."""
+REACH = 0.025
+"""Over which the change of a torque is taken [s]: delays that matter are as long."""
 FEWEST_BLOCKS = 10
 VAGUE = 0.15
 """Standard deviation of a relative effect from which the recording does not tell it."""
@@ -223,7 +225,7 @@ def gather(base: BaseParameters, samples: Samples, beta: Array,
                               structure.states(samples.q))
     slope = np.zeros_like(torque)
     for run in runs:
-        slope[run] = np.gradient(torque[run], 1 / samples.rate, axis=0)
+        slope[run] = _slope(torque[run], samples.rate)
     columns, packed = joint_columns(base), packed_rows(base, samples, load)
     predicted = np.column_stack([p[:, :-1] @ beta[c] for p, c in zip(packed, columns)])
     measured = np.column_stack([p[:, -1] for p in packed])
@@ -251,6 +253,15 @@ def _inverse(columns: tuple[IndexArray, ...], rows: tuple[Array, ...], rank: int
     kept = values > SINGULAR * values[-1]
     inverse: Array = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
     return inverse / np.outer(scale, scale)
+
+
+def _slope(torque: Array, rate: float) -> Array:
+    """Return differences over `REACH` to either side: jumps of friction stay finite."""
+    slope: Array = np.gradient(torque, 1 / rate, axis=0)
+    k = max(1, round(REACH * rate))
+    if len(torque) > 2 * k:
+        slope[k:-k] = (torque[2 * k:] - torque[:-2 * k]) * rate / (2 * k)
+    return slope
 
 
 def _part(samples: Samples) -> Samples:

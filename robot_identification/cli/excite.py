@@ -24,7 +24,7 @@ from typing import Annotated, Any
 import numpy as np
 from rich.table import Table
 from robot_identification.arm import Arm, load_arm
-from robot_identification.console import AsJson, emit, Force, out, progress, Robot
+from robot_identification.console import AsJson, emit, Force, out, progress, read_told, Robot
 from robot_identification.errors import ConfigurationError, ExcitationError
 from robot_identification.excitation import (
     check_rate,
@@ -280,10 +280,9 @@ def _validation(arm: Arm, output: Path, asked: DesignOptions, as_json: bool,
 
 def earlier_motion(arm: Arm, path: Path) -> EarlierMotion:
     """Read a recording and return how the arm moved in it."""
-    from robot_identification.recording import load_recording
     from robot_identification.signals import process
 
-    samples = process(load_recording(path, arm), arm)
+    samples = process(read_told(path, arm), arm)
     return EarlierMotion(samples.q, samples.v, samples.a, samples.rate, str(path))
 
 

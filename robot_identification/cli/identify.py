@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from robot_identification.arm import load_arm
-from robot_identification.console import AsJson, emit, Force, out, progress, Robot
+from robot_identification.console import AsJson, emit, Force, out, progress, read_told, Robot
 from robot_identification.dynamics import load_model
-from robot_identification.errors import ConfigurationError
+from robot_identification.errors import ConfigurationError, ModelFileError
 from robot_identification.estimation import load_limits, read_settings
 from robot_identification.estimation.consistent import RELATIVE_DEVIATION
 from robot_identification.excitation import load_excitation
@@ -33,7 +33,6 @@ from robot_identification.files import (
 )
 from robot_identification.identification import identify as run_identification
 from robot_identification.identification import validate as run_validation
-from robot_identification.recording import load_recording
 from robot_identification.reporting import (
     contents,
     RESULT_FILES,
@@ -120,8 +119,8 @@ def identify(
     check_output_folder(output, RESULT_FILES, RESULTS, (
         *arm.files, *recordings, *(held_out or ()), excitation, limits), force=force)
     executed = None if excitation is None else load_excitation(excitation)
-    fitted = [load_recording(path, arm, window) for path in recordings]
-    others = [load_recording(path, arm, held_out_window) for path in held_out or []]
+    fitted = [read_told(path, arm, window) for path in recordings]
+    others = [read_told(path, arm, held_out_window) for path in held_out or []]
     processing = _processing(cutoff, decimation_cutoff, method, period, harmonics, basis,
                              smoothing_passes)
     if average:
@@ -166,7 +165,7 @@ def validate(
     thresholds = Thresholds(overall, joint)
     check_outputs([(csv, PREDICTION_CSV)], (model, recording), force=force)
     identified = load_model(model)
-    measured = load_recording(recording, identified.arm, window)
+    measured = read_told(recording, identified.arm, window)
     validation = run_validation(
         identified, measured, thresholds=thresholds,
         processing=_processing(cutoff, decimation_cutoff, method, period, harmonics, basis,
@@ -188,7 +187,11 @@ def report(
     as_json: AsJson = False,
 ) -> None:
     """Write the HTML report of an identification anew."""
-    path = write_report(directory)
+    try:
+        path = write_report(directory)
+    except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
+        raise ModelFileError(f"the results in '{directory}' are damaged ({error!r}); identify "
+                             f'again with -o {directory}') from error
     if as_json:
         emit({'report': str(path)})
     else:

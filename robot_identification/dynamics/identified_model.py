@@ -134,6 +134,10 @@ class IdentifiedModel:
             raise ModelFileError('a joint has a friction parameter of a term that the model '
                                  f"'{self.friction}' does not give it")
 
+    def __repr__(self) -> str:
+        return (f'<IdentifiedModel of {self.arm.name}: {self.arm.n} joints, friction '
+                f"'{self.friction}'>")
+
     def torque(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                states: Array | None = None) -> Array:
         """

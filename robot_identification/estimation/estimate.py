@@ -96,6 +96,10 @@ class Estimate:
     own_values: bool = False
     equal_weights: bool = False
 
+    def __repr__(self) -> str:
+        return (f'<Estimate {self.estimator}: {self.base.rank} base parameters, condition number '
+                f'{self.condition_number:.4g}, {self.status}>')
+
     def __post_init__(self) -> None:
         for name in ('values', 'covariance', 'noise', 'colour', 'residual_rms', 'relative_error',
                      'shape_covariance'):

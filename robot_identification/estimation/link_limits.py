@@ -63,7 +63,7 @@ class LinkLimits:
                 continue
             try:
                 array = np.asarray(value, dtype=float)
-            except (TypeError, ValueError) as error:
+            except (TypeError, ValueError, OverflowError) as error:
                 raise ConfigurationError(f'{name} of a link must be numbers') from error
             good = array.shape == shape and bool(np.all(np.isfinite(array)))
             if good and name == 'ellipsoid':

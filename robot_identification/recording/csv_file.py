@@ -15,19 +15,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 import csv
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, IO
 
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.errors import RecordingError
-from robot_identification.files import written_whole
+from robot_identification.files import encoding_of, regular_size, written_whole
 from robot_identification.recording.keys import missing, signal_keys
 from robot_identification.recording.recording import Recording, SIGNALS
+from robot_identification.yaml_file import shown
 
 DELIMITERS = ',;\t'
+SIZE = 1_000_000_000    # bytes: an hour of seven joints at 1 kHz; memory stays below 2 GB
+LINE = 1_000_000    # bytes of a line
+COLUMNS = 10_000
 
 
 def read_csv(path: str | Path, arm: Arm | None = None,
@@ -61,6 +67,7 @@ def read_csv(path: str | Path, arm: Arm | None = None,
     if not stamp:
         raise missing(place, 'column', chosen['t'], columns, 't')
     values: dict[str, Any] = {}
+    place_of = {column: i for i, column in enumerate(columns)}
     for signal in SIGNALS:
         wanted = [_columns_of(columns, key, names) for key in chosen[signal]]
         found = [group for group in wanted if any(column in columns for column in group)]
@@ -70,8 +77,8 @@ def read_csv(path: str | Path, arm: Arm | None = None,
         absent = [column for column in group if column not in columns]
         if absent:
             raise missing(place, 'column', absent, columns, signal)
-        values[signal] = table[:, [columns.index(column) for column in group]]
-    return Recording(table[:, columns.index(stamp[0])], values.pop('q'), values.pop('tau', None),
+        values[signal] = table[:, [place_of[column] for column in group]]
+    return Recording(table[:, place_of[stamp[0]]], values.pop('q'), values.pop('tau', None),
                      joint_names=names, name=str(path), **values)
 
 
@@ -97,44 +104,91 @@ def write_csv(recording: Recording, path: str | Path) -> None:
 
 
 def _table(path: Path, place: str) -> tuple[list[str], np.ndarray]:
+    size = regular_size(path, 'recording', RecordingError)
+    if size > SIZE:
+        raise RecordingError(f'{place} has {size / 1e6:.0f} MB, more than the {SIZE / 1e6:.0f} MB '
+                             'that are read; split it, or write it as NPZ')
     try:
-        with path.open(newline='', encoding='utf-8-sig') as file:
-            line = file.readline()
-            delimiter = max(DELIMITERS, key=line.count)
-            columns = [name.strip() for name in next(csv.reader([line], delimiter=delimiter), [])]
-            for name in columns:
-                if columns.count(name) > 1:
-                    raise RecordingError(f"{place} has two columns '{name}'")
-            if not columns:
-                raise RecordingError(f'{place} is empty; its first line must name the columns')
-            body = file.readlines()
-    except FileNotFoundError as error:
-        raise RecordingError(f"there is no recording '{path}'") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise RecordingError(f'{place} cannot be read: {error}') from error
-    if not any(row.strip() for row in body):
-        raise RecordingError(f'{place} has a header and no samples')
-    try:
-        return columns, np.loadtxt(body, delimiter=delimiter, ndmin=2, comments=None,
-                                   usecols=range(len(columns)))
+        with path.open('rb') as file:
+            columns, delimiter = _header(file.readline(LINE + 1), place)
+            rows = (row for _, row in _rows(file, delimiter, len(columns), place))
+            first = next(rows, None)
+            if first is None:
+                raise RecordingError(f'{place} has a header and no samples')
+            table = np.loadtxt(chain([first], rows), delimiter=delimiter, ndmin=2, comments=None)
+    except OSError as error:
+        raise RecordingError(f'{place} cannot be read: {error.strerror}') from error
     except ValueError as error:
-        raise _bad_cell(body, delimiter, columns, place) from error
+        raise _bad_cell(path, delimiter, columns, place) from error
+    return columns, table
 
 
-def _bad_cell(body: list[str], delimiter: str, columns: list[str], place: str) -> RecordingError:
-    for number, row in enumerate(csv.reader(body, delimiter=delimiter), start=2):
-        if len(row) != len(columns) and any(cell.strip() for cell in row):
-            return RecordingError(f'{place}, line {number}: {len(row)} cells, but the header '
-                                  f'names {len(columns)} columns')
-        for name, cell in zip(columns, row):
-            try:
-                float(cell)
-            except ValueError:
-                return RecordingError(f"{place}, line {number}, column '{name}': '{cell.strip()}' "
-                                      'is '
-                                      f'not a number; leave out the lines that were not measured, '
-                                      f'gaps are dealt with')
+def _header(raw: bytes, place: str) -> tuple[list[str], str]:
+    """Return the names of the columns and what separates them."""
+    try:
+        line = raw.decode('utf-8-sig')
+    except UnicodeDecodeError as error:
+        raise RecordingError(f'{place} cannot be read: {encoding_of(raw)}') from error
+    if '\0' in line:
+        raise RecordingError(f'{place} is not text: it has bytes of zero; '
+                             + encoding_of(raw).replace('it is', 'perhaps it is'))
+    delimiter = max(DELIMITERS, key=line.count)
+    if len(raw) > LINE or line.count(delimiter) >= COLUMNS:
+        raise RecordingError(f'{place}: its first line names more than {COLUMNS} columns or is '
+                             f'longer than {LINE // 1000} kB; is it a recording?')
+    try:
+        columns = [name.strip() for name in next(csv.reader([line], delimiter=delimiter), [])]
+    except csv.Error as error:
+        raise RecordingError(f'{place}: its first line cannot be read: {error}') from error
+    if not any(columns):
+        raise RecordingError(f'{place} is empty; its first line must name the columns')
+    if all(map(_is_number, columns)):
+        raise RecordingError(f'{place} has no header: its first line holds numbers; put a line '
+                             'with the names of the columns before it, as t,q_<joint>,...,'
+                             'tau_<joint>,...')
+    if len(columns) == 1 and len(columns[0].split()) > 1:
+        raise RecordingError(f'{place}: its columns are separated by spaces; separate them by '
+                             'commas, semicolons or tabs')
+    name, count = Counter(columns).most_common(1)[0]
+    if count > 1:
+        raise RecordingError(f"{place} has two columns '{shown(name)}'")
+    return columns, delimiter
+
+
+def _rows(file: IO[bytes], delimiter: str, columns: int, place: str) -> Iterator[tuple[int, str]]:
+    """Yield numbers and text of the lines behind the header, each with as many cells."""
+    mark = delimiter.encode()
+    for number, raw in enumerate(iter(lambda: file.readline(LINE + 1), b''), start=2):
+        if raw.count(mark) + 1 == columns and len(raw) <= LINE:
+            yield number, raw.decode('utf-8', 'replace')
+        elif raw.strip():
+            cells = raw.count(mark) + 1
+            hint = ('; numbers with decimal commas? write points'
+                    if delimiter == ',' and cells == 2 * columns else '')
+            raise RecordingError(f'{place}, line {number}: {cells} cells, but the header names '
+                                 f'{columns} columns{hint}')
+
+
+def _bad_cell(path: Path, delimiter: str, columns: list[str], place: str) -> RecordingError:
+    with path.open('rb') as file:
+        file.readline(LINE + 1)
+        for number, line in _rows(file, delimiter, len(columns), place):
+            for name, cell in zip(columns, line.split(delimiter)):
+                if not _is_number(cell):
+                    hint = ('write decimal points, not commas' if _is_number(
+                        cell.replace(',', '.')) else 'leave out the lines that were not measured, '
+                        'gaps are dealt with')
+                    return RecordingError(f"{place}, line {number}, column '{shown(name)}': "
+                                          f"'{shown(cell.strip())}' is not a number; {hint}")
     return RecordingError(f'{place} is not a table of numbers')
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return '_' not in cell
 
 
 def _joints(columns: list[str], keys: tuple[str, ...], place: str) -> tuple[str, ...]:

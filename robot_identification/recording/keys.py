@@ -53,6 +53,15 @@ def signal_keys(arm: Arm | None, keys: Mapping[str, str] | None) -> dict[str, tu
             for signal, standard in DEFAULT_KEYS.items()}
 
 
+SHOWN = 20    # names of a file that a sentence lists
+
+
+def _listed(names: Iterable[str]) -> str:
+    whole = list(names)
+    more = f' and {len(whole) - SHOWN} more' if len(whole) > SHOWN else ''
+    return ', '.join(name[:60] for name in whole[:SHOWN]) + more
+
+
 def missing(place: str, what: str, names: Iterable[str], present: Iterable[str],
             signal: str) -> RecordingError:
     """
@@ -70,5 +79,5 @@ def missing(place: str, what: str, names: Iterable[str], present: Iterable[str],
     """
     wanted = ', '.join(f"'{name}'" for name in names)
     return RecordingError(
-        f'{place} has no {what} {wanted}; it has: {", ".join(present)}. Rename it, or name it in '
+        f'{place} has no {what} {wanted}; it has: {_listed(present)}. Rename it, or name it in '
         f'the robot YAML: `recording: {{{signal}: NAME}}`')

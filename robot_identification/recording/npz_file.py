@@ -18,12 +18,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-import zipfile
 
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.errors import RecordingError
 from robot_identification.files import written_whole
+from robot_identification.recording.archive import NumpyArchive
 from robot_identification.recording.keys import missing, signal_keys
 from robot_identification.recording.recording import Recording, SIGNALS
 
@@ -52,21 +52,21 @@ def read_npz(path: str | Path, arm: Arm | None = None,
     """
     path = Path(path)
     place = f"the recording '{path}'"
-    arrays = _load(path, place)
     chosen = signal_keys(arm, keys)
-    present = sorted(arrays)
     values: dict[str, Any] = {}
-    for signal in ('t', *SIGNALS):
-        found = [name for name in chosen[signal] if name in arrays]
-        if found:
-            values[signal] = arrays[found[0]]
-        elif signal in ('t', 'q') or len(chosen[signal]) > 1:
-            raise missing(place, 'array', chosen[signal], present, signal)
+    with NumpyArchive(path, 'recording', RecordingError) as archive:
+        for signal in ('t', *SIGNALS):
+            found = [name for name in chosen[signal] if name in archive]
+            if found:
+                values[signal] = archive[found[0]]
+            elif signal in ('t', 'q') or len(chosen[signal]) > 1:
+                raise missing(place, 'array', chosen[signal], archive.names, signal)
+        given = {name: archive[name] for name in chosen['joint_names'] if name in archive}
     q = values['q']
     if q.ndim not in (1, 2):
         raise RecordingError(f'{place}: its positions have the shape {q.shape}, not (N, n)')
     columns = 1 if q.ndim == 1 else q.shape[1]
-    names = _joint_names(arrays, chosen['joint_names'], columns, arm, place)
+    names = _joint_names(given, chosen['joint_names'], columns, arm, place)
     recording = Recording(np.ravel(values.pop('t')), values.pop('q'), values.pop('tau', None),
                           joint_names=names, name=str(path), **values)
     return recording if arm is None else recording.select(arm.joint_names)
@@ -91,23 +91,13 @@ def write_npz(recording: Recording, path: str | Path) -> None:
         np.savez_compressed(file, **arrays)
 
 
-def _load(path: Path, place: str) -> dict[str, np.ndarray]:
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            if not isinstance(archive, np.lib.npyio.NpzFile):
-                raise RecordingError(f'{place} holds one array; several are needed: t, q, tau')
-            return {name: archive[name] for name in archive.files}
-    except FileNotFoundError as error:
-        raise RecordingError(f"there is no recording '{path}'") from error
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise RecordingError(f'{place} is not a NumPy archive of numbers: {error}') from error
-
-
 def _joint_names(arrays: dict[str, np.ndarray], keys: tuple[str, ...], columns: int,
                  arm: Arm | None, place: str) -> tuple[str, ...]:
     key = keys[-1]
     for found in (name for name in keys if name in arrays):
-        names = tuple(str(name) for name in np.ravel(arrays[found]))
+        if arrays[found].dtype.kind not in 'US':
+            raise RecordingError(f"{place}: '{found}' must be text, the names of the joints")
+        names = tuple(np.ravel(arrays[found]).astype(str).tolist())
         if len(names) != columns:
             raise RecordingError(f"{place}: '{found}' names {len(names)} joints, its positions "
                                  f'have {columns} columns')

@@ -30,6 +30,8 @@ from robot_identification.recording import effort, stamps
 SIGNALS = ('q', 'v', 'tau', 'current')
 EFFORTS = ('tau', 'current')
 DEGREES = 180 / np.pi
+LARGEST = 1e9    # of any measured value, in any unit that a driver may use
+LARGEST_STAMP = 1e19    # nanoseconds since 1970 are 1.8e18
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +59,8 @@ class Recording:
         Motor currents, (N, n) [A], or another command that a drive gain turns into torque.
     name
         How to call the recording, for instance its file.
+    remarks
+        Sentences about the file that a user must know: that its end is missing.
     duplicates, out_of_order
         How many samples were dropped because their stamp was there already, and how many stamps
         came late.
@@ -77,6 +81,7 @@ class Recording:
     v: Array | None = None
     current: Array | None = None
     name: str = ''
+    remarks: tuple[str, ...] = ()
     duplicates: int = field(default=0, init=False)
     out_of_order: int = field(default=0, init=False)
 
@@ -133,6 +138,12 @@ class Recording:
         """Write a NumPy archive, see `recording.npz_file.write_npz`."""
         from robot_identification.recording.npz_file import write_npz
         write_npz(self, path)
+
+    def __repr__(self) -> str:
+        measured = ', '.join(s for s in SIGNALS if getattr(self, s) is not None)
+        return (f'<Recording {self.name or "without a name"}: {len(self)} samples of '
+                f'{len(self.joint_names)} joints, {self.duration:.4g} s at {self.rate:.4g} Hz, '
+                f'{measured}>')
 
     def __len__(self) -> int:
         return len(self.t)
@@ -266,15 +277,16 @@ class Recording:
         signals: dict[str, Any] = {
             signal: None if getattr(self, signal) is None else pick(getattr(self, signal))
             for signal in SIGNALS}
-        return Recording(t, **signals, joint_names=names, name=self.name)
+        return Recording(t, **signals, joint_names=names, name=self.name, remarks=self.remarks)
 
     def _check_velocity(self) -> None:
         if self.v is None:
             return
-        difference = np.gradient(self.q, self.t, axis=0)
-        power = np.sum(difference ** 2, axis=0)
-        moving = power > 0
-        ratios = np.sum(self.v * difference, axis=0)[moving] / power[moving]
+        with np.errstate(over='ignore', invalid='ignore', divide='ignore'):    # hostile stamps
+            difference = np.gradient(self.q, self.t, axis=0)
+            power = np.sum(difference ** 2, axis=0)
+            moving = (power > 0) & np.isfinite(power)
+            ratios = np.sum(self.v * difference, axis=0)[moving] / power[moving]
         ratio = float(np.median(ratios)) if len(ratios) else 1.0
         for factor, wrong in ((DEGREES, 'velocities in degrees per second'),
                               (1 / DEGREES, 'positions in degrees')):
@@ -301,13 +313,15 @@ def _numbers(values: ArrayLike, signal: str, place: str) -> np.ndarray:
 
 def _check_finite(values: np.ndarray, signal: str, names: tuple[str, ...], t: np.ndarray | None,
                   place: str) -> None:
-    wrong = np.argwhere(~np.isfinite(values))
+    largest = LARGEST_STAMP if signal == 't' else LARGEST
+    with np.errstate(invalid='ignore'):
+        wrong = np.argwhere(~(np.abs(values) <= largest))
     if not len(wrong):
         return
     sample, column = wrong[0]
     joint = '' if signal == 't' else f" of joint '{names[column]}'"
     instant = '' if t is None else f' (t = {t[sample]:g} s)'
-    more = f', and {len(wrong) - 1} more are not finite' if len(wrong) > 1 else ''
+    more = f', and {len(wrong) - 1} more are no measurements' if len(wrong) > 1 else ''
     raise RecordingError(
         f'{place}: {signal}{joint} is {values[sample, column]} at sample {sample}{instant}{more}; '
         f'leave these samples out, gaps are dealt with')

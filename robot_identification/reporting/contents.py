@@ -154,6 +154,7 @@ def _evaluation(held_out: HeldOut, arm: Arm, thresholds: Thresholds) -> dict[str
             'nrmse': e.nrmse, 'unit': unit, 'of_rated': e.rmse / rated,
             'within': thresholds.accepts(e, rated)}
     return {'name': held_out.name, 'relative_error': held_out.relative_error,
+            'whole_relative_error': held_out.whole_relative_error,
             'free_relative_error': held_out.free_relative_error, 'cutoff_hz': held_out.cutoff,
             'repeated': held_out.repeated, 'repeat': held_out.repeat,
             'seconds': float(held_out.t[-1] - held_out.t[0]), 'rows': len(held_out.t),

@@ -21,11 +21,11 @@ import hashlib
 import json
 from pathlib import Path
 from typing import Any
-import zipfile
 
-import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import ModelFileError
+from robot_identification.files import read_text
+from robot_identification.recording.archive import NumpyArchive
 from robot_identification.reporting.contents import SCHEMA
 
 RESULTS = 'results.json'
@@ -81,6 +81,9 @@ def load_results(directory: str | Path) -> StoredResults:
     if not folder.is_dir():
         raise ModelFileError(f"there is no directory '{folder}'; name one that "
                              f'`robot-identification identify ... -o DIR` wrote')
+    if not (folder / RESULTS).exists():
+        raise ModelFileError(f"there is no '{RESULTS}' in '{folder}'; identify again with "
+                             f'-o {folder}')
     content = _content(folder / RESULTS)
     arrays = _arrays(folder / PLOTS, content.get('plots_sha256'))
     files = tuple(sorted(path.name for path in folder.iterdir()
@@ -95,11 +98,8 @@ def sha256(path: Path) -> str:
 
 def _content(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(path.read_text(encoding='utf-8'))
-    except FileNotFoundError as error:
-        raise ModelFileError(f"there is no '{path.name}' in '{path.parent}'; identify again "
-                             f'with -o {path.parent}') from error
-    except (OSError, ValueError) as error:
+        content = json.loads(read_text(path, 'file of results', ModelFileError))
+    except (ValueError, RecursionError) as error:
         raise ModelFileError(f"'{path}' cannot be read: {error}") from error
     schema = content.get('schema') if isinstance(content, dict) else None
     if schema != SCHEMA:
@@ -110,15 +110,14 @@ def _content(path: Path) -> dict[str, Any]:
 
 def _arrays(path: Path, fingerprint: object) -> dict[str, Array]:
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {name: np.asarray(archive[name]) for name in archive.files}
         found = sha256(path)
     except FileNotFoundError as error:
         raise ModelFileError(f"there is no '{path.name}' in '{path.parent}'; identify again "
                              f'with -o {path.parent}') from error
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise ModelFileError(f"'{path}' cannot be read: {error}") from error
+    except OSError as error:
+        raise ModelFileError(f"'{path}' cannot be read: {error.strerror}") from error
     if found != fingerprint:
         raise ModelFileError(f"'{path}' does not belong to the results.json beside it; "
                              f'identify again with -o {path.parent}')
-    return arrays
+    with NumpyArchive(path, 'archive', ModelFileError) as archive:
+        return {name: archive[name] for name in archive.names}

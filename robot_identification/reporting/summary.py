@@ -132,6 +132,9 @@ def _headline(arm: Arm, verdict: Verdict) -> Text:
         line.append(f" on '{held_out.name}' "
                     + ('(repeats the training motion)' if held_out.repeat else '(held out)'))
         line.append(f', allowed {verdict.thresholds.overall:.1%}')
+        if np.isfinite(held_out.whole_relative_error):
+            line.append(f'; {held_out.whole_relative_error:.1%} over the whole recording, rests '
+                        f'and gaps included')
     return line
 
 

@@ -377,6 +377,8 @@ def _describe(
     notes['rate_hz'] = uniform.rate
     notes['gaps'] = uniform.gaps
     notes['duplicate_stamps'] = uniform.duplicates + recording.duplicates
+    if recording.remarks:
+        notes['remarks'] = list(recording.remarks)
     notes['late_stamps'] = recording.out_of_order
     notes['velocity'] = velocity
     if uniform.stamps == 'uniform':

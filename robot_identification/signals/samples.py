@@ -83,6 +83,10 @@ class Samples:
             if getattr(self, name).shape != shape:
                 raise SignalError(f'{name} of samples is {getattr(self, name).shape}, not {shape}')
 
+    def __repr__(self) -> str:
+        return (f'<Samples: {len(self)} of {self.n} joints at {self.rate:.4g} Hz in '
+                f'{len(self.segments)} runs>')
+
     def __len__(self) -> int:
         """Return how many samples there are."""
         return len(self.t)

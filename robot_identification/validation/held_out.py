@@ -55,6 +55,9 @@ class HeldOut:
         The overall relative error of the free base estimate, a diagnostic; NaN when unknown.
     t, measured, predicted
         (rows,) [s] and (rows, n) [N m or N], low-passed, for plots.
+    whole_relative_error
+        The overall relative error over the whole recording, rests and gaps included; NaN where it
+        was not computed.
 
     """
 
@@ -66,6 +69,7 @@ class HeldOut:
     t: Array
     measured: Array
     predicted: Array
+    whole_relative_error: float = float('nan')
 
     def __post_init__(self) -> None:
         for name in ('t', 'measured', 'predicted'):

@@ -22,20 +22,32 @@ import tempfile
 from typing import Any, Protocol
 
 from robot_identification.errors import RecordingError
-from robot_identification.recording.bag.mcap_file import decompressor, McapFile, Messages
+from robot_identification.recording.bag.mcap_file import (
+    decompressor,
+    McapFile,
+    Messages,
+    RATIO,
+    ROOM,
+)
 from robot_identification.recording.bag.sqlite_file import SqliteFile
 from robot_identification.yaml_file import read_yaml, Schema
 
+LARGEST_MESSAGE = 1_000_000    # bytes of a joint state; seven joints have 400
 METADATA = 'metadata.yaml'
 COMPRESSED = '.zstd'
 _S = Schema(RecordingError)
 METADATA_FILE = _S.record({'rosbag2_bagfile_information': _S.record(
     {'relative_file_paths': _S.items(_S.text)},
-    {'compression_mode': _S.text, 'message_count': _S.integer})})
+    {'compression_mode': _S.text,
+     'topics_with_message_count': _S.items(_S.record({
+         'topic_metadata': _S.record({'name': _S.text}), 'message_count': _S.integer}))})})
 
 
 class BagFile(Protocol):
     """One file of a bag."""
+
+    closed: bool
+    """Whether its writer came to the end; known after messages were read."""
 
     def topics(self) -> dict[str, str]:
         """Return the types of the topics by name."""
@@ -73,6 +85,8 @@ class Bag:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self._by_message = False
+        self._counts: dict[str, int] = {}    # of messages by topic, as the metadata says
+        self._unclosed: list[str] = []
         if self.path.is_dir():
             self.files = self._listed()
         elif self.path.is_file():
@@ -101,13 +115,40 @@ class Bag:
             Names.
 
         """
-        for file in self._opened():
+        self._unclosed = []
+        for path, file in zip(self.files, self._opened()):
             if not self._by_message:
                 yield from file.messages(topics)
+                if not file.closed:
+                    self._unclosed.append(path.name)
                 continue
             unpack = decompressor('zstd')
             for name, received, data in file.messages(topics):
-                yield name, received, unpack(data, -1)
+                try:
+                    yield name, received, unpack(data, LARGEST_MESSAGE)
+                except ValueError as error:
+                    raise RecordingError(f"a message of '{self.path}' is damaged: {error}"
+                                         ) from error
+
+    def remarks(self, topic: str, count: int) -> tuple[str, ...]:
+        """
+        Return sentences about what is missing in a bag that was read.
+
+        Parameters
+        ----------
+        topic
+            That was read.
+        count
+            How many messages there were on it.
+
+        """
+        found = [f"the bag file '{name}' has no end: its recorder was killed, or the file is cut; "
+                 'what was written before is used' for name in self._unclosed]
+        declared = self._counts.get(topic, count)
+        if count < declared:
+            found.append(f"the bag '{self.path}' has {count} messages on '{topic}', its {METADATA}"
+                         f' says {declared}; the others are lost')
+        return tuple(found)
 
     def _opened(self) -> Iterator[BagFile]:
         for file in self.files:
@@ -118,7 +159,11 @@ class Bag:
             with tempfile.TemporaryDirectory() as folder:
                 whole = Path(folder) / file.with_suffix('').name
                 try:
-                    whole.write_bytes(decompressor('zstd')(file.read_bytes(), -1))
+                    most = ROOM + RATIO * file.stat().st_size
+                    unpacked = decompressor('zstd')(file.read_bytes(), most)
+                    if len(unpacked) > most:
+                        raise ValueError('it unpacks to more than such a small file can hold')
+                    whole.write_bytes(unpacked)
                 except (OSError, ValueError) as error:
                     raise RecordingError(f"'{file}' cannot be decompressed: {error}") from error
                 yield storage(whole)
@@ -143,6 +188,9 @@ class Bag:
         content = read_yaml(path, 'metadata of a bag', RecordingError)
         METADATA_FILE(content, f"the metadata of a bag '{path}'")
         information: dict[str, Any] = content['rosbag2_bagfile_information']
+        self._counts = {
+            topic['topic_metadata']['name']: topic['message_count']
+            for topic in information.get('topics_with_message_count', [])}
         if information['relative_file_paths']:
             return information
         raise RecordingError(f"the bag '{self.path}' is empty: its {METADATA} names no files")

@@ -39,6 +39,8 @@ MSG: builtin_interfaces/Time
 int32 sec
 uint32 nanosec
 """
+LARGEST = 1_000_000    # bytes of a message; seven joints have 400
+MOST_LAYOUTS = 200    # of names and lengths on one topic, one for each publisher
 CDR = 4          # bytes of the encapsulation header, from behind which alignment counts
 FIELDS = ('position', 'velocity', 'effort')
 
@@ -270,9 +272,14 @@ class JointStateDecoder:
             A message is not a joint state.
 
         """
-        times = np.asarray(received, dtype=np.int64)
+        try:
+            times = np.asarray(received, dtype=np.int64)
+        except OverflowError as error:
+            raise RecordingError('a message was received after the year 2262') from error
         sizes = np.fromiter(map(len, messages), dtype=np.int64, count=len(messages))
         found: list[JointStates] = []
+        if len(sizes) and not 0 < sizes.min() <= sizes.max() <= LARGEST:
+            raise RecordingError(f'a message of {sizes.min()} or {sizes.max()} bytes is no {TYPE}')
         for size in np.unique(sizes):
             rows = np.flatnonzero(sizes == size)
             chosen = [messages[k] for k in rows.tolist()]
@@ -282,6 +289,9 @@ class JointStateDecoder:
             for layout in known:  # grows while it is walked
                 self._take(layout, raw, left, times[rows], found)
             while left.any():
+                if sum(map(len, self.layouts.values())) >= MOST_LAYOUTS:
+                    raise RecordingError(f'the joint states have more than {MOST_LAYOUTS} '
+                                         'different sets of names; is the topic damaged?')
                 known.append(JointStateLayout.of(raw[int(np.argmax(left))].tobytes()))
                 self._take(known[-1], raw, left, times[rows], found)
         return found

@@ -18,12 +18,16 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 import importlib
 import mmap
+import os
 from pathlib import Path
 import struct
 from typing import Any
+import zlib
 
 from robot_identification.errors import MissingDependencyError, RecordingError
 
+ROOM, RATIO = 256_000_000, 100    # bytes that may come out: ROOM and RATIO for each byte of file
+LONGEST_NAME = 65_536    # bytes of the name of a topic or type
 MAGIC = b'\x89MCAP0\r\n'
 HEADER, FOOTER, SCHEMA, CHANNEL, MESSAGE, CHUNK, DATA_END = 1, 2, 3, 4, 5, 6, 15
 _record = struct.Struct('<BQ').unpack_from
@@ -49,6 +53,7 @@ class McapFile:
         self.path = path
         self._schemas: dict[int, str] = {}
         self._channels: dict[int, tuple[str, str]] = {}
+        self._left = ROOM
         self.closed = False  # whether the file has its end; known after messages were read
 
     def topics(self) -> dict[str, str]:
@@ -76,10 +81,13 @@ class McapFile:
             with self.path.open('rb') as file:
                 if file.read(len(MAGIC)) != MAGIC:
                     raise RecordingError(f"'{self.path}' is not an MCAP file")
+                self._left = ROOM + RATIO * os.fstat(file.fileno()).st_size
                 with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
                     yield from self._walk(content, len(MAGIC), frozenset(topics), top=True)
         except OSError as error:
-            raise RecordingError(f"'{self.path}' cannot be read: {error}") from error
+            raise RecordingError(f"'{self.path}' cannot be read: {error.strerror}") from error
+        except (struct.error, ValueError, IndexError) as error:
+            raise RecordingError(f"'{self.path}' is damaged: {error}") from error
 
     def _walk(self, content: Any, at: int, topics: frozenset[str], top: bool = False) -> Messages:
         end = len(content)
@@ -92,6 +100,8 @@ class McapFile:
             if stop > end:  # the process ended here
                 return
             if kind == MESSAGE:
+                if length < 22:
+                    raise ValueError('a message is shorter than its header')
                 channel, _, received, _ = _message(content, at)
                 name = wanted.get(channel)
                 if name is not None:
@@ -119,17 +129,27 @@ class McapFile:
         compression, start = _string(content, at + 28)
         (length,) = _u64(content, start)
         data = content[start + 8:start + 8 + length]
-        if not compression:
-            return data
+        if len(data) != length or start + 8 + length > stop:
+            raise ValueError('a chunk is longer than its record')
+        if size > self._left:
+            raise RecordingError(f"'{self.path}': a chunk says that it unpacks to "
+                                 f'{size / 1e6:.0f} MB, more than such a small file can hold')
+        self._left -= size
         try:
-            return decompressor(compression)(data, size)
-        except (RuntimeError, ValueError, EOFError) as error:
+            unpacked = decompressor(compression)(data, size) if compression else data
+            if len(unpacked) != size:
+                raise ValueError(f'it unpacks to {len(unpacked)} bytes, not {size}')
+            (checksum,) = _u32(content, at + 24)
+            if checksum and checksum != zlib.crc32(unpacked):
+                raise ValueError('its checksum is wrong')
+            return unpacked
+        except (RuntimeError, ValueError, EOFError, MemoryError) as error:
             raise RecordingError(f"'{self.path}': a chunk is damaged: {error}") from error
 
 
 def decompressor(name: str) -> Callable[[bytes, int], bytes]:
     """
-    Return a function of compressed data and their size without compression.
+    Return a function of compressed data and the most bytes that may come out.
 
     Parameters
     ----------
@@ -149,14 +169,15 @@ def decompressor(name: str) -> Callable[[bytes, int], bytes]:
 
         def unpack(data: bytes, size: int) -> bytes:
             try:
-                reader = zstd.ZstdDecompressor().decompressobj()
-                return reader.decompress(data)
+                with zstd.ZstdDecompressor().stream_reader(data) as reader:
+                    unpacked: bytes = reader.read(size + 1)
+                return unpacked
             except zstd.ZstdError as error:
                 raise ValueError(str(error)) from error
         return unpack
     if name == 'lz4':
         lz4 = _module('lz4.frame', 'lz4')
-        return lambda data, size: lz4.decompress(data)
+        return lambda data, size: lz4.LZ4FrameDecompressor().decompress(data, size + 1)
     raise RecordingError(f"a bag is compressed with '{name}'; zstd and lz4 can be read")
 
 
@@ -169,4 +190,6 @@ def _module(name: str, package: str) -> Any:
 
 def _string(content: Any, at: int) -> tuple[str, int]:
     (length,) = _u32(content, at)
+    if length > LONGEST_NAME:
+        raise ValueError(f'a name of {length} bytes')
     return content[at + 4:at + 4 + length].decode(), at + 4 + length

@@ -27,7 +27,7 @@ from robot_identification.recording.bag.bag import Bag
 from robot_identification.recording.bag.joint_states import JointStateDecoder, JointStates, TYPE
 from robot_identification.recording.recording import Recording
 
-BLOCK = 20_000  # messages that are decoded at a time
+BLOCK, BLOCK_BYTES = 20_000, 100_000_000  # messages and bytes that are decoded at a time
 STANDARD = '/joint_states'
 STAMPS = ('header', 'received')
 
@@ -87,7 +87,8 @@ def read_bag(path: str | Path, arm: Arm | None = None, topic: str | None = None,
     if states.position is None:
         raise RecordingError(f"{place}: the messages on '{chosen}' have no positions")
     return Recording((times - times[0]) / 1e9, states.position[:, columns], pick(states.effort),
-                     v=pick(states.velocity), joint_names=names, name=str(path))
+                     v=pick(states.velocity), joint_names=names, name=str(path),
+                     remarks=bag.remarks(chosen, sum(map(len, groups))))
 
 
 def joint_states(bag: Bag, topic: str) -> list[JointStates]:
@@ -115,11 +116,14 @@ def joint_states(bag: Bag, topic: str) -> list[JointStates]:
 
     messages: list[bytes] = []
     received: list[int] = []
+    size = 0
     for _, time, data in bag.messages((topic,)):
         messages.append(data)
         received.append(time)
-        if len(messages) == BLOCK:
+        size += len(data)
+        if len(messages) == BLOCK or size > BLOCK_BYTES:
             decode()
+            size = 0
     decode()
     return [JointStates.joined(group) for group in parts.values()]
 

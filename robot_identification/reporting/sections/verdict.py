@@ -78,9 +78,16 @@ def _sentence(held_out: Mapping[str, Any], thresholds: Mapping[str, float]) -> H
     return tag('div', tag('p', start, 'the predicted torques miss the measured ones by ',
                           tag('strong', percent(error), class_='big' + tone),
                           ' of their size (RMS over all joints, ', filtered, '). Allowed: ',
-                          percent(limit), '.'),
+                          percent(limit), '.', _whole(held_out)),
                bar(None if error is None else error / scale, limit / scale,
                    tone='good' if good else 'bad'))
+
+
+def _whole(held_out: Mapping[str, Any]) -> Html:
+    error = held_out.get('whole_relative_error')
+    if error is None:
+        return Html('')
+    return join(' Over the whole recording, rests and gaps included, it is ', percent(error), '.')
 
 
 def _short(sentences: Sequence[str], names: Sequence[str]) -> list[str]:

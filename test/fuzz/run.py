@@ -1,0 +1,176 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+Run the fuzzers of the readers: `python test/fuzz/run.py --count 1000 [READER ...]`.
+
+Every case is read in a process whose memory is limited to 2 GB above what the libraries take,
+within 10 s, with warnings as errors. What is neither an answer nor the suite's own error is a
+failure: it is printed, and its file is kept in test/fuzz/corpus, which is read again in every run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+from pathlib import Path
+import random
+import resource
+import signal
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parents[1])]
+
+from fuzzers import FUZZERS  # noqa: E402
+from robot_identification.errors import RobotIdentificationError  # noqa: E402
+
+CORPUS = HERE / 'corpus'
+MEMORY, SECONDS, BATCH = 2_000_000_000, 10, 2000
+
+
+class TooLong(BaseException):
+    """A case took more than `SECONDS`."""
+
+
+def alarm(number, frame):
+    """End a case."""
+    raise TooLong
+
+
+def judge(fuzzer, path, noise):
+    """Return what went wrong when a file was read, '' where nothing did, and whether refused."""
+    before = os.fstat(noise).st_size
+    signal.alarm(SECONDS)
+    refused = False
+    try:
+        fuzzer.read(path)
+    except RobotIdentificationError as error:
+        refused = True
+        if not str(error) or len(str(error)) > 20_000:
+            return f'a sentence of {len(str(error))} characters', refused
+    except TooLong:
+        return f'more than {SECONDS} s', refused
+    except BaseException as error:
+        return f'{type(error).__module__}.{type(error).__name__}: {str(error)[:150]}', refused
+    finally:
+        signal.alarm(0)
+    sys.stderr.flush()
+    return ('noise on stderr' if os.fstat(noise).st_size > before else ''), refused
+
+
+def limited():
+    """Limit the memory of this process."""
+    pages = int(Path('/proc/self/statm').read_text().split()[0])
+    most = pages * resource.getpagesize() + MEMORY
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    warnings.simplefilter('error')
+    signal.signal(signal.SIGALRM, alarm)
+
+
+def child(key, cases, path, report):
+    """Read cases, and write one line for each into `report`; runs in a process of its own."""
+    fuzzer, good = FUZZERS[key], FUZZERS[key].seed()
+    noise = os.open(path.parent / 'noise', os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+    os.dup2(noise, 2)
+    limited()
+    for case in cases:
+        if isinstance(case, Path):
+            path.write_bytes(case.read_bytes())
+        else:
+            path.write_bytes(fuzzer.spoil(random.Random(case), good))
+        report.write(f'{case}\t')
+        report.flush()
+        wrong, refused = judge(fuzzer, path, noise)
+        report.write(f'{int(refused)}\t{wrong!a}\n')
+        if wrong:
+            keep(key, path, wrong)
+    report.flush()
+
+
+def keep(key, path, wrong):
+    """Add a file that failed to the corpus, one for each thing that went wrong."""
+    folder = CORPUS / key
+    folder.mkdir(parents=True, exist_ok=True)
+    name = hashlib.sha256(wrong.encode('utf-8', 'replace')).hexdigest()[:12]
+    (folder / f'{name}{path.suffix}').write_bytes(path.read_bytes())
+
+
+def run(key, cases):
+    """Return how many cases were read and refused, and the failures by what went wrong."""
+    count = refused = 0
+    failures = {}
+    with tempfile.TemporaryDirectory(dir='/dev/shm' if os.path.isdir('/dev/shm') else None) as f:
+        path = Path(f) / FUZZERS[key].name
+        while cases:
+            batch, rest = cases[:BATCH], cases[BATCH:]
+            log = Path(f) / 'log'
+            pid = os.fork()
+            if not pid:
+                code = 1
+                try:
+                    with log.open('w') as report:
+                        child(key, batch, path, report)
+                    code = 0
+                except BaseException:
+                    traceback.print_exc()
+                finally:
+                    os._exit(code)
+            _, status = os.waitpid(pid, 0)
+            lines = log.read_text().splitlines()
+            for line in lines:
+                parts = line.split('\t')
+                count += 1
+                if len(parts) < 3:    # it died here
+                    failures.setdefault(f'the process ended with status {status}', parts[0])
+                    keep(key, path, f'status {status}')
+                    continue
+                refused += parts[1] == '1'
+                if parts[2] != "''":
+                    failures.setdefault(parts[2], parts[0])
+            if status and not (lines and len(lines[-1].split('\t')) < 3):
+                said = (Path(f) / 'noise').read_text(errors='replace')
+                raise SystemExit(f'the fuzzer of {key} failed itself: {said[-2000:]}')
+            cases = batch[len(lines):] + rest
+    return count, refused, failures
+
+
+def main():
+    """Run what the command line asks for, and print a table."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument('readers', nargs='*', help=f'of {", ".join(FUZZERS)}; all if none')
+    parser.add_argument('--count', type=int, default=200)
+    parser.add_argument('--first', type=int, default=0, help='number of the first case')
+    asked = parser.parse_args()
+    failed = False
+    print('| reader | cases | refused | read | failures | time |\n|---|---|---|---|---|---|')
+    for key in asked.readers or FUZZERS:
+        start = time.monotonic()
+        kept = sorted((CORPUS / key).glob('*'))
+        numbers = range(asked.first, asked.first + asked.count)
+        count, refused, failures = run(key, [*kept, *numbers])
+        print(f'| {key} | {count} | {refused} | {count - refused - len(failures)} | '
+              f'{len(failures)} | {time.monotonic() - start:.0f} s |', flush=True)
+        for wrong, case in failures.items():
+            print(f'  {case}: {wrong}', flush=True)
+        failed |= bool(failures)
+    sys.exit(failed)
+
+
+if __name__ == '__main__':
+    main()

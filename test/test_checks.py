@@ -1,0 +1,164 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Checks: good recordings are left alone, and each corruption is noticed by the right check."""
+
+from dataclasses import replace
+import importlib
+from pathlib import Path
+import sys
+
+import numpy as np
+import pytest
+from robot_identification import Arm, identify, inverse_dynamics, load_model, Recording, validate
+from robot_identification.checks import CHECKS, get_check
+from robot_identification.errors import ModelFileError, RecordingError, UnknownNameError
+from robot_identification.validation import whole_motion_error
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'benchmarks'))
+spoilt = importlib.import_module('corruptions')
+CORRUPTIONS, PAYLOADS, loaded = spoilt.CORRUPTIONS, spoilt.PAYLOADS, spoilt.loaded
+
+LENGTHS = (0.3, 0.5, 0.4, 0.2)
+AXES = ('0 0 1', '0 1 0', '0 1 0', '1 0 0')
+
+
+def link(number, mass):
+    return (f'<link name="l{number}"><inertial><origin xyz="0.02 0.01 0.15"/><mass '
+            f'value="{mass}"/><inertia ixx="0.04" iyy="0.05" izz="0.03" ixy="0" ixz="0.001" '
+            f'iyz="0"/></inertial></link>')
+
+
+def chain():
+    """Return an arm of four joints, the first one vertical."""
+    parts = [link(0, 5.0)]
+    for j, (length, axis) in enumerate(zip(LENGTHS, AXES)):
+        parts += [link(j + 1, 4.0 - 0.8 * j),
+                  f'<joint name="j{j + 1}" type="revolute"><parent link="l{j}"/><child '
+                  f'link="l{j + 1}"/><origin xyz="0 0 {length}"/><axis xyz="{axis}"/><limit '
+                  f'lower="-3" upper="3" velocity="4" effort="100"/></joint>']
+    return Arm.from_urdf(f'<robot name="chain">{"".join(parts)}</robot>')
+
+
+def record(arm, seed, name, rate=250.0, seconds=14.0):
+    """Return a motion with friction and noise; links are 10 % heavier than the URDF says."""
+    rng = np.random.default_rng(seed)
+    t = np.arange(0, seconds, 1 / rate)
+    k = 2 * np.pi / seconds * np.arange(1, 7)[:, None]
+    size = rng.normal(size=(6, arm.n)) * 0.45
+    angle = k[:, :, None] * t + rng.uniform(0, 6, (6, arm.n))[:, :, None]
+    q, v, a = (np.einsum('hn,hnt->tn', size * k ** d, np.sin(angle + d * np.pi / 2))
+               for d in range(3))
+    tau = 1.1 * inverse_dynamics(arm, q, v, a) + 1.5 * np.tanh(v / 0.01) + 0.8 * v
+    return Recording(t, q, tau + rng.normal(scale=0.15, size=q.shape), v=v, name=name,
+                     joint_names=arm.joint_names)
+
+
+@pytest.fixture(scope='module')
+def arm():
+    return chain()
+
+
+@pytest.fixture(scope='module')
+def pair(arm):
+    return record(arm, 1, 'fitted'), record(arm, 2, 'other')
+
+
+def alarms(verdict):
+    found = {finding.check for finding in verdict.alarms}
+    if any(held_out.repeat for held_out in verdict.held_out):
+        found.add('repeats')
+    return found if verdict.passed else found | {'verdict'}
+
+
+@pytest.mark.parametrize('seed', [1, 3, 5, 7])
+def test_good_recordings_give_no_alarm(arm, seed):
+    result = identify(arm, [record(arm, seed, 'a')], held_out=[record(arm, seed + 1, 'b')])
+    assert not result.verdict.alarms, [f.sentence for f in result.verdict.alarms]
+    assert result.verdict.passed
+    seen = {finding.check for finding in result.verdict.findings}
+    assert seen >= {'joint gain', 'time scale', 'velocity', 'delay', 'saturation', 'payload'}
+
+
+@pytest.mark.parametrize('corruption', CORRUPTIONS, ids=lambda c: c.name)
+def test_each_corruption_is_noticed_by_the_right_check(arm, pair, corruption):
+    fitted, other = pair
+    joint = 2
+    if corruption.name in PAYLOADS:
+        second = loaded(arm, other, PAYLOADS[corruption.name])
+    else:
+        source = fitted if corruption.from_training else other
+        second = replace(corruption.change(source, joint), name='other')
+    first = fitted if corruption.held_out_only else corruption.change(fitted, joint)
+    try:
+        found = alarms(identify(arm, [first], held_out=[second]).verdict)
+    except RecordingError as error:
+        assert 'refused' in corruption.right, error
+        return
+    assert found & set(corruption.right), found
+
+
+def test_alarms_are_sentences_with_a_way_out(arm, pair):
+    double = [Recording(r.t, r.q, 2 * r.tau, v=r.v, joint_names=r.joint_names, name=r.name)
+              for r in pair]
+    verdict = identify(arm, double[:1], held_out=double[1:]).verdict
+    alarm = next(f for f in verdict.alarms if f.check == 'gravity scale')
+    assert alarm.figure == pytest.approx(2.2, abs=0.05)
+    assert 'gain' in alarm.text
+    assert any('gravity scale' in note for note in verdict.notes)
+    assert 'alarm' in verdict.sentence
+
+
+def test_a_model_that_was_edited_is_refused_and_one_without_digest_loads(arm, pair, tmp_path):
+    path = tmp_path / 'model.yaml'
+    model = identify(arm, [pair[0]]).model
+    model.save(path)
+    assert load_model(path).sealed
+    text = path.read_text()
+    mass = repr(float(model.inertial[1, 0]))
+    assert text.count(mass) == 1
+    path.write_text(text.replace(mass, repr(1.03 * float(model.inertial[1, 0]))))
+    with pytest.raises(ModelFileError, match='changed after it was written'):
+        load_model(path)
+    lines = [line for line in text.splitlines() if not line.startswith('digest:')]
+    path.write_text('\n'.join(lines))
+    old = load_model(path)
+    assert not old.sealed
+    assert old.inertial == pytest.approx(model.inertial)
+    origin = [f for f in validate(old, pair[1]).verdict.findings if 'origin' in f.check]
+    assert 'no digest' in origin[0].text
+
+
+def test_a_model_without_its_training_motion_gives_an_alarm(arm, pair):
+    model = identify(arm, [pair[0]]).model
+    bare = replace(model, information={k: v for k, v in model.information.items()
+                                       if k != 'training_motion'})
+    assert 'origin of the model' in alarms(validate(bare, pair[0]).verdict)
+    assert 'repeats' in alarms(validate(model, pair[0]).verdict)
+
+
+def test_checks_are_a_family_with_questions_and_origins():
+    assert all(check.name == name and check.question.endswith('?') and check.origin
+               for name, check in CHECKS.items())
+    with pytest.raises(UnknownNameError, match='gravity scale'):
+        get_check('nothing')
+
+
+def test_the_whole_motion_counts_rests_and_gaps():
+    t = np.arange(0, 6, 0.01)
+    measured = np.ones((len(t), 1))
+    predicted = np.where(t[:, None] < 3, 1.0, 0.8)
+    kept = (t < 4) | (t > 4.5)
+    assert whole_motion_error(t, measured, t[kept], predicted[kept]) == pytest.approx(
+        0.2 * np.sqrt(2.5 / 5), rel=0.02)
+    assert np.isnan(whole_motion_error(t[:50], measured[:50], t, predicted))

@@ -1,0 +1,50 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Every reader answers 200 spoiled files, and every file that ever failed, with its own error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+import subprocess
+import sys
+
+import pytest
+
+RUN = Path(__file__).parent / 'fuzz' / 'run.py'
+READERS = ('csv', 'npz', 'mcap', 'sqlite', 'metadata', 'robot', 'model', 'excitation', 'limits',
+           'urdf')
+
+
+@pytest.mark.parametrize('reader', [('csv', 'npz', 'mcap', 'sqlite', 'metadata', 'urdf'),
+                                    ('robot', 'model', 'excitation', 'limits')])
+def test_spoiled_files_are_refused_or_read(reader):
+    done = subprocess.run([sys.executable, str(RUN), '--count', '200', *reader],
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = [line.split('|')[1:-1] for line in done.stdout.splitlines()[2:]]
+    assert tuple(row[0].strip() for row in rows) == reader
+    for _, count, refused, read, failures, _ in rows:
+        assert int(count) >= 200
+        assert int(refused) > 50    # the mutations do spoil files
+        assert int(read) > 2    # and not all of them
+        assert int(failures) == 0
+
+
+def test_no_reader_is_forgotten():
+    sys.path.insert(0, str(RUN.parent))
+    try:
+        from fuzzers import FUZZERS
+    finally:
+        sys.path.remove(str(RUN.parent))
+    assert tuple(FUZZERS) == READERS

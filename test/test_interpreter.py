@@ -1,0 +1,59 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The library in an interpreter: short names for what it prints, tables and files on request."""
+
+from __future__ import annotations
+
+from closed_recordings import closed_recording
+import pytest
+import robot_identification
+from robot_identification import identify, load_arm
+
+
+@pytest.fixture(scope='module')
+def result():
+    arm = load_arm('two_link')
+    return identify(arm, [closed_recording(arm, 0)], held_out=[closed_recording(arm, 1)])
+
+
+def test_everything_prints_as_one_line(result):
+    for thing in (result, result.arm, result.model, result.estimate, result.training[0],
+                  closed_recording(result.arm, 0)):
+        text = repr(thing)
+        assert '\n' not in text and len(text) < 160 and text.startswith('<'), text
+    assert 'two_link' in repr(result.arm) and 'held-out error' in repr(result)
+
+
+def test_summary_says_the_verdict_and_each_joint(result):
+    text = result.summary()
+    assert 'PASS' in text and '\x1b' not in text
+    assert all(joint in text for joint in result.arm.joint_names)
+    assert result._repr_html_().startswith('<pre>') and '<b' not in result._repr_html_()
+
+
+def test_results_can_be_saved(result, tmp_path):
+    result.save(tmp_path / 'result')
+    assert {path.name for path in (tmp_path / 'result').iterdir()} >= {
+        'model.yaml', 'identified.urdf', 'report.html'}
+
+
+def test_parameters_as_a_frame(result):
+    pandas = pytest.importorskip('pandas', reason='pandas is not installed')
+    frame = result.to_frame()
+    assert isinstance(frame, pandas.DataFrame) and len(frame) == result.estimate.base.rank
+    assert (frame['deviation'] > 0).all()
+
+
+def test_dir_shows_what_is_public():
+    assert set(dir(robot_identification)) == {*robot_identification.__all__, '__version__'}
