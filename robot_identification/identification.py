@@ -27,7 +27,6 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.checks import look_at_fit, look_at_held_out, look_at_model
 from robot_identification.dynamics import (
-    FRICTION_MODELS,
     get_friction,
     IdentifiedModel,
     ModelStructure,
@@ -52,6 +51,7 @@ from robot_identification.estimation import (
     get_estimator,
 )
 from robot_identification.estimation.block_covariance import widened
+from robot_identification.estimation.payload import payload_covariance
 from robot_identification.estimation.tilt import estimate_tilt, stand, Tilt
 from robot_identification.recording import load_recording, Recording
 from robot_identification.signals import check_effort, EffortCheck, judged, process, Samples
@@ -265,13 +265,11 @@ def _options(arm: Arm, samples: Sequence[Samples], method: Estimator | None, fri
     """Return what to fit with, and how it was chosen where it was not given."""
     if method is not None:
         return FitOptions(method, friction or 'coulomb_viscous', bool(delay), consistency), None
-    frictions = [friction] if friction else [
-        name for name, known in FRICTION_MODELS.items() if not known.obstacle]
     repeated = all(part.noise is not None for part in samples)
     estimators = {name: get_estimator(name) for name, kind in ESTIMATORS.items()
                   if kind.candidate and (repeated or not kind.needs_repeats)}
-    choice = choose(arm, samples, frictions, estimators, delay=delay, directions=friction is None,
-                    consistency=consistency, backend=backend, progress=tell)
+    choice = choose(arm, samples, friction, estimators, delay=delay, consistency=consistency,
+                    backend=backend, progress=tell)
     return choice.options, choice
 
 
@@ -432,8 +430,6 @@ def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds,
 
 def _information(recordings: Sequence[Recording], samples: Sequence[Samples], estimate: Estimate,
                  consistent: ConsistentEstimate) -> dict[str, Any]:
-    first = 10 * (consistent.structure.arm.n - 1)
-    last = slice(first, first + 10)
     return {
         'estimator': estimate.estimator,
         'recordings': [recording.name for recording in recordings],
@@ -442,8 +438,9 @@ def _information(recordings: Sequence[Recording], samples: Sequence[Samples], es
         'rows_per_joint': int(estimate.rows[0]),
         'condition_number': float(estimate.condition_number),
         'status': estimate.status,
-        'last_link_covariance': [
-            [float(x) for x in row] for row in consistent.covariance[last, last]],
+        'payload_covariance': [[float(x) for x in row] for row in payload_covariance(
+            consistent.structure, consistent.covariance,
+            *(np.concatenate([getattr(part, name) for part in samples]) for name in 'qva'))],
         'smallest_pseudo_inertia_eigenvalue': {
             joint: float(value)
             for joint, value in zip(consistent.structure.arm.joint_names, consistent.certificate)},

@@ -22,9 +22,13 @@ import pytest
 from reporting_results import chain, identified, record
 from rich.console import Console
 from robot_identification import identify, load_model, Recording, validate
+from robot_identification.dynamics import get_friction
 from robot_identification.errors import EstimationError, SignalError
 from robot_identification.estimation import choose, fit_samples, FitOptions, get_estimator
 from robot_identification.estimation.auto import split
+from robot_identification.estimation.fit import transmitted_torques
+from robot_identification.estimation.selection import TermSelection
+from robot_identification.regression import build_regression
 from robot_identification.reporting import load_results, save_results, summary
 from robot_identification.signals import delayed
 from scipy.interpolate import CubicSpline
@@ -55,16 +59,45 @@ def test_blocks_leave_out_the_same_phase_of_every_period():
         split(data, 400)
 
 
-@pytest.mark.parametrize('truth', ('coulomb_viscous', 'stribeck', 'load_dependent'))
+@pytest.mark.parametrize('truth', ('coulomb_viscous', 'load_dependent',
+                                   'coulomb + viscous + slip + offset'))
 def test_the_true_friction_is_chosen_and_a_simpler_one_is_not_passed_over(truth):
     arm = two_link()
     data, *_ = friction_samples(arm, truth, noise=0.05, seconds=16.0)
-    found = choose(arm, [data], ['coulomb_viscous', 'stribeck', 'load_dependent'], WLS,
-                   delay=False)
+    found = choose(arm, [data], None, WLS, delay=False)
     assert found.options.friction == truth
     assert [trial.chosen for trial in found.trials].count(True) == 1
     errors = [trial.error for trial in found.trials]
-    assert errors == sorted(errors) and len(found.trials) == 4
+    assert errors == sorted(errors)
+    assert len(found.trials) == (1 if truth == 'coulomb_viscous' else 2)
+    assert all(len(trial.joints) == 2 for trial in found.trials)
+
+
+def selected(arm, data):
+    """Return what cross-validation makes of the friction of samples, without any other choice."""
+    pairs, _ = split(data)
+    options = FitOptions(get_estimator('wls'))
+    for _ in range(2):    # the load is that of the model before
+        fit = fit_samples(arm, [data], options)
+        base = build_regression(arm, [data]).base
+        found = TermSelection(base, [data], [[out for _, out in pairs]],
+                              transmitted_torques([data], fit.consistent)).choose(
+                                  ['coulomb', 'viscous', 'offset'], lambda text: None)
+        options = FitOptions(get_estimator('wls'), found.friction, shape=found.shape)
+    return get_friction(found.friction).active_terms(arm.element_names), options
+
+
+@pytest.mark.parametrize('truth', ['coulomb_viscous', 'coulomb + viscous + slip + offset'])
+def test_terms_that_the_plant_lacks_are_not_chosen(truth):
+    arm, wrong = two_link(), 0
+    for seed in range(3):
+        data, *_ = friction_samples(arm, truth, seed=seed, noise=0.1, seconds=16.0)
+        active, options = selected(arm, data)
+        names = [term.key for term in get_friction(options.friction).terms]
+        own = np.array([name in {t.key for t in get_friction(truth).terms} for name in names])
+        wrong += int(np.sum(np.any(active[:, ~own], axis=1)))
+        assert np.all(active[:, own])
+    assert wrong == 0    # of 6 joints
 
 
 def test_load_dependent_friction_is_recovered_and_predicts():

@@ -23,16 +23,32 @@ from typing import Any
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
-from robot_identification.dynamics import base_parameters, get_friction, ModelStructure
-from robot_identification.dynamics.friction import SUFFIX
+from robot_identification.dynamics import (
+    base_parameters,
+    FRICTION_TERMS,
+    get_friction,
+    ModelStructure,
+)
+from robot_identification.dynamics.parallel import single_threaded_blas
 from robot_identification.errors import EstimationError, RobotIdentificationError
+from robot_identification.estimation.consistent import RELATIVE_DEVIATION
 from robot_identification.estimation.estimator import Estimator
 from robot_identification.estimation.features import Features
-from robot_identification.estimation.fit import fit_samples, FitOptions
+from robot_identification.estimation.fit import (
+    fit_samples,
+    FitOptions,
+    transmitted_torques,
+)
+from robot_identification.estimation.selection import Selected, TermSelection
 from robot_identification.signals import Samples
-from robot_identification.signals.shift import select
+from robot_identification.signals.shift import delayed, select
 
 FOLDS = 5
+PLAIN = 'coulomb_viscous'
+"""Friction that all others are measured by."""
+SAME = 0.05
+"""Part of the squared error by which a combination has to be better to be worth more numbers."""
+Key = tuple[str, str, bool]
 AUTO = 'auto'
 AUTO_SUMMARY = 'chooses friction model, estimator and delays by cross-validation'
 AUTO_FEATURES = Features(
@@ -60,6 +76,8 @@ class Trial:
         Free numbers per joint or drive: friction, shape and delay.
     seconds
         Time it took.
+    joints
+        Relative error of each joint over all left-out blocks, (n,).
     chosen
         Whether it was taken.
     note
@@ -73,10 +91,11 @@ class Trial:
     error: float
     excess: float
     standard_error: float
-    parameters: int
+    parameters: float
     seconds: float
     chosen: bool = False
     note: str = ''
+    joints: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,12 +111,15 @@ class Choice:
         All combinations, best first; those that could not be fitted last.
     blocks
         How the data were split.
+    steps
+        How the friction terms were found, in words.
 
     """
 
     options: FitOptions
     trials: tuple[Trial, ...]
     blocks: str
+    steps: tuple[str, ...] = ()
 
 
 def split(samples: Samples, folds: int = FOLDS) -> tuple[list[tuple[Samples, Samples]], str]:
@@ -159,22 +181,22 @@ def _runs(mask: Array, segment: slice, shortest: int) -> Iterable[slice]:
 def choose(
     arm: Arm,
     samples: Sequence[Samples],
-    frictions: Sequence[str],
+    friction: str | None,
     estimators: Mapping[str, Estimator],
     *,
     delay: bool | None = None,
-    directions: bool = True,
     consistency: Mapping[str, Any] | None = None,
     backend: str | None = None,
     progress: Callable[[str, float], None] | None = None,
 ) -> Choice:
     """
-    Choose friction model, estimator and delays by cross-validation over blocks.
+    Choose friction terms, delays and estimator by cross-validation over blocks.
 
-    First the friction models with the first estimator, then the chosen one with parameters by
-    direction of motion, then delays, then the estimators. At each step the combination with the
-    fewest parameters is taken whose error exceeds the smallest one by at most one standard error
-    of that difference over the folds.
+    First the terms of each joint (`TermSelection`), then delays, then the estimator. At each step
+    the combination with the fewest numbers is taken whose error exceeds the smallest one by at
+    most one standard error of that difference over the folds. The error that decides is the mean
+    over the joints of each joint's squared error in units of what the plain model misses there,
+    so that small joints count as much as big ones.
 
     Parameters
     ----------
@@ -182,14 +204,12 @@ def choose(
         The arm.
     samples
         Processed recordings.
-    frictions
-        Names of the friction models, simplest first.
+    friction
+        Name of the friction model; None to choose its terms.
     estimators
         By name; the first is the reference.
     delay
         Whether delays are estimated; None to try both.
-    directions
-        Whether to try parameters that differ by direction of motion.
     consistency
         Options of `fit_consistent`.
     backend
@@ -210,16 +230,22 @@ def choose(
     """
     splits = [split(part) for part in samples]
     run = _Run(arm, samples, [pairs for pairs, _ in splits], backend,
-               progress or (lambda text, part: None), len(frictions) + len(estimators))
+               progress or (lambda text, part: None), len(estimators) + 3)
     first, = list(estimators.values())[:1]
-    common: dict[str, Any] = {'consistency': dict(consistency or {})}
-    best = run.stage([FitOptions(first, name, bool(delay), **common) for name in frictions])
-    if directions and not best.friction.endswith(SUFFIX):
-        best = run.stage([best, replace(best, friction=best.friction + SUFFIX)])
+    options: dict[str, Any] = dict(consistency or {})
+    best = run.stage([FitOptions(first, friction or PLAIN, bool(delay), options)])
+    steps: tuple[str, ...] = ()
+    if friction is None:
+        selected = run.select(best)
+        steps = selected.steps
+        best = run.stage([best, replace(
+            best, friction=selected.friction, shape=selected.shape,
+            consistency={**options, 'deviation': selected.deviation})])
     if delay is None:
         best = run.stage([best, replace(best, delay=True)])
     best = run.stage([replace(best, estimator=estimator) for estimator in estimators.values()])
-    return Choice(best, run.table(best), '; '.join(dict.fromkeys(text for _, text in splits)))
+    return Choice(best, run.table(best), '; '.join(dict.fromkeys(text for _, text in splits)),
+                  steps)
 
 
 class _Run:
@@ -230,72 +256,106 @@ class _Run:
                  progress: Callable[[str, float], None], count: int) -> None:
         self.arm, self.samples, self.splits, self.backend = arm, samples, splits, backend
         self.progress, self.count = progress, count
-        self.errors: dict[tuple[str, str, bool], Array] = {}
-        self.trials: dict[tuple[str, str, bool], Trial] = {}
+        self.scores: dict[Key, _Score] = {}
+        self.trials: dict[Key, Trial] = {}
+        self.plain: Array | None = None
+        self.wholes: dict[tuple[str, bool], tuple[Array, Array]] = {}
+
+    def select(self, options: FitOptions) -> Selected:
+        """Choose the friction terms of each joint; twice where they ask for the load."""
+        plain = replace(options, delay=False)
+        fit = fit_samples(self.arm, self.samples, plain, backend=self.backend)
+        base = fit.regression.base
+        blocks = [[left_out for _, left_out in pairs] for pairs in self.splits]
+        for last in (False, True):
+            with single_threaded_blas():
+                selection = TermSelection(
+                    base, self.samples, blocks, transmitted_torques(self.samples, fit.consistent),
+                    options.consistency.get('deviation', RELATIVE_DEVIATION))
+                selected = selection.choose(
+                    [key for key, term in FRICTION_TERMS.items() if term.basic],
+                    lambda text: self.progress(text, 1 / self.count))
+            if last or not get_friction(selected.friction).needs_load:
+                break
+            fit = fit_samples(self.arm, self.samples, replace(
+                plain, friction=selected.friction, shape=selected.shape), backend=self.backend)
+        return selected
 
     def stage(self, candidates: list[FitOptions]) -> FitOptions:
         """Try candidates, and return the simplest one that is as good as the best."""
         for options in candidates:
             if _key(options) not in self.trials:
                 self._try(options)
-        usable = [options for options in candidates if _key(options) in self.errors]
+        usable = [options for options in candidates if _key(options) in self.scores]
         if not usable:
             raise EstimationError('nothing could be fitted: '
                                   + '; '.join(t.note for t in self.trials.values() if t.note))
-        best = min(usable, key=lambda o: float(np.mean(self.errors[_key(o)])))
+        best = min(usable, key=lambda o: float(np.mean(self._level(_key(o)))))
         good = [best]
         for options in usable:
-            excess, standard_error = self._excess(options, best)
-            if excess <= standard_error:
+            excess = self._level(_key(options)) - self._level(_key(best))
+            doubt = float(np.std(excess, ddof=1) / np.sqrt(len(excess)))
+            if np.mean(excess) <= max(doubt, SAME * float(np.mean(self._level(_key(best))))):
                 good.append(options)
         return min(good, key=lambda o: (self.trials[_key(o)].parameters, usable.index(o)))
 
-    def _excess(self, options: FitOptions, best: FitOptions) -> tuple[float, float]:
-        difference = self.errors[_key(options)] - self.errors[_key(best)]
-        return (float(np.mean(difference)),
-                float(np.std(difference, ddof=1) / np.sqrt(len(difference))))
+    def _level(self, key: Key) -> Array:
+        """Return the mean over the joints of the squared error in units of the plain one's."""
+        rss = self.scores[key].rss
+        if self.plain is None:
+            self.plain = rss.mean(axis=0)
+        level: Array = np.mean(rss[:, self.plain > 0] / self.plain[self.plain > 0], axis=1)
+        return level
 
     def _try(self, options: FitOptions) -> None:
         key, start = _key(options), perf_counter()
         self.progress(f'trying {key[0]} with {key[1]}' + (' and delays' if key[2] else ''),
                       min(1.0, len(self.trials) / self.count))
-        note = ''
+        note, errors, joints = '', np.full(1, np.nan), np.full(self.arm.n, np.nan)
         try:
-            self.errors[key] = self._errors(options)
+            self.scores[key] = score = self._score(options)
+            errors, joints = score.errors, score.joints
         except RobotIdentificationError as error:
             note = str(error)
-        friction = get_friction(options.friction)
         self.trials[key] = Trial(
-            *key, error=float(np.mean(self.errors[key])) if key in self.errors else float('nan'),
-            excess=float('nan'), standard_error=float('nan'),
-            parameters=len(friction.parameters) + len(friction.shape) + options.delay,
-            seconds=perf_counter() - start, note=note)
+            *key, error=float(np.mean(errors)), excess=float('nan'), standard_error=float('nan'),
+            parameters=self._parameters(options), seconds=perf_counter() - start, note=note,
+            joints=tuple(float(x) for x in joints))
 
-    def _errors(self, options: FitOptions) -> Array:
-        base = base_parameters(ModelStructure.of(self.arm, options.friction, self.backend))
-        start = None
-        if base.structure.friction.shape:    # the folds descend from what the whole data say
-            start = fit_samples(self.arm, self.samples, options, backend=self.backend,
-                                base=base).estimate.shape
-        out = []
+    def _parameters(self, options: FitOptions) -> float:
+        """Free numbers per joint or drive: friction, shape and delay."""
+        friction, elements = get_friction(options.friction), self.arm.element_names
+        count = np.sum(friction.active(elements)) + np.sum(friction.active_shape(elements))
+        return float(round(count / len(elements) + options.delay, 3))
+
+    def _score(self, options: FitOptions) -> _Score:
+        """Fit without each block, and predict it; delays and shapes are those of all data."""
+        structure = ModelStructure.of(self.arm, options.friction, self.backend)
+        base, start, shift = base_parameters(structure), None, np.zeros(self.arm.n)
+        if options.delay or (structure.friction.shape and options.shape is None):
+            whole = (options.friction, options.delay)
+            if whole not in self.wholes:
+                fit = fit_samples(self.arm, self.samples, options, backend=self.backend, base=base)
+                self.wholes[whole] = fit.estimate.shape, fit.delay.values
+            start, shift = self.wholes[whole]
+        fixed = replace(options, delay=False)
+        rss, energy = [], []
         for fold in zip(*self.splits):
-            fit = fit_samples(self.arm, [train for train, _ in fold], options,
+            fit = fit_samples(self.arm, [delayed(train, shift) for train, _ in fold], fixed,
                               backend=self.backend, base=base, start=start)
-            beta = base.of(fit.consistent.values)
-            rss = energy = 0.0
-            for _, left_out in fold:
-                normal = fit.on(left_out).normal
-                rss += float(normal.rss(beta).sum())
-                energy += float(normal.energy().sum())
-            out.append(np.sqrt(rss / energy))
-        return np.array(out)
+            beta = fit.regression.base.of(fit.consistent.values)
+            normals = [fit.on(delayed(left_out, shift)).normal for _, left_out in fold]
+            rss.append(np.sum([normal.rss(beta) for normal in normals], axis=0))
+            energy.append(np.sum([normal.energy() for normal in normals], axis=0))
+        return _Score(np.array(rss), np.array(energy))
 
     def table(self, chosen: FitOptions) -> tuple[Trial, ...]:
-        best = min(self.errors, key=lambda key: float(np.mean(self.errors[key])))
+        """Return all trials, best first."""
+        best = min(self.scores, key=lambda key: float(np.mean(self.scores[key].errors)))
         rows = []
         for key, trial in self.trials.items():
-            if key in self.errors:
-                difference = self.errors[key] - self.errors[best]
+            if key in self.scores:
+                difference = self.scores[key].errors - self.scores[best].errors
                 trial = replace(
                     trial, excess=float(np.mean(difference)),
                     standard_error=float(np.std(difference, ddof=1) / np.sqrt(len(difference))),
@@ -304,5 +364,26 @@ class _Run:
         return tuple(sorted(rows, key=lambda t: (np.isnan(t.error), t.error)))
 
 
-def _key(options: FitOptions) -> tuple[str, str, bool]:
+@dataclass(frozen=True, eq=False)
+class _Score:
+    """Squared residuals and torques of the left-out blocks, (folds, n) each."""
+
+    rss: Array
+    energy: Array
+
+    @property
+    def errors(self) -> Array:
+        """Relative error of all joints together on each block, (folds,)."""
+        errors: Array = np.sqrt(self.rss.sum(axis=1) / self.energy.sum(axis=1))
+        return errors
+
+    @property
+    def joints(self) -> Array:
+        """Relative error of each joint over all blocks, (n,)."""
+        energy = self.energy.sum(axis=0)
+        errors: Array = np.sqrt(self.rss.sum(axis=0) / np.where(energy > 0, energy, np.inf))
+        return errors
+
+
+def _key(options: FitOptions) -> Key:
     return options.friction, options.estimator.name, options.delay

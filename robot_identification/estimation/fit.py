@@ -57,6 +57,9 @@ class FitOptions:
         Whether a delay between position and torque is estimated for each joint.
     consistency
         Options of `fit_consistent`.
+    shape
+        Shape numbers of the friction where they are known, (m, s); found by the estimator when
+        None.
 
     """
 
@@ -64,6 +67,7 @@ class FitOptions:
     friction: str = 'coulomb_viscous'
     delay: bool = False
     consistency: Mapping[str, Any] = field(default_factory=dict)
+    shape: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +106,7 @@ class Fit:
         """Return the problem of other samples, with this fit's shape, delays and loads."""
         shifted = delayed(samples, self.delay.values)
         structure = self.regression.base.structure
-        loads = (_loads([shifted], self.consistent)
+        loads = (transmitted_torques([shifted], self.consistent)
                  if structure.friction.needs_load else None)
         return replace(self.regression, samples=(shifted,), loads=loads, reduced=None)
 
@@ -154,7 +158,7 @@ def fit_samples(
     with single_threaded_blas():    # matrices are small: threads of BLAS only wait for another
         fit = _fit_once(arm, samples, options, loads, backend, base, progress, start)
         for _ in range(LOAD_ROUNDS if friction.needs_load else 0):
-            loads = list(_loads(samples, fit.consistent))
+            loads = list(transmitted_torques(samples, fit.consistent))
             fit = _fit_once(arm, samples, options, loads, backend, fit.regression.base, None,
                             fit.estimate.shape)
     return fit
@@ -171,7 +175,8 @@ def _fit_once(arm: Arm, samples: Sequence[Samples], options: FitOptions,
                                 fixed=not base.structure.friction.shape,
                                 loads=None if loads is None else tuple(loads))
     delay = DelayEstimate(np.zeros(arm.n), np.zeros(arm.n))
-    regression = replace(regression, start=start)
+    regression = (replace(regression, start=start) if options.shape is None
+                  else regression.at(options.shape))
     estimate = options.estimator.fit(regression)
     if options.delay:
         original = regression
@@ -193,8 +198,19 @@ def _shifted(regression: Regression, delay: Array) -> Regression:
     return replace(regression, samples=parts, loads=loads, reduced=None)
 
 
-def _loads(samples: Sequence[Samples], consistent: ConsistentEstimate) -> tuple[Array, ...]:
-    """Return the torques that the gears transmit: of the links, less what balancers carry."""
+def transmitted_torques(samples: Sequence[Samples],
+                        consistent: ConsistentEstimate) -> tuple[Array, ...]:
+    """
+    Return the torques that the gears transmit: of the links, less what balancers carry.
+
+    Parameters
+    ----------
+    samples
+        Processed recordings.
+    consistent
+        The model.
+
+    """
     arm = consistent.structure.arm
     return tuple(
         inverse_dynamics(arm, part.q, part.v, part.a, consistent.inertial)

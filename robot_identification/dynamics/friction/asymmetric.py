@@ -37,6 +37,7 @@ class Asymmetric(FrictionTerm):
 
     """
 
+    basic = True
     candidate = False
 
     def __init__(self, symmetric: FrictionTerm) -> None:

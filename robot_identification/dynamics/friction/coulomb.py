@@ -37,6 +37,7 @@ class Coulomb(FrictionTerm):
     parameters = ('coulomb',)
     units = ('N m',)
     passive = (True,)
+    basic = True
     candidate = False
 
     def columns(self, motion: ElementMotion, shape: Array) -> Array:

@@ -130,11 +130,11 @@ def _sum(text: str, name: str) -> list[FrictionTerm]:
     terms = [_term(word, name) for word in words]
     keys = [term.key for term in terms]
     for term in terms:
-        doubled = [key for key in keys if key in term.contains]
+        doubled = [other.key for other in terms if other is not term and term.excludes(other)]
         if doubled or keys.count(term.key) > 1:
             raise ConfigurationError(
-                f"in the friction '{name}' the term '{term.key}' already contains "
-                f"'{(doubled or [term.key])[0]}'; leave one of them out")
+                f"in the friction '{name}' the terms '{term.key}' and "
+                f"'{(doubled or [term.key])[0]}' say the same; leave one of them out")
     return terms
 
 

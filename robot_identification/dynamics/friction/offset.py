@@ -30,6 +30,7 @@ class Offset(FrictionTerm):
     units = ('N m',)
     passive = (False,)
     constant = True
+    basic = True
     candidate = False
 
     def columns(self, motion: ElementMotion, shape: Array) -> Array:

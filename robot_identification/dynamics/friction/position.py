@@ -30,6 +30,7 @@ class Position(FrictionTerm):
     units = ('N m/rad', 'N m/rad^2')
     passive = (False, False)
     needs_position = True
+    slides_only = True
 
     def columns(self, motion: ElementMotion, shape: Array) -> Array:
         """Return q sgn(v) and q^2 sgn(v), (..., 2)."""

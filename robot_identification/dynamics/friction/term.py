@@ -69,8 +69,12 @@ class FrictionTerm(ABC):
         direction make superfluous.
     contains
         Names of terms that it can say too, which therefore do not stand beside it.
-    candidate
-        Whether the estimator 'auto' tries to add it.
+    basic
+        Whether it is of those that the estimator 'auto' begins with.
+    candidate, by_direction
+        Whether 'auto' tries to add it, and with parameters that differ by direction.
+    slides_only
+        Whether 'auto' tries it on sliding joints alone.
     obstacle
         Why it cannot be identified from a recording; empty where it can.
 
@@ -91,7 +95,10 @@ class FrictionTerm(ABC):
     abrupt: bool = False
     constant: bool = False
     contains: tuple[str, ...] = ()
+    basic: bool = False
     candidate: bool = True
+    by_direction: bool = False
+    slides_only: bool = False
     obstacle: str = ''
 
     @property
@@ -103,6 +110,15 @@ class FrictionTerm(ABC):
     def of_speed(self) -> bool:
         """Whether the term is a function of speed alone."""
         return not (self.needs_load or self.needs_position or self.has_state or self.constant)
+
+    def excludes(self, other: FrictionTerm) -> bool:
+        """Return whether another term cannot stand beside this one: both say the same."""
+        return bool({self.key, *self.contains} & {other.key, *other.contains})
+
+    @property
+    def is_curve(self) -> bool:
+        """Whether the term bends the curve of friction over speed; 'auto' takes one at most."""
+        return self.of_speed and not self.basic and (self.curved or bool(self.shape))
 
     @property
     def signs(self) -> Array:

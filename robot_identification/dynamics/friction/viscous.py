@@ -28,7 +28,9 @@ class Viscous(FrictionTerm):
     parameters = ('viscous',)
     units = ('N m s/rad',)
     passive = (True,)
+    basic = True
     candidate = False
+    by_direction = True
 
     def columns(self, motion: ElementMotion, shape: Array) -> Array:
         """Return v, (..., 1)."""

@@ -58,6 +58,6 @@ def choice(results: StoredResults) -> Section | None:
             if content is None else
             join('Cross-validation on ', content['blocks'], ': each combination is fitted without '
                  'a block and predicts it. The one with the fewest numbers is taken whose error '
-                 'is within one standard error of the best, step by step: friction model, '
-                 'parameters by direction, delays, estimator.'))
+                 'is as good as the best, step by step: friction terms, joint by joint, then '
+                 'delays, then the estimator.'))
     return Section('choice', 'What was tried', lead, join(*parts), short='Choice')
