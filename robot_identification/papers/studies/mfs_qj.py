@@ -222,8 +222,8 @@ def _report(arm: Arm, motions: dict[tuple[str, str], Excitation], fits: dict[Key
                                  for way in WAYS for start in ('from rest', 'run in')
                                  if (label, f'FFS {start}', way) in fits))
     first = next(iter(fits))[0]
-    last = {motion: fits[first, motion, WAYS[0]][-1] for motion in ('FFS from rest',
-                                                                   'MFS from rest')}
+    last = {motion: fits[first, motion, WAYS[0]][-1]
+            for motion in ('FFS from rest', 'MFS from rest')}
     t = circle[0][::SHOWN]
     plots = tuple(Plot(
         f"Torque on the circle, {joint}, last arm, in the paper's way", 'time [s]',

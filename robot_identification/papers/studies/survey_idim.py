@@ -158,8 +158,8 @@ def _table(found: dict[Key, Array]) -> Table:
         rows.append((1e3 * noise, method, name, *(float(x) for x in np.median(values, axis=0)),
                      float(np.median(change))))
     arms = len(next(iter(found.values())))
-    return Table(f'Noisy positions: pseudo-inverse and IDIM-IV as in Table 10, median of {arms} '
-                 f'arms', (
+    title = f'Noisy positions: pseudo-inverse and IDIM-IV as in Table 10, median of {arms} arms'
+    return Table(title, (
         'noise [mrad]', 'method', 'position filter', 'e_d', 'e_f', 'e_T', 'J_e',
         'relative error of the base parameters', 'Delta J_e to 20 Hz'), tuple(rows),
         note=f'White noise on the positions (size assumed) and that of Table 7 on the torques, '
