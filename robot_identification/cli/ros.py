@@ -37,7 +37,8 @@ def demo(
         Path,
         typer.Option('--output', '-o', help='Folder for the results.')] = Path('results/ros_demo'),
     robot: Annotated[str, typer.Option(help='Shipped robot or robot YAML.')] = 'panda',
-    time_budget: Annotated[float, typer.Option(help='For the designs [s].')] = 20.0,
+    time_budget: Annotated[float | None, typer.Option(
+        help='For the designs [s]; without one, one start of each converges.')] = None,
     seed: Annotated[int, typer.Option(help='Of the designs and of the simulated arm.')] = 0,
     as_json: AsJson = False,
 ) -> None:

@@ -77,7 +77,7 @@ def cut(plan: MotionPlan, first: float, last: float, step: float = 0.01) -> Piec
     first, last
         The piece follows the plan from before `first` until after `last` [s].
     step
-        Of the grid [s].
+        Step of the grid [s].
 
     """
     low = max(0, int(np.floor(first / step)))

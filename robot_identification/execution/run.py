@@ -50,7 +50,7 @@ class Sending:
     refresh
         After which it is replaced [s].
     overlap
-        Of a new piece with the past, for its way to the controller [s].
+        Time by which a new piece begins in the past, for its way to the controller [s].
     lead
         From the decision to brake until braking begins, for the same [s].
 
@@ -103,7 +103,7 @@ class Run:
     send
         Hands a piece to the controller.
     tolerances
-        Of the watch.
+        Tolerances of the watch.
     sending
         How.
 
@@ -160,7 +160,7 @@ class Run:
         states
             Joint states since the last step, None where there are none.
         age
-            Of the last joint state [s].
+            Age of the last joint state [s].
         passed
             Since the last step, on a clock that never stops [s].
 

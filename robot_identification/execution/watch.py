@@ -117,7 +117,7 @@ class Watch:
         Parameters
         ----------
         silence
-            Of the arm.
+            Silence of the arm so far.
 
         """
         if not silence.too_long:

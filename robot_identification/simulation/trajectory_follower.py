@@ -36,7 +36,7 @@ class TrajectoryFollower:
     Parameters
     ----------
     joint_names
-        Of the controller, n.
+        Joints of the controller, n.
     q
         Where to hold until a trajectory arrives, (n,) [rad or m].
 
@@ -101,7 +101,7 @@ class TrajectoryFollower:
         now
             Time [s].
         joint_names
-            Of the trajectory; all of the controller's, in any order.
+            Joints of the trajectory: all of the controller's, in any order.
         t
             Times of its points on the same clock, (N,) [s].
         q, v, a

@@ -381,12 +381,12 @@ def _urdf(rng, raw):
         elif kind == 3 and len(element):
             element.remove(rng.choice(list(element)))
         elif kind == 4 and len(element):
-            element.append(rng.choice(list(element)))
+            element.append(copy.deepcopy(rng.choice(list(element))))
         elif kind == 5:
             element.tag = rng.choice(['link', 'joint', 'inertial', 'limit', 'mass', 'robot',
                                       'mimic'])
         elif kind == 6:
-            element.append(rng.choice([e for e in elements if not len(e)]))
+            element.append(copy.deepcopy(rng.choice([e for e in elements if not len(e)])))
     return ElementTree.tostring(root)
 
 
