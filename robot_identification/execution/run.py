@@ -320,8 +320,7 @@ class Run:
         if not found.alike or found.position.behind < self._lag + BEHIND:
             return fault
         return Fault('speed_scaling', f'all joints fall behind the motion alike, which runs at '
-                         f'{found.position.rate:.2f} times its speed: speed scaling, or a pause')
-        return fault
+                     f'{found.position.rate:.2f} times its speed: speed scaling, or {HOLDS}')
 
     def _position(self, now: float) -> Position | None:
         """Return where the controller's reference is, None where it is not on our path."""
