@@ -23,7 +23,7 @@ import re
 from xml.etree import ElementTree
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 import pinocchio as pin
 from robot_identification.arm.balancers import Balancer
 from robot_identification.arm.drives import Drives
@@ -189,9 +189,9 @@ class Arm:
         return len(self.joint_names)
 
     @property
-    def measured(self) -> Array:
-        """For each joint whether its effort is measured, (n,) bool."""
-        return read_only([joint not in self.unmeasured for joint in self.joint_names], dtype=bool)
+    def measured(self) -> NDArray[np.bool_]:
+        """For each joint whether its effort is measured, (n,)."""
+        return np.array([joint not in self.unmeasured for joint in self.joint_names], dtype=bool)
 
     @property
     def prismatic(self) -> Array:

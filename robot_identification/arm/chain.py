@@ -150,12 +150,12 @@ def choose_chain(root: ElementTree.Element, origin: str, *, base: str | None = N
     if not chosen:
         raise ArmError(f'{origin} has no joint that moves'
                        + (f" between '{base or 'the base'}' and '{tip}'" if tip else ''))
-    names = tuple(joint.name for joint in chosen)
+    moving = tuple(joint.name for joint in chosen)
     locked |= {joint.name: reason for joint in tree.joints
-               if joint.moves and joint.name not in names}
+               if joint.moves and joint.name not in moving}
     movable = {joint.get('name') for joint in root.findall('joint')
                if joint.get('type') in MOVING}
-    return Chain(names, {name: why for name, why in locked.items() if name in movable})
+    return Chain(moving, {name: why for name, why in locked.items() if name in movable})
 
 
 def _only_arm(tree: _Tree, base: str | None, origin: str) -> list[_Joint]:

@@ -262,7 +262,9 @@ def _description(program: Program, kind: str, identifier: str, guid: str) -> str
                 variability='continuous', description=f'{MEANINGS[group]} of {joint}')
             if start:
                 variable.set('initial', 'exact')
-            ElementTree.SubElement(variable, 'Real', **({'start': '0'} if known or start else {}))
+            real = ElementTree.SubElement(variable, 'Real')
+            if known or start:
+                real.set('start', '0')
             if not known:
                 outputs.append(len(variables))
     structure = ElementTree.SubElement(root, 'ModelStructure')

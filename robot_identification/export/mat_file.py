@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 import io
 
 import numpy as np
@@ -72,5 +73,8 @@ def _column(values: object) -> np.ndarray:
     return np.array(values, dtype=float).reshape(-1, 1)
 
 
-def _cells(names: object) -> np.ndarray:
-    return np.array(list(names), dtype=object).reshape(-1, 1)  # type: ignore[call-overload]
+def _cells(names: Iterable[str]) -> np.ndarray:
+    cells = list(names)
+    out = np.empty((len(cells), 1), dtype=object)
+    out[:, 0] = cells
+    return out

@@ -106,7 +106,8 @@ def _body(parent: ElementTree.Element, body: Body, drive: dict[str, str]) -> Ele
         fullinertia=numbers([i[0, 0], i[1, 1], i[2, 2], i[0, 1], i[0, 2], i[1, 2]]))
     joint = ElementTree.SubElement(element, 'joint', name=body.joint,
                                    type='slide' if body.slides else 'hinge',
-                                   axis=numbers(body.axis), **drive)
+                                   axis=numbers(body.axis))
+    joint.attrib.update(drive)
     if np.isfinite(body.lower) and np.isfinite(body.upper):
         joint.set('range', numbers([body.lower, body.upper]))
     return element
@@ -133,7 +134,8 @@ def _tendons(root: ElementTree.Element, source: Source, drives: list[dict[str, s
     section = ElementTree.SubElement(root, 'tendon')
     for name, row, drive in zip(arm.element_names[arm.n:], arm.transmission[arm.n:],
                                 drives[arm.n:]):
-        fixed = ElementTree.SubElement(section, 'fixed', name=name, **drive)
+        fixed = ElementTree.SubElement(section, 'fixed', name=name)
+        fixed.attrib.update(drive)
         for joint, coefficient in zip(arm.joint_names, row):
             if coefficient != 0:
                 ElementTree.SubElement(fixed, 'joint', joint=joint, coef=repr(float(coefficient)))

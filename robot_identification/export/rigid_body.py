@@ -189,9 +189,10 @@ class RigidBody:
         return shift
 
     def _from_parent(self, i: int, x: Vector) -> Vector:
-        x, y, z = _apply(self.chain.rotations[i].T, x)
+        turned = _apply(self.chain.rotations[i].T, x)
         sine, cosine = self.turns[i]
-        return [cosine * x + sine * y, cosine * y - sine * x, z]
+        return [cosine * turned[0] + sine * turned[1], cosine * turned[1] - sine * turned[0],
+                turned[2]]
 
     def _rotate_to_parent(self, i: int, x: Vector) -> Vector:
         sine, cosine = self.turns[i]

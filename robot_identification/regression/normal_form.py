@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
+from numpy.typing import NDArray
 from robot_identification.arrays import Array, IndexArray, read_only
 from robot_identification.dynamics import BaseParameters
 from robot_identification.errors import EstimationError
@@ -98,8 +99,8 @@ class NormalForm:
         return len(self.factors)
 
     @property
-    def measured(self) -> Array:
-        """Which joints have efforts, (n,) bool; the rows of the others are zero."""
+    def measured(self) -> NDArray[np.bool_]:
+        """Which joints have efforts, (n,); the rows of the others are zero."""
         return self.base.structure.arm.measured
 
     def rss(self, beta: Array) -> Array:

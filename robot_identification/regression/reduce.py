@@ -158,7 +158,7 @@ def joint_columns(base: BaseParameters) -> tuple[IndexArray, ...]:
     A joint whose effort is not measured has none, and its torque is zero: its rows say nothing.
     """
     structure = base.structure
-    support = structure.support[:, base.columns] & structure.arm.measured[:, None]
+    support = structure.support[:, base.columns] * structure.arm.measured[:, None]
     return tuple(np.flatnonzero(row) for row in support)
 
 

@@ -202,4 +202,5 @@ def _recorded(plant: Plant, readings: list[Reading], start: float, name: str) ->
     effort = published_effort(arm, torque, q)
     q, v = published_position(arm, q, v)
     return Recording(np.array([reading.t for reading in readings]) - start, q, v=v,
-                     joint_names=arm.joint_names, name=name, **effort)
+                     joint_names=arm.joint_names, name=name, tau=effort.get('tau'),
+                     current=effort.get('current'))
