@@ -256,9 +256,8 @@ class TermSelection:
             gains = np.sum((now.rss - scored.rss) / safe, axis=1)    # (folds,)
             gain, doubt = float(gains.mean()), float(gains.std(ddof=1) / np.sqrt(self.folds))
             worth = float(np.sum((now.rss - scored.rss).mean(axis=0) / plain))
-            enough = (gain > SMALLEST_GAIN and worth > WORTHWHILE) if added > 0 else (
-                gain > SETTLED)
-            if enough and gain > doubt:
+            if (gain > max(SMALLEST_GAIN, doubt) and worth > WORTHWHILE if added > 0
+                    else gain > SETTLED):
                 evidence = now.cost - scored.cost - added if added > 0 else np.inf
                 found.append(_Trial(e, change, terms, gain, evidence))
         return found
