@@ -51,6 +51,7 @@ from robot_identification.estimation import (
     get_estimator,
 )
 from robot_identification.estimation.block_covariance import widened
+from robot_identification.estimation.payload import payload_covariance
 from robot_identification.estimation.tilt import estimate_tilt, stand, Tilt
 from robot_identification.recording import load_recording, Recording
 from robot_identification.signals import check_effort, EffortCheck, judged, process, Samples
@@ -429,8 +430,6 @@ def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds,
 
 def _information(recordings: Sequence[Recording], samples: Sequence[Samples], estimate: Estimate,
                  consistent: ConsistentEstimate) -> dict[str, Any]:
-    first = 10 * (consistent.structure.arm.n - 1)
-    last = slice(first, first + 10)
     return {
         'estimator': estimate.estimator,
         'recordings': [recording.name for recording in recordings],
@@ -439,8 +438,9 @@ def _information(recordings: Sequence[Recording], samples: Sequence[Samples], es
         'rows_per_joint': int(estimate.rows[0]),
         'condition_number': float(estimate.condition_number),
         'status': estimate.status,
-        'last_link_covariance': [
-            [float(x) for x in row] for row in consistent.covariance[last, last]],
+        'payload_covariance': [[float(x) for x in row] for row in payload_covariance(
+            consistent.structure, consistent.covariance,
+            *(np.concatenate([getattr(part, name) for part in samples]) for name in 'qva'))],
         'smallest_pseudo_inertia_eigenvalue': {
             joint: float(value)
             for joint, value in zip(consistent.structure.arm.joint_names, consistent.certificate)},

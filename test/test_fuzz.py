@@ -19,6 +19,7 @@ from pathlib import Path
 import subprocess
 import sys
 
+from fuzzers import FUZZERS
 import pytest
 
 RUN = Path(__file__).parent / 'fuzz' / 'run.py'
@@ -42,9 +43,4 @@ def test_spoiled_files_are_refused_or_read(reader):
 
 
 def test_no_reader_is_forgotten():
-    sys.path.insert(0, str(RUN.parent))
-    try:
-        from fuzzers import FUZZERS
-    finally:
-        sys.path.remove(str(RUN.parent))
     assert tuple(FUZZERS) == READERS

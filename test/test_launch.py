@@ -36,10 +36,8 @@ GENERIC = ('identify', *PARTS)
 CLOSED = ('sim', 'command_interface', 'transport', 'autostart', 'online', 'use_sim_time',
           'state_publisher', 'spawn_controller')
 VENDORS = {    # arguments of the vendors' own launch files that are passed on, besides robot_ip
-    'ur5e': ('ur_robot_driver/ur_control.launch.py', 'scaled_joint_trajectory_controller',
-             {'ur_type', 'headless_mode', 'use_currents_as_efforts', 'launch_rviz'}),
-    'ur10e': ('ur_robot_driver/ur_control.launch.py', 'scaled_joint_trajectory_controller',
-              {'ur_type', 'headless_mode', 'use_currents_as_efforts', 'launch_rviz'}),
+    'ur': ('ur_robot_driver/ur_control.launch.py', 'scaled_joint_trajectory_controller',
+           {'ur_type', 'headless_mode', 'use_currents_as_efforts', 'launch_rviz'}),
     'fr3': ('franka_bringup/franka.launch.py', 'fr3_arm_controller',
             {'robot_type', 'load_gripper', 'use_fake_hardware'}),
     'xarm7': ('xarm_controller/xarm7_control_rviz_display.launch.py', 'xarm7_traj_controller',
@@ -92,11 +90,8 @@ def executables():
     return {script.split(' = ')[0] for script in scripts}
 
 
-def test_there_are_generic_files_and_one_for_each_robot():
-    config = shared_folder('config')
-    controlled = {name for name in robot_files()
-                  if (config / f'{name}_controllers.yaml').is_file()}
-    assert set(FILES) == {*GENERIC, *controlled}
+def test_there_are_generic_files_and_one_for_each_driver():
+    assert set(FILES) == {*GENERIC, *VENDORS}
 
 
 @every_file
@@ -172,7 +167,11 @@ def test_files_of_robots_only_include_the_generic_one(name):
     assert "'launch', 'identify.launch.py'" in ast.unparse(include)
     values = next(node for node in ast.walk(include) if isinstance(node, ast.Dict))
     passed = {key.value: value for key, value in zip(values.keys, values.values)}
-    assert passed['robot'].value == name
+    robots = ([passed['robot'].value] if isinstance(passed['robot'], ast.Constant)
+              else arguments(name)['ur_type']['choices'])
+    assert set(robots) <= set(robot_files())
+    config = shared_folder('config')
+    assert all((config / f'{robot}_controllers.yaml').is_file() for robot in robots)
     assert set(passed) <= set(arguments('identify'))
 
 

@@ -89,7 +89,7 @@ def test_without_a_payload_the_verdict_is_none(seed):
 def test_a_model_that_knows_its_own_uncertainty_is_slower_to_see_a_payload():
     arm = chain(['a', 'b', 'c'])
     wide = dataclasses.replace(frozen(arm), information={
-        'last_link_covariance': (0.2 ** 2 * np.eye(10)).tolist()})
+        'payload_covariance': (0.2 ** 2 * np.eye(10)).tolist()})
     found = identify_payload(wide, recording(arm, 3, 0.2 * BODY))
     assert found.verdict in ('none', 'undetermined') and found.detectable > 0.59
     assert identify_payload(wide, recording(arm, 3, BODY)).verdict == 'found'

@@ -218,15 +218,6 @@ def test_positive_emotions_accept_worse_nests_and_never_give_up_the_best():
     assert get_search('cs')._accept(old, new, 0.5).tolist() == [False, False, False, True]
 
 
-def test_learning_probabilities_and_inertia_of_elpidso_are_those_of_the_paper():
-    from robot_identification.papers.searches import elpidso
-    assert elpidso.inertia(1.0) == pytest.approx(0.9, abs=2e-3)
-    assert elpidso.inertia(0.0) == pytest.approx(0.4)
-    learning = elpidso.learning_probabilities(20)
-    assert learning[0] == pytest.approx(0.05) and learning[-1] == pytest.approx(0.5)
-    assert np.all(np.diff(learning) > 0)
-
-
 def test_wrong_requests_end_with_a_sentence(monkeypatch):
     with pytest.raises(UnknownNameError, match=r"no search 'bees'; there is: .*abc"):
         get_search('bees')

@@ -65,11 +65,11 @@ def find_urdf(name: str, folder: Path) -> Path:
         candidates = [examples / name[len(EXAMPLES):]]
     else:
         beside = folder / Path(name).expanduser()
-        if beside.is_file():
+        if os.path.isfile(beside):
             return beside
         candidates = [beside, shared_folder('urdf') / name]
     for candidate in candidates:
-        if candidate.is_file():
+        if os.path.isfile(candidate):
             return candidate
     raise ArmError(f"there is no URDF '{name}'; looked for: {', '.join(map(str, candidates))}")
 

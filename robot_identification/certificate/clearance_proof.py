@@ -29,7 +29,6 @@ from numpy.typing import NDArray
 from robot_identification.arrays import Array
 from robot_identification.certificate.geometry import Scene, Shape
 from robot_identification.certificate.segments import Segments
-from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.errors import MissingDependencyError
 from robot_identification.motion import Trajectory
 
@@ -116,8 +115,8 @@ class _Prover:
             raise MissingDependencyError('coal', 'the proof of collisions') from error
         self._coal, self.trajectory, self.scene = coal, trajectory, scene
         self.segments = Segments.of(trajectory).joined(JOINED)
-        self._bodies = [_body(coal, shape) for shape in scene.shapes]
-        self._reach = _reaches(scene, self.segments.bounds[0].max(axis=0))    # (P, n)
+        self._bodies = [coal_body(coal, shape) for shape in scene.shapes]
+        self._reach = scene.reach(self.segments.bounds[0].max(axis=0))    # (P, n)
         self.smallest, self.where, self.checks = np.inf, (0, 0.0), 0
 
     def room(self, t: Array, pair: Indices, clearance: float, h: Array,
@@ -178,7 +177,7 @@ class _Prover:
         return float(coal.distance(*placed, coal.DistanceRequest(), coal.DistanceResult()))
 
 
-def _body(coal: Any, shape: Shape) -> tuple[Any, Array, Array]:
+def coal_body(coal: Any, shape: Shape) -> tuple[Any, Array, Array]:
     """Coal's form of a shape, and where it lies in the joint's frame."""
     ends = shape.vertices
     if len(ends) == 1:
@@ -194,25 +193,3 @@ def _body(coal: Any, shape: Shape) -> tuple[Any, Array, Array]:
     for vertex in ends:
         points.append(np.array(vertex))
     return coal.Convex.convexHull(points, True, 'Qt'), np.eye(3), np.zeros(3)
-
-
-def _reaches(scene: Scene, furthest: Array) -> Array:
-    """How far a unit of each joint can carry the points of one body towards the other, (P, n)."""
-    reach = np.zeros((len(scene.pairs), len(scene.tree.parents)))
-    for p, pair in enumerate(scene.pairs):
-        first, second = (_chain(scene.tree, scene.shapes[int(i)], furthest) for i in pair)
-        for joint in first.keys() ^ second.keys():
-            reach[p, joint] = first.get(joint, second.get(joint, 0.0))
-    return reach
-
-
-def _chain(tree: Kinematics, shape: Shape, furthest: Array) -> dict[int, float]:
-    """Joints that carry a shape, with the largest distance from them; 1 for a slide."""
-    reach, distance, joint = {}, shape.reach, shape.link
-    while joint >= 0:
-        slides = bool(tree.prismatic[joint])
-        reach[joint] = 1.0 if slides else distance
-        distance += float(np.linalg.norm(tree.translations[joint]))
-        distance += furthest[joint] if slides else 0.0
-        joint = int(tree.parents[joint])
-    return reach

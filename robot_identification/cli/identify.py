@@ -21,7 +21,7 @@ from typing import Annotated, Any
 from robot_identification.arm import load_arm
 from robot_identification.console import AsJson, emit, Force, out, progress, read_told, Robot
 from robot_identification.dynamics import load_model
-from robot_identification.errors import ModelFileError
+from robot_identification.errors import ConfigurationError, ModelFileError
 from robot_identification.estimation import load_limits, read_settings
 from robot_identification.estimation.consistent import RELATIVE_DEVIATION
 from robot_identification.excitation import load_excitation
@@ -43,6 +43,7 @@ from robot_identification.reporting import (
     verdict_summary,
     write_report,
 )
+from robot_identification.signals.differentiation import PERIODIC_METHODS
 from robot_identification.validation import prediction_csv, Thresholds
 import typer
 
@@ -58,6 +59,14 @@ Decimation = Annotated[float | None, typer.Option(
     help='Of the parallel decimation [Hz]; chosen from the data when not given.')]
 Method = Annotated[str, typer.Option(
     help='How velocities are made: butterworth, smoothing, fourier or spectral.')]
+Harmonics = Annotated[int | None, typer.Option(
+    help='Harmonics of 1/period that the methods fourier and spectral keep; those below the '
+    'cut-off when not given.')]
+Basis = Annotated[str | None, typer.Option(
+    help='Series that the method fourier fits: ffs, or mfs (with a quintic); ffs when not given.')]
+Passes = Annotated[int | None, typer.Option(
+    '--smoothing-passes', help='Passes of the method smoothing (five-point cubic); from the '
+    'cut-off when not given.')]
 Period = Annotated[float | None, typer.Option(
     help='Of the motion [s]; found in the data when not given.')]
 
@@ -96,6 +105,9 @@ def identify(
     decimation_cutoff: Decimation = None,
     method: Method = 'butterworth',
     period: Period = None,
+    harmonics: Harmonics = None,
+    basis: Basis = None,
+    smoothing_passes: Passes = None,
     average: Annotated[bool, typer.Option(
         '--average', help='Fit the mean over all periods.')] = False,
     force: Force = False,
@@ -109,7 +121,8 @@ def identify(
     executed = None if excitation is None else load_excitation(excitation)
     fitted = [read_told(path, arm, window) for path in recordings]
     others = [read_told(path, arm, held_out_window) for path in held_out or []]
-    processing = _processing(cutoff, decimation_cutoff, method, period)
+    processing = _processing(cutoff, decimation_cutoff, method, period, harmonics, basis,
+                             smoothing_passes)
     if average:
         processing['average'] = True
     consistency: dict[str, Any] = {'distance': prior, 'deviation': prior_deviation}
@@ -142,6 +155,9 @@ def validate(
     decimation_cutoff: Decimation = None,
     method: Method = 'butterworth',
     period: Period = None,
+    harmonics: Harmonics = None,
+    basis: Basis = None,
+    smoothing_passes: Passes = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -152,7 +168,8 @@ def validate(
     measured = read_told(recording, identified.arm, window)
     validation = run_validation(
         identified, measured, thresholds=thresholds,
-        processing=_processing(cutoff, decimation_cutoff, method, period))
+        processing=_processing(cutoff, decimation_cutoff, method, period, harmonics, basis,
+                               smoothing_passes))
     if csv is not None:
         write_text(csv, prediction_csv(validation.t, validation.torque,
                                        identified.arm.joint_names))
@@ -182,6 +199,18 @@ def report(
 
 
 def _processing(cutoff: float | None, decimation_cutoff: float | None, method: str,
-                period: float | None) -> dict[str, Any]:
+                period: float | None, harmonics: int | None, basis: str | None,
+                passes: int | None) -> dict[str, Any]:
+    """Return the options of `process`, and refuse those that its method does not use."""
+    for option, value, methods in (('--harmonics', harmonics, PERIODIC_METHODS),
+                                   ('--basis', basis, ('fourier',)),
+                                   ('--smoothing-passes', passes, ('smoothing',))):
+        if value is not None and method not in methods:
+            raise ConfigurationError(
+                f"{option} is used by the method {' and '.join(methods)}, not by '{method}'; "
+                f'add --method {methods[0]}')
+        if isinstance(value, int) and value < 1:
+            raise ConfigurationError(f'{option} must be 1 or more, not {value}')
+    given: dict[str, Any] = {'harmonics': harmonics, 'basis': basis, 'smoothing_passes': passes}
     return {'cutoff': cutoff, 'decimation_cutoff': decimation_cutoff, 'method': method,
-            'period': period}
+            'period': period, **{key: value for key, value in given.items() if value is not None}}

@@ -29,7 +29,7 @@ from robot_identification.arm import (
 from robot_identification.arm.arm import Arm
 from robot_identification.console import AsJson, emit, out
 from robot_identification.errors import ConfigurationError
-from robot_identification.files import write_text
+from robot_identification.files import check_outputs, ROBOT_YAML, write_text
 import typer
 import yaml
 
@@ -67,6 +67,7 @@ def init(
     target = output or Path(f'{stem}.yaml')
     if target.exists() and not force:
         raise ConfigurationError(f"'{target}' exists; give another --output, or --force")
+    check_outputs([(target, ROBOT_YAML)], (urdf, joint_limits), force=force)
     if acceleration is not None and not 0 < acceleration < float('inf'):
         raise ConfigurationError(f'--acceleration must be above zero, not {acceleration:g}')
     options = TemplateOptions(

@@ -35,6 +35,7 @@ from robot_identification.design.options import DesignOptions
 from robot_identification.design.problem import Problem
 from robot_identification.design.proven_motion import best_proven
 from robot_identification.design.search import Report, search
+from robot_identification.dynamics.parallel import single_threaded_blas
 from robot_identification.dynamics.regressor import joint_torque_regressor
 from robot_identification.errors import ExcitationError
 from robot_identification.motion import motion_limits, Series, Trajectory
@@ -93,10 +94,12 @@ def design(arm: Arm, options: DesignOptions | None = None, *,
     problem = build_problem(arm, asked, limits, scene=scene, earlier=earlier)
     left = (None if budget is None
             else max(LEAST * budget, SEARCHING * budget - (time.monotonic() - began)))
-    minima = search(problem, OPTIMISERS[asked.optimiser], asked.starts, asked.seed, left,
-                    asked.good_enough, progress, asked.workers)
-    proven = best_proven(problem, minima, lambda: budget is not None
-                         and time.monotonic() - began > budget)
+    # matrices are small: threads of BLAS cost three times the processor time that they share
+    with single_threaded_blas():
+        minima = search(problem, OPTIMISERS[asked.optimiser], asked.starts, asked.seed, left,
+                        asked.good_enough, progress, asked.workers)
+        proven = best_proven(problem, minima, lambda: budget is not None
+                             and time.monotonic() - began > budget)
     columns, trajectory = problem.objective.columns, proven.trajectory
     rank = columns.rank if asked.drives == 'none' else Columns(arm).rank
     value = problem.objective.evaluate(trajectory.coefficients).value

@@ -128,6 +128,23 @@ def regressor_vjp_rows(q, v, a, parents, rotations, translations, axes, prismati
     the wrench of link i per parameter. Forward: axes, velocities and accelerations of the links.
     Reverse: their adjoints walk back to the base; a vector X m that came from the parent turns
     with the joint as (X m) x S, for revolute and prismatic joints alike.
+
+    With X_i the transform from parent p to link i, S_i the axis of the joint and x the product of
+    motions, (R. Featherstone, "Rigid Body Dynamics Algorithms", 2008, chapter 2), forward
+
+        V_i = X_i V_p + S_i v_i,    A_i = X_i A_p + S_i a_i + (V_i x S_i) v_i,
+        J_ij = X_i J_pj,            J_ii = S_i,
+
+    where A of the base is minus gravity. With bars for the derivatives of the sum, those that
+    `_pair` gives for the entries J_ij . B_i(V_i, A_i) go from the last link to the base:
+
+        Vbar_i += adjoint of V -> (V x S_i) v_i, at Abar_i,
+        ga_i = S_i . Abar_i,        gv_i = S_i . Vbar_i + (V_i x S_i) . Abar_i,
+        gq_i = Vbar_i . (X_i V_p x S_i) + Abar_i . (X_i A_p x S_i)
+               + sum over j of Jbar_ij . (X_i J_pj x S_i),
+        Vbar_p += X_i' Vbar_i,      Abar_p += X_i' Abar_i,      Jbar_pj += X_i' Jbar_ij.
+
+    `test_regressor_gradient.py` holds all three against finite differences.
     """
     n = parents.size
     S = np.zeros((n, 6))

@@ -297,7 +297,10 @@ def load_model(path: str | Path) -> IdentifiedModel:
         raise ModelFileError(f"'{path}' is not a model file of the schema {SCHEMA} "
                              f'(it says: {found})')
     FILE(content, f"the model file '{path}'")
-    sealed = _check_digest(content, path)
+    try:
+        sealed = _check_digest(content, path)
+    except TypeError as error:    # keys that are not text cannot be put in order
+        raise ModelFileError(f"the model file '{path}' is damaged: {error}") from error
     try:
         arm = arm_from_mapping(content['arm'], folder=path.parent, origin=f"the model '{path}'")
         later = {}

@@ -26,6 +26,7 @@ from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import (
     base_parameters,
     IdentifiedModel,
+    inverse_dynamics,
     joint_torque_regressor,
     smallest_eigenvalues,
 )
@@ -45,6 +46,8 @@ SIGNIFICANT = 3.0
 NOTICEABLE = 0.5
 """Payload, as a part of the last link's mass, that a motion must be able to show before it may say
 that there is none."""
+STATES = 300
+"""Of a motion over which the model's errors are turned into those of a payload."""
 BLOCKS = 24
 """Blocks of time of a motion; more than twice the ten parameters."""
 REACH = 0.1
@@ -71,7 +74,7 @@ class PayloadEstimate:
         zeros when there is no payload.
     covariance
         Of the free estimate, (10, 10), with errors that are correlated in time and those of the
-        model's own last link; of combinations that the motion does not determine it is that of
+        model's own parameters; of combinations that the motion does not determine it is that of
         the prior.
     certificate
         Smallest eigenvalue of the pseudo-inertia; positive where there is a payload.
@@ -190,11 +193,44 @@ def identify_payload(
     return _judged_payload(model, np.concatenate(columns), np.concatenate(difference))
 
 
+def payload_covariance(structure: ModelStructure, covariance: Array, q: Array, v: Array,
+                       a: Array) -> Array:
+    """
+    Return the covariance that a model's own errors give to the parameters of a payload, (10, 10).
+
+    Errors of the model's parameters make errors of torque over a motion, and the payload that
+    comes nearest to those is what would be found although nothing is carried. Parameters that no
+    torque depends on do not count.
+
+    Parameters
+    ----------
+    structure
+        Of the model.
+    covariance
+        Of its standard parameters.
+    q, v, a
+        States of an ordinary motion, (N, n).
+
+    """
+    step = max(1, len(q) // STATES)
+    q, v, a = (np.ascontiguousarray(x[::step]) for x in (q, v, a))
+    load = inverse_dynamics(structure.arm, q, v, a)
+    columns = structure.columns(q, v, a, load).reshape(q.size, -1)
+    payload = joint_torque_regressor(structure.arm, q, v, a)[:, :, -10:].reshape(q.size, 10)
+    scale = np.array([1.0, *[REACH] * 3, *[REACH ** 2] * 6])
+    payload = payload * scale
+    change = scale[:, None] * np.linalg.solve(
+        payload.T @ payload + np.eye(10) * 1e-9 * np.trace(payload.T @ payload),
+        payload.T @ columns)
+    result: Array = change @ covariance @ change.T
+    return result
+
+
 def _judged_payload(model: IdentifiedModel, rows: Array, target: Array) -> PayloadEstimate:
     noise = _noise(rows, target)
     matrix, right = rows / noise[:, None], target / noise
     free, covariance = _free_body(matrix, right)
-    known = model.information.get('last_link_covariance')
+    known = model.information.get('payload_covariance')
     if known is not None:
         covariance = covariance + np.array(known, dtype=float)
     mass, deviation = float(free[0]), float(np.sqrt(covariance[0, 0]))

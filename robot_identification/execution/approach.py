@@ -72,7 +72,7 @@ def check_approach(arm: Arm, requirements: Requirements, q: Array, start: Array)
     arm
         The arm.
     requirements
-        Of the excitation.
+        What the excitation was certified for.
     q, start
         Both ends, (n,) [rad or m].
 

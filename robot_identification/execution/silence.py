@@ -59,7 +59,7 @@ class Silence:
         heard
             Whether joint states have arrived since the last look.
         age
-            Of the newest joint state [s].
+            Age of the newest joint state [s].
         passed
             Since the last look, on a clock that never stops [s].
 

@@ -37,7 +37,7 @@ def ramp_up(evaluate: Evaluate, at: float, duration: float) -> Evaluate:
     at
         Where the other motion takes over [s].
     duration
-        Of the ramp [s].
+        Duration of the ramp [s].
 
     """
     def ramp(t: Array) -> Motion:

@@ -15,11 +15,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 import math
 from typing import Any, TypeAlias
 
-CALLS = {
+CALLS: dict[str, Callable[..., float]] = {
     'sin': math.sin, 'cos': math.cos, 'tan': math.tan, 'exp': math.exp, 'log': math.log,
     'tanh': math.tanh, 'sinh': math.sinh, 'cosh': math.cosh, 'atan': math.atan,
     'sqrt': math.sqrt, 'cbrt': lambda x: math.copysign(abs(x) ** (1 / 3), x),

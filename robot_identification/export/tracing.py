@@ -75,13 +75,13 @@ class Symbols(np.ndarray):
         if graph is not None:
             self.graph = graph
 
-    def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        if function is np.matmul and method == '__call__' and not options:
+    def __array_ufunc__(self, ufunc: Any, method: Any, *inputs: Any, **options: Any) -> Any:
+        if ufunc is np.matmul and method == '__call__' and not options:
             return self._matmul(*inputs)
-        if method != '__call__' or options or function not in RULES:
-            raise NotTraceableError(f'{function.__name__} is not followed')
-        rule, graph = RULES[function], self._graph(inputs)
-        arrays = np.broadcast_arrays(*(np.asarray(x, dtype=object) for x in inputs))
+        if method != '__call__' or options or ufunc not in RULES:
+            raise NotTraceableError(f'{ufunc.__name__} is not followed')
+        rule, graph = RULES[ufunc], self._graph(inputs)
+        arrays: Any = np.broadcast_arrays(*(np.asarray(x, dtype=object) for x in inputs))
         result = np.empty(arrays[0].shape, dtype=object)
         for place in np.ndindex(result.shape):
             result[place] = rule(graph, *(graph.node(x[place]) for x in arrays))
@@ -90,7 +90,8 @@ class Symbols(np.ndarray):
     def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
         if function is np.where and len(arguments) == 3:
             graph = self._graph(arguments)
-            arrays = np.broadcast_arrays(*(np.asarray(x, dtype=object) for x in arguments))
+            arrays: Any = np.broadcast_arrays(*(np.asarray(x, dtype=object)
+                                                for x in arguments))
             result = np.empty(arrays[0].shape, dtype=object)
             for place in np.ndindex(result.shape):
                 result[place] = graph.call('select', *(graph.node(x[place]) for x in arrays))

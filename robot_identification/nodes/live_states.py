@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Positions and torques of an arm while they arrive, from whenever its robot is there."""
+"""Positions and torques of an arm as they arrive; the robot may start later."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A node as a process: it starts with a sentence where it cannot, and ends cleanly on SIGINT."""
+"""A node as a process: says in a sentence why it cannot start, and ends cleanly on SIGINT."""
 
 from __future__ import annotations
 

@@ -11,34 +11,72 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The command that reproduces a paper's comparison."""
+"""The commands of the papers: study and studies."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TYPE_CHECKING
 
 from rich.table import Table
+from robot_identification.arm import load_arm
 from robot_identification.console import AsJson, emit, Force, out, progress
+from robot_identification.errors import ConfigurationError
 from robot_identification.files import check_output_folder
 from robot_identification.papers.study_report import STUDY_FILES, write_study
+from robot_identification.recording import load_recording
 import typer
+
+if TYPE_CHECKING:
+    from robot_identification.papers.studies import Table as StudyTable
+
+STYLES = {'holds': 'green', 'does not hold': 'yellow', 'undecided': 'cyan'}
 
 
 def study(
-    name: Annotated[str, typer.Argument(metavar='NAME', help='See `studies`.')],
+    name: Annotated[str | None, typer.Argument(
+        metavar='[NAME]', help='See `studies`; the beginning of a name is enough.')] = None,
+    every: Annotated[bool, typer.Option(
+        '--all', help='Run every study; those that the folder holds already are kept.')] = False,
     output: Annotated[Path | None, typer.Option(
-        '--output', '-o', help='Folder for study.html and study.json; results/NAME when not '
-        'given.')] = None,
+        '--output', '-o', help='Folder for study.html and study.json; results/NAME (with --all '
+        'results/studies) when not given.')] = None,
+    docs: Annotated[Path | None, typer.Option(
+        help='With --all: write the page studies.md, its pictures and the stored run into this '
+        'folder.')] = None,
+    recording: Annotated[Path | None, typer.Option(
+        help="With the survey: compare its methods on your arm's recording instead.")] = None,
+    robot: Annotated[str | None, typer.Option(
+        metavar='ROBOT', help='Name or YAML of the robot of --recording.')] = None,
     quick: Annotated[bool, typer.Option(
         '--quick', help='Fewer runs, to see that it works; the figures mean little.')] = False,
-    seed: Annotated[int, typer.Option(help='Of everything that is drawn.')] = 0,
+    seed: Annotated[int, typer.Option(help='First seed of everything that is drawn.')] = 0,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Reproduce the comparison of a paper on a simulated arm, and say which claims hold."""
-    from robot_identification.papers.studies import run_study
+    if every != (name is None):
+        raise ConfigurationError('name a study (see `studies`), or give --all')
+    if docs is not None and not every:
+        raise ConfigurationError('--docs writes the page of all studies; give --all with it')
+    if (recording is None) != (robot is None):
+        raise ConfigurationError('--recording and --robot go together')
+    if every and recording is not None:
+        raise ConfigurationError('--recording goes with the survey, not with --all')
+    if recording is not None and robot is not None and name is not None:
+        _own_recording(name, robot, recording, seed, as_json)
+    elif name is not None:
+        _one(name, output, quick, seed, as_json, force)
+    else:
+        _all(output or Path('results/studies'), docs, quick, seed, as_json, force)
 
+
+def _one(name: str, output: Path | None, quick: bool, seed: int, as_json: bool,
+         force: bool) -> None:
+    from robot_identification.papers.studies import run_study, study_name
+
+    name = study_name(name)
     folder = output or Path('results') / name
     check_output_folder(folder, STUDY_FILES, STUDY_FILES[0], (), force=force)
     with progress(as_json) as tell:
@@ -50,17 +88,70 @@ def study(
                                                 'tables')}, 'report': str(page)})
         return
     for part in result.tables:
-        shown = Table(title=f'{part.title} ({part.source})')
-        for head in part.heads:
-            shown.add_column(head)
-        for row in part.rows:
-            shown.add_row(*(cell if isinstance(cell, str) else f'{cell:.4g}' for cell in row))
-        out.print(shown)
-    for claim in result.claims:
-        verdict = '[green]holds[/green]' if claim.holds else '[yellow]does not hold[/yellow]'
-        out.print(f'{verdict}: ', end='')
-        out.print(f'{claim.text} ({claim.evidence})', markup=False)
+        _print_table(part)
+    _print_claims(contents['claims'])
     out.print(f'wrote {page}', markup=False)
+
+
+def _all(directory: Path, docs: Path | None, quick: bool, seed: int, as_json: bool,
+         force: bool) -> None:
+    from robot_identification.papers.stored_run import run_all
+    from robot_identification.papers.studies import STUDIES
+    from robot_identification.papers.studies_page import PAGE, RUN, write_page
+
+    for name in STUDIES:
+        check_output_folder(directory / name, STUDY_FILES, STUDY_FILES[0], (), force=force)
+    if docs is not None:
+        check_output_folder(docs, (PAGE, RUN), RUN, (), force=force)
+    with progress(as_json) as tell:
+        run = run_all(directory, quick, seed, tell)
+    page = None if docs is None else write_page(run, docs)
+    if as_json:
+        emit({'directory': str(directory), 'page': None if page is None else str(page),
+              'claims': {s['study']: s['claims'] for s in run['studies']}})
+        return
+    for part in run['studies']:
+        out.print(f"{part['study']}, {part['processor_seconds']:.0f} s of processor time",
+                  style='bold', markup=False)
+        _print_claims(part['claims'])
+    out.print(f'wrote {directory}' if page is None else f'wrote {directory} and {page}',
+              markup=False)
+
+
+def _own_recording(name: str, robot: str, recording: Path, seed: int, as_json: bool) -> None:
+    from robot_identification.papers.studies import study_name
+    from robot_identification.papers.studies.own_recording import survey_recording
+
+    if study_name(name) != 'survey_er20':
+        raise ConfigurationError('--recording goes with the survey: study survey --recording '
+                                 'FILE --robot ROBOT')
+    arm = load_arm(robot)
+    with progress(as_json) as tell:
+        tables = survey_recording(arm, load_recording(recording, arm), seed, tell)
+    if as_json:
+        emit({'tables': [{'title': t.title, 'note': t.note, 'heads': t.heads, 'rows': t.rows}
+                         for t in tables]})
+        return
+    for part in tables:
+        _print_table(part)
+
+
+def _print_table(part: StudyTable) -> None:
+    shown = Table(title=f'{part.title} ({part.source})')
+    for head in part.heads:
+        shown.add_column(head)
+    for row in part.rows:
+        shown.add_row(*(cell if isinstance(cell, str) else f'{cell:.4g}' for cell in row))
+    out.print(shown)
+    if part.note:
+        out.print(part.note, markup=False)
+
+
+def _print_claims(claims: Sequence[Mapping[str, Any]]) -> None:
+    for claim in claims:
+        out.print(claim['verdict'], style=STYLES[claim['verdict']], end=': ')
+        out.print(f"{claim['claim']} ({claim['evidence']}; effect {claim['effect']:.2g}, p = "
+                  f"{claim['p']:.2g}, n = {claim['n'][0]} and {claim['n'][1]})", markup=False)
 
 
 def studies(as_json: AsJson = False) -> None:

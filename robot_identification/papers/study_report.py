@@ -90,9 +90,11 @@ def _warnings(contents: Mapping[str, Any]) -> list[Html]:
 
 
 def _claims(contents: Mapping[str, Any], title: str, anchor: str, ours: bool) -> Html:
-    rows = [(c['claim'], tag('b', 'holds' if c['holds'] else 'does not hold'), c['evidence'])
+    rows = [(c['claim'], tag('b', c['verdict']), numeric(c['effect'], 3), numeric(c['p'], 2),
+             ' and '.join(map(str, c['n'])), c['evidence'])
             for c in contents['claims'] if c['ours'] == ours]
-    return _section(title, anchor, table(('claim', 'here', 'evidence'), rows)) if rows else Html()
+    return _section(title, anchor, table(
+        ('claim', 'here', 'effect', 'p', 'n', 'evidence'), rows)) if rows else Html()
 
 
 def _section(title: str, anchor: str, *children: object) -> Html:

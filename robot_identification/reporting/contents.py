@@ -34,7 +34,7 @@ from robot_identification.reporting.parameter_contents import (
     standard_parameter_contents,
 )
 from robot_identification.signals import Samples
-from robot_identification.validation import Finding, HeldOut, Thresholds, Verdict
+from robot_identification.validation import Finding, HeldOut, next_steps, Thresholds, Verdict
 
 SCHEMA = 'robot_identification/results/1'
 CONFIDENCE = 0.95
@@ -60,6 +60,7 @@ def contents(result: IdentificationResult, excitation: Excitation | None = None)
         'software': software(),
         'arm': _arm(result.arm),
         'verdict': verdict_contents(result.arm, result.verdict),
+        'next_steps': next_steps(result.arm, result.verdict, auto=result.choice is not None),
         'fit': [_evaluation(h, result.arm, result.verdict.thresholds) for h in result.fitted],
         'estimate': _estimate(result),
         'delay': _delay(result),
@@ -129,7 +130,8 @@ def verdict_contents(arm: Arm, verdict: Verdict) -> dict[str, Any]:
     """
     limits = verdict.thresholds
     content: dict[str, Any] = plain({
-        'passed': verdict.passed, 'reasons': verdict.reasons, 'notes': verdict.notes,
+        'passed': verdict.passed, 'status': verdict.status, 'reasons': verdict.reasons,
+        'notes': verdict.notes,
         'thresholds': {name: getattr(limits, name) for name in ('overall', 'joint', 'rated')},
         'held_out': [_evaluation(h, arm, limits) for h in verdict.held_out],
         'alarms': [finding.sentence for finding in verdict.alarms],

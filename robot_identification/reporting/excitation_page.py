@@ -91,15 +91,19 @@ def _heading(excitation: Excitation) -> Html:
 
 def _certificate(excitation: Excitation) -> Html:
     claims = excitation.certificate.claims
-    rows = [tag('tr', tag('td', claim.quantity), tag('td', number(claim.bound)),
-                tag('td', number(claim.limit)), tag('td', claim.unit), tag('td', claim.detail),
-                tag('td', 'proven' if claim.holds else 'NOT proven',
-                    class_='good' if claim.holds else 'bad'), tag('td', claim.method))
-            for claim in claims]
-    head = tag('tr', *(tag('th', name) for name in (
-        'quantity', 'bound', 'limit', 'unit', 'nearest to it', 'at all times', 'how')))
+    names = ('quantity', 'bound', 'limit', 'unit', 'nearest to it', 'at all times', 'how')
+    rows = []
+    for claim in claims:
+        values = (claim.quantity, number(claim.bound), number(claim.limit), claim.unit,
+                  claim.detail, 'proven' if claim.holds else 'NOT proven', claim.method)
+        tones = dict.fromkeys(names, '')
+        tones['at all times'] = 'good' if claim.holds else 'bad'
+        rows.append(tag('tr', *(tag('td', tag('span', value), data_label=name, class_=tones[name])
+                                for name, value in zip(names, values))))
+    head = tag('tr', *(tag('th', name) for name in names))
     missing = excitation.requirements.unseen
-    return tag('section', tag('h2', 'What is proven'), tag('table', head, *rows), *(
+    return tag('section', tag('h2', 'What is proven'), tag(
+        'div', tag('table', head, *rows, class_='claims'), class_='scroll'), *(
         [tag('p', f'{" and ".join(missing)} were not looked at.', class_='bad')]
         if missing else []))
 
@@ -113,8 +117,8 @@ def _player(excitation: Excitation) -> Html:
         tag('div', tag('button', 'Pause', id='play', type='button'),
             tag('input', id='time', type='range', min='0', value='0', aria_label='Time'),
             tag('span', '', id='clock'), class_='player'),
-        tag('p', f'Drag to turn, wheel to zoom. {shown}; the thin line is the path of the last '
-                 'frame.', class_='hint'))
+        tag('p', tag('span', 'Drag to turn, wheel to zoom. ', class_='turn'),
+            f'{shown}; the thin line is the path of the last frame.', class_='hint'))
 
 
 def _used(arm: Arm, excitation: Excitation) -> Html:
@@ -132,7 +136,7 @@ def _used(arm: Arm, excitation: Excitation) -> Html:
             for i, joint in enumerate(arm.joint_names)]
     head = tag('tr', tag('th', 'part of the limit that is used'),
                *(tag('th', name) for name, _ in columns))
-    return tag('table', head, *rows)
+    return tag('div', tag('table', head, *rows), class_='scroll')
 
 
 def _sampled(arm: Arm, excitation: Excitation) -> tuple[Array, Array, Array, Array | None]:

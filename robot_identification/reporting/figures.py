@@ -99,11 +99,11 @@ def trace(x: Array, y: Array, colour: str, *, name: str, width: float = 1.4, das
     x, y
         (points,)
     colour
-        Of the line.
+        Colour of the line.
     name
         For the hover box.
     width, dash
-        Of the line.
+        Style of the line.
     axis
         Number of the y-axis.
     more

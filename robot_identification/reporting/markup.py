@@ -152,7 +152,7 @@ def table(
     sortable
         Whether a click on a head sorts.
     class_
-        Of the table.
+        CSS class of the table.
 
     """
     body = []

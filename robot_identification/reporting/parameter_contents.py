@@ -45,7 +45,7 @@ def base_parameter_contents(result: IdentificationResult, level: float) -> list[
     result
         The identification.
     level
-        Of the confidence intervals.
+        Level of the confidence intervals.
 
     """
     estimate = result.estimate

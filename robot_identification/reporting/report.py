@@ -41,7 +41,7 @@ def write_report(directory: str | Path) -> Path:
     Returns
     -------
     Path
-        Of the report, which is written whole or not at all.
+        The report, which is written whole or not at all.
 
     Raises
     ------

@@ -40,9 +40,9 @@ class StoredResults:
     Parameters
     ----------
     content
-        Of results.json, see `contents`.
+        What results.json holds, see `contents`.
     arrays
-        Of plots.npz, see `plot_data`.
+        What plots.npz holds, see `plot_data`.
     files
         What else lies beside them, for the reader.
 

@@ -24,13 +24,15 @@ from robot_identification.arm import Arm
 from robot_identification.errors import MissingDependencyError
 from robot_identification.estimation import Choice
 from robot_identification.identification import IdentificationResult
-from robot_identification.validation import HeldOut, Thresholds, Verdict
+from robot_identification.validation import HeldOut, next_steps, Thresholds, Verdict
 
 if TYPE_CHECKING:
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
+STATUS = {'passed': ('PASS', 'bold white on green'), 'failed': ('FAIL', 'bold white on red'),
+          'not validated': ('NOT VALIDATED', 'bold black on yellow')}
 BAR = 20
 """Characters of the longest bar."""
 
@@ -55,6 +57,9 @@ def summary(result: IdentificationResult, directory: str | Path | None = None) -
     group = verdict_summary(result.arm, result.verdict, result.fitted)
     if result.choice is not None:
         group.renderables.append(_choice(result.choice))
+    group.renderables.append(_next(next_steps(
+        result.arm, result.verdict, auto=result.choice is not None,
+        model='model.yaml' if directory is None else str(Path(directory) / 'model.yaml'))))
     if directory is not None:
         from rich.text import Text
         group.renderables.append(Text.assemble(
@@ -97,6 +102,14 @@ def verdict_summary(arm: Arm, verdict: Verdict, fitted: Sequence[HeldOut] = ()) 
     return Group(*parts)
 
 
+def _next(steps: Sequence[str]) -> Text:
+    from rich.text import Text
+    text = Text('What next', style='bold')
+    for step in steps:
+        text.append(f'\n  - {step}', style='not bold')
+    return text
+
+
 def _choice(choice: Choice) -> Table:
     from rich import box
     from rich.table import Table
@@ -118,8 +131,7 @@ def _choice(choice: Choice) -> Table:
 
 def _headline(arm: Arm, verdict: Verdict) -> Text:
     from rich.text import Text
-    word, style = (('PASS', 'bold white on green') if verdict.passed else
-                   ('FAIL', 'bold white on red'))
+    word, style = STATUS[verdict.status]
     line = Text.assemble((f' {word} ', style), ' ', (arm.name, 'bold'))
     if verdict.alarms:
         line.append(f" with {len(verdict.alarms)} alarm{'s' * (len(verdict.alarms) > 1)} of the "

@@ -82,7 +82,8 @@ def decimation_cutoff(
     rate
         [Hz]
     lowest_position_cutoff
-        Of the joints' position filters [Hz]; infinite where positions are not filtered.
+        Lowest cut-off of the joints' position filters [Hz]; infinite where positions are not
+        filtered.
 
     """
     highest = min(PASS_BAND * lowest_position_cutoff, rate / 2)

@@ -39,7 +39,7 @@ class JointController:
     arm
         The arm as the URDF says it is; its gravity torque is wrong by what the plant differs.
     rotor_inertia
-        Of the m elements of the transmission, (m,) [kg m^2 or kg].
+        Rotor inertias of the m elements of the transmission, (m,) [kg m^2 or kg].
     friction
         Coulomb friction of the elements that is compensated, (m,) [N m or N].
     bandwidth

@@ -60,7 +60,7 @@ def build_engine(arm: Arm, urdf: str, step: float) -> Any:
     urdf
         URDF of the plant.
     step
-        Of the physics [s].
+        Step of the physics [s].
 
     Raises
     ------

@@ -72,16 +72,16 @@ class PlantOptions:
     stamp_jitter
         Standard deviation of the stamps around the true instants [s], at most a fifth of a period.
     rate
-        Of the sensors [Hz].
+        Rate of the sensors [Hz].
     control_rate
-        Of the joint controller [Hz].
+        Rate of the joint controller [Hz].
     step
-        Of the physics [s].
+        Step of the physics [s].
     tracking
         'controller': a joint controller of limited bandwidth moves the arm; 'ideal': the arm is on
         its reference exactly and the torque is the one that this takes.
     bandwidth
-        Of the joint controller [Hz].
+        Bandwidth of the joint controller [Hz].
     damping
         Damping ratio of the joint controller.
     friction_compensation

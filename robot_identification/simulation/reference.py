@@ -39,7 +39,7 @@ class Reference:
     evaluate
         Maps instants (N,) [s] to q, v, a, (N, n) each.
     duration
-        Of all passes [s].
+        Duration of all passes [s].
 
     """
 

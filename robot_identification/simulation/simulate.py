@@ -57,7 +57,7 @@ class SimulatedRun:
     end_stops
         Number of samples at which a joint touched an end stop; zero for a sound run.
     bandwidth
-        Of the controller [Hz]; infinite for ideal tracking.
+        Bandwidth of the controller [Hz]; infinite for ideal tracking.
 
     """
 
@@ -114,7 +114,7 @@ def simulate(plant: Plant, motion: Any, *, rng: np.random.Generator, periods: in
     periods
         How often the motion is passed through.
     name
-        Of the recording.
+        Name of the recording.
 
     Raises
     ------

@@ -39,7 +39,7 @@ class PlantTruth:
     friction
         Friction of the m elements.
     rated_torque, rated_velocity
-        Of the joints, (n,) [N m or N], [rad/s or m/s].
+        Rated values of the joints, (n,) [N m or N], [rad/s or m/s].
 
     """
 

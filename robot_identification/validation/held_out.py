@@ -44,11 +44,11 @@ class HeldOut:
     Parameters
     ----------
     name
-        Of the recording.
+        Name of the recording.
     errors
-        Of the identified model, after the same low-pass on both sides.
+        Errors of the identified model, after the same low-pass on both sides.
     cutoff
-        Of that low-pass [Hz]; infinite for none.
+        Cut-off of that low-pass [Hz]; infinite for none.
     repeated
         Which part of the motion was already there in training, 0 to 1.
     free_relative_error
@@ -117,7 +117,7 @@ def evaluate(
     name, repeated
         As in `HeldOut`.
     cutoff
-        Of the low-pass [Hz]; none where the recording's rate is too low for it.
+        Cut-off of the low-pass [Hz]; none where the recording's rate is too low for it.
     free
         Model of the free base estimate, for the diagnostic.
 

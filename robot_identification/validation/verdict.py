@@ -60,7 +60,7 @@ class Thresholds:
         Parameters
         ----------
         errors
-            Of the joint.
+            Errors of the joint.
         rated
             Its rated torque [N m or N]; infinite where unknown.
 
@@ -92,6 +92,8 @@ class Verdict:
         What was asked for.
     findings
         What the checks found, whether they gave an alarm or not.
+    undetermined
+        Base parameters that the data do not determine.
 
     """
 
@@ -101,6 +103,20 @@ class Verdict:
     held_out: tuple[HeldOut, ...]
     thresholds: Thresholds
     findings: tuple[Finding, ...] = ()
+    undetermined: tuple[str, ...] = ()
+
+    @property
+    def status(self) -> str:
+        """
+        The verdict in a word: 'passed', 'failed', or 'not validated'.
+
+        It is not validated when nothing speaks against the model but that no other motion was
+        held against it.
+        """
+        if self.passed:
+            return 'passed'
+        fresh = any(not h.repeat for h in self.held_out)
+        return 'failed' if fresh or len(self.reasons) > 1 else 'not validated'
 
     @property
     def sentence(self) -> str:
@@ -136,7 +152,8 @@ def judge(
     thresholds
         What they must reach.
     rated_torque
-        Of the joints, in the order of their errors, (n,) [N m or N]; infinite where unknown.
+        Rated torques of the joints, in the order of their errors, (n,) [N m or N]; infinite
+        where unknown.
     unexcited
         Base parameters that the data do not determine.
     infeasible
@@ -174,4 +191,4 @@ def judge(
     for link in infeasible:
         reasons.append(f"the inertia of '{link}' is not physical")
     return Verdict(not reasons, tuple(reasons), tuple(remarks), tuple(held_out), thresholds,
-                   tuple(findings))
+                   tuple(findings), tuple(unexcited))

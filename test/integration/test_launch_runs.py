@@ -14,7 +14,7 @@
 """
 Launch files bring their nodes up for real, and SIGINT brings them down, cleanly.
 
-ROBOT_IDENTIFICATION_LAUNCH_FILES='panda ur5e' runs the files of these robots as well.
+ROBOT_IDENTIFICATION_LAUNCH_FILES='ur fr3' runs the files of these robots as well.
 """
 
 import importlib.util

@@ -142,7 +142,10 @@ def _reduce(W, A, B, count, weights, v, members, part, edges, G, rest):
 def gjk(vertices, first, last, Ra, pa, other_first, other_last, Rb, pb, cutoff, v, near, far,
         work, weights, part, members):
     """
-    Distance of two hulls, at most `cutoff` (then without nearest points), 0 where they meet.
+    Distance of two hulls, 0 where they meet.
+
+    Beyond `cutoff` it is only a bound from below, at least `cutoff`: the extent of the gap along
+    a direction that separates the hulls, v, and there are no nearest points.
 
     `v` is the starting direction and becomes the difference of the nearest points `near`, `far`.
     `work` (24, 3), `weights`, `part` and `members` (4,) are scratch.
@@ -175,7 +178,7 @@ def gjk(vertices, first, last, Ra, pa, other_first, other_last, Rb, pb, cutoff, 
         along = _dot(v, w)
         length = np.sqrt(_dot(v, v))
         if along > cutoff * length:
-            return cutoff
+            return along / length
         if count > 0 and square - along <= 1e-9 * square + 1e-18:
             break
         if count == 4:
@@ -249,12 +252,17 @@ def _add_motion(world, origin, axes, prismatic, parents, link, point, normal, si
 
 @njit(**OPTIONS)
 def pair_distances(q, parents, rotations, translations, axes, prismatic, vertices, starts, links,
-                   radii, centres, bounding, pairs, cutoff, distances, gradients):
+                   radii, centres, bounding, pairs, reach, cutoff, distances, gradients):
     """
     Fill `distances` (N, P) and their derivatives by q, `gradients` (N, P, n).
 
     Distances beyond `cutoff` are `cutoff`, with zero derivatives; those of shapes that meet are
     minus their radii. Link -1 is the base.
+
+    No point of a pair moves by more than sum_j reach_j |dq_j| from one row of q to the next, with
+    `reach` (P, n) how far a unit of each joint carries it. So a pair that was further apart than
+    the cutoff and this together is not looked at, which is cheap where pairs are far. The others
+    are separated first along the direction that separated them before.
     """
     n = parents.size
     count = q.shape[0]
@@ -279,7 +287,14 @@ def pair_distances(q, parents, rotations, translations, axes, prismatic, vertice
         lb = links[b]
         grown = radii[a] + radii[b]
         warm = False
+        gap = -1.0      # bound from below of the distance without radii at the row before
         for k in range(count):
+            if k > 0:
+                for j in range(n):
+                    gap -= reach[p, j] * abs(q[k, j] - q[k - 1, j])
+                if gap >= cutoff + grown:
+                    distances[k, p] = cutoff
+                    continue
             Ra = world[k, la] if la >= 0 else identity
             pa = origin[k, la] if la >= 0 else zero
             Rb = world[k, lb] if lb >= 0 else identity
@@ -289,9 +304,10 @@ def pair_distances(q, parents, rotations, translations, axes, prismatic, vertice
                              + Ra[r, 2] * centres[a, 2]
                              - pb[r] - Rb[r, 0] * centres[b, 0] - Rb[r, 1] * centres[b, 1]
                              - Rb[r, 2] * centres[b, 2])
-            if np.sqrt(_dot(normal, normal)) - bounding[a] - bounding[b] >= cutoff:
+            apart = np.sqrt(_dot(normal, normal)) - bounding[a] - bounding[b]
+            if apart >= cutoff:
                 distances[k, p] = cutoff
-                warm = False
+                gap = apart + grown
                 continue
             if not warm:
                 v[:] = normal
@@ -299,9 +315,10 @@ def pair_distances(q, parents, rotations, translations, axes, prismatic, vertice
                     v[0] = 1.0
             d = gjk(vertices, starts[a], starts[a + 1], Ra, pa, starts[b], starts[b + 1], Rb, pb,
                     cutoff + grown, v, near, far, work, weights, part, members)
-            warm = 0.0 < d < cutoff + grown
-            distances[k, p] = d - grown
-            if not warm:
+            warm = d > 0.0
+            gap = d
+            distances[k, p] = min(d - grown, cutoff)
+            if not 0.0 < d < cutoff + grown:
                 continue
             for r in range(3):
                 normal[r] = v[r] / d

@@ -100,14 +100,57 @@ class Scene:
         q = np.ascontiguousarray(q)
         distances = np.empty((len(q), len(self.pairs)))
         gradients = np.empty((*distances.shape, q.shape[1]))
+        furthest = np.abs(q).max(axis=0, initial=0.0)
         pair_distances(q, *self.tree[:5], *self._packed,  # type: ignore[attr-defined]
-                       self.pairs, cutoff, distances, gradients)
+                       self.pairs, self.reach(furthest), cutoff, distances, gradients)
         return distances, gradients
+
+    def reach(self, furthest: Array) -> Array:
+        """
+        Bound how far a unit of each joint carries points of one body of a pair to the other.
+
+        Parameters
+        ----------
+        furthest
+            Largest magnitudes of the joints' positions, (n,); those of slides count.
+
+        Returns
+        -------
+        Array
+            (P, n) [m/rad or 1].
+
+        """
+        slides = np.asarray(self.tree.prismatic, dtype=bool)
+        if not np.any(slides):
+            furthest = np.zeros(len(slides))
+        known: tuple[Array, Array] | None = getattr(self, '_reach', None)
+        if known is None or np.any(furthest[slides] > known[0][slides]):
+            chains = [_carried_by(self.tree, shape, furthest) for shape in self.shapes]
+            reach = np.zeros((len(self.pairs), len(slides)))
+            for p, (first, second) in enumerate(self.pairs):
+                one, other = chains[int(first)], chains[int(second)]
+                for joint in one.keys() ^ other.keys():
+                    reach[p, joint] = one.get(joint, other.get(joint, 0.0))
+            known = (furthest, reach)
+            object.__setattr__(self, '_reach', known)
+        return known[1]
 
     def words(self, pair: int) -> str:
         """Return the names of a pair."""
         first, second = self.pairs[pair]
         return f"'{self.shapes[int(first)].name}' and '{self.shapes[int(second)].name}'"
+
+
+def _carried_by(tree: Kinematics, shape: Shape, furthest: Array) -> dict[int, float]:
+    """Return the joints that carry a shape, with the largest distance from them; 1 for a slide."""
+    reach, distance, joint = {}, shape.reach, shape.link
+    while joint >= 0:
+        slides = bool(tree.prismatic[joint])
+        reach[joint] = 1.0 if slides else distance
+        distance += float(np.linalg.norm(tree.translations[joint]))
+        distance += furthest[joint] if slides else 0.0
+        joint = int(tree.parents[joint])
+    return reach
 
 
 def build_scene(

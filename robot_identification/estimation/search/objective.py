@@ -189,6 +189,22 @@ class MeanAndDeviation(Objective):
         super().__init__(problem, weights)
         self.factor = factor
 
+    def __call__(self, population: Array) -> Array:
+        """Return the costs (P,) of unknowns (P, d); a quadratic form where all are linear."""
+        if not self.problem.linear:
+            return super().__call__(population)
+        if not hasattr(self, '_sums'):
+            unit = np.vstack([np.zeros(self.problem.dimension), np.eye(self.problem.dimension)])
+            sums, _ = self.problem.reduce(unit, lambda residuals: residuals.sum(axis=2))
+            self._sums = sums[:, 0], sums[:, 1:] - sums[:, :1]
+        normal, (offset, slope) = self.problem.regression.normal, self._sums
+        squares = []
+        for joint in range(normal.joints):
+            matrix, target = normal.joint_rows(joint)
+            squares.append(np.sum((population @ matrix.T - target) ** 2, axis=1))
+        return self.combine(np.stack([offset[:, None] + slope @ population.T,
+                                      np.array(squares)]), int(normal.rows.max()))
+
     def terms(self, residuals: Array) -> Array:
         """Return the sums of residuals and of their squares, (2, n, P)."""
         return np.stack([residuals.sum(axis=2), np.einsum('jpr,jpr->jp', residuals, residuals)])

@@ -15,39 +15,41 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-from robot_identification.arrays import Array
-from robot_identification.estimation.search.search import at_least, inside, Run, Search
+import time
+from typing import Any
 
-PATIENCE = 5
-"""Trials without improvement after which a particle learns from elite ones (Algorithm 1)."""
+import numpy as np
+from robot_identification.arrays import Array
+from robot_identification.errors import MissingDependencyError
+from robot_identification.estimation.search import Bounds
+from robot_identification.estimation.search.result import BUDGET, SearchResult, TARGET
+from robot_identification.estimation.search.search import at_least, Run, Search
 
 
 class ElitistPidSwarm(Search):
     """
-    ELPIDSO: the attraction of a particle passes through a PID controller.
+    ELPIDSO, Algorithm 1 of the paper as it is printed.
 
-    v <- w v + c1 r1 PID(exemplar - x) + c2 r2 PID(best - x), where PID(e) is
-    kp e + ki sum(e) + kd (e - previous e). Inertia falls from 0.9 to 0.4, c1 from 2 to 0, c2 rises
-    from 0 to 2. A particle that did not improve five times gets an exemplar whose coordinates
-    come, with probability Pc, from the winners of tournaments between two particles' best
-    points. When the best point was improved, one of its coordinates is exchanged for another
-    particle's or moved by a Gaussian, and the better point is kept.
+    The particles move one after another, and each sees the global best point that the one before
+    it has set. The attraction of a particle passes through a PID controller. A particle that
+    failed five times takes coordinates of its local best point, each with probability Pc, from
+    winners of tournaments between two particles; as printed, this exemplar takes the place of its
+    local best point, whose recorded cost stays. A particle that improves the global best point
+    exchanges one coordinate of it for another particle's, or moves it by a Gaussian step, and the
+    better point is kept.
 
-    The gains (22) to (24) of the paper are lost. Those here (assumed) are kp = 1, ki = 0.05 (1 -
-    t), kd = 0.1: with the loop s^3 + (1 - w + phi kd) s^2 + phi kp s + phi ki the Routh-Hurwitz
-    condition (1 - w + phi kd) kp > ki holds at all times. Sums forget by a half a step, without
-    which the best points' changes wind them up (assumed). Where the paper writes the exemplar
-    over the particle's own best point, whose recorded cost would then be wrong, it is kept beside
-    it.
+    What the text lost (assumed): the gains (22) to (24) are kp = 1, ki = 0.05 (1 - t), kd = 0.1,
+    for which the Routh-Hurwitz condition (1 - w + phi kd) kp > ki of the loop s^3 + (1 - w +
+    phi kd) s^2 + phi kp s + phi ki holds at all times; sums forget by a half a step, without which
+    the best points' changes wind them up; velocities begin at zero and are at most half the
+    range; a particle that meets a bound stops there. The number of generations is the budget over
+    the size, as in the paper (15 000 and 300 000); the mutations, which the paper does not count,
+    count, so the last generation may be cut.
 
     Parameters
     ----------
     size
         Particles.
-    fastest
-        Largest velocity as a part of the range.
 
     References
     ----------
@@ -58,78 +60,65 @@ class ElitistPidSwarm(Search):
 
     name = 'elpidso'
     summary = 'particle swarm with PID attraction and elitist learning'
-    PROPORTIONAL, INTEGRAL, DERIVATIVE, LEAK = 1.0, 0.05, 0.1, 0.5
 
-    def __init__(self, size: int = 20, fastest: float = 0.5) -> None:
-        self.size, self.fastest = at_least('size', size, 2), fastest
+    def __init__(self, size: int = 20) -> None:
+        self.size = at_least('size', size, 2)
 
     def _search(self, run: Run) -> None:
-        rng, shape = run.rng, (self.size, run.dimension)
-        learning = learning_probabilities(self.size)
-        x = run.initial(self.size)
-        v = np.zeros(shape)
-        own, costs = x.copy(), run.evaluate(x)
-        exemplar = own.copy()
-        idle = np.zeros(self.size, dtype=int)
-        sums, last = np.zeros((2, *shape)), np.zeros((2, *shape))
-        while True:
-            for i in np.flatnonzero(idle >= PATIENCE):
-                exemplar[i] = self._learn(rng, own, costs, int(i), learning[i])
-                idle[i] = 0
-            errors = np.stack([exemplar - x, run.best - x])
-            sums = self.LEAK * sums + errors
-            t = run.fraction
-            pull = (self.PROPORTIONAL * errors + self.INTEGRAL * (1 - t) * sums
-                    + self.DERIVATIVE * (errors - last))
-            last = errors
-            v = (inertia(1 - t) * v + 2 * (1 - t) * rng.random(shape) * pull[0]
-                 + 2 * t * rng.random(shape) * pull[1])
-            v = np.minimum(np.maximum(v, -self.fastest), self.fastest)
-            moved = inside(x + v)
-            v[moved != x + v] = 0.0
-            x = moved
-            before = run.best_cost
-            new = run.evaluate(x)
-            better = new < costs
-            own[better], costs[better] = x[better], new[better]
-            exemplar[better] = x[better]
-            idle = np.where(better, 0, idle + 1)
-            if run.best_cost < before:
-                self._mutate(run, own, costs)
-
-    def _learn(self, rng: np.random.Generator, own: Array, costs: Array, particle: int,
-               probability: float) -> Array:
-        """Return an exemplar for a particle, (d,)."""
-        dimension = own.shape[1]
-        first, second = rng.integers(0, self.size, (2, dimension))
-        winner = np.where(costs[first] < costs[second], first, second)
-        taken: NDArray[np.bool_] = rng.random((dimension,)) < probability
-        if not taken.any():
-            taken[rng.integers(dimension)] = True
-        source = np.where(taken, winner, particle)
-        exemplar: Array = own[source, np.arange(dimension)]
-        return exemplar
-
-    def _mutate(self, run: Run, own: Array, costs: Array) -> None:
-        """Try another value for one coordinate of the best point."""
-        rng = run.rng
-        leader = int(np.argmin(costs))
-        chosen, column = int(rng.integers(self.size)), int(rng.integers(run.dimension))
-        trial = run.best.copy()
-        if chosen != leader:
-            trial[column] = own[chosen, column]
-        else:
-            sigma = 1.0 - 0.9 * run.fraction
-            trial[column] += sigma * rng.standard_normal()
-        trial = inside(trial)
-        cost = run.evaluate(trial[None])[0]
-        if cost < costs[leader]:
-            own[leader], costs[leader] = trial, cost
+        kernels = _kernels()
+        size, dimension, rng = self.size, run.dimension, run.rng
+        learning = learning_probabilities(size)
+        x = run.initial(size)
+        v, own, costs = np.zeros_like(x), x.copy(), run.evaluate(x)
+        source = np.repeat(np.arange(size), dimension).reshape(size, dimension)
+        idle = np.zeros(size, dtype=np.int64)
+        sums, last = np.zeros((2, size, dimension)), np.zeros((2, size, dimension))
+        best, best_cost = run.best.copy(), run.best_cost
+        generations = max(1, run.budget // size)
+        for generation in range(1, generations + 1):
+            t = generation / generations
+            for i in range(size):
+                kernels.move(i, t, x, v, own, costs, source, idle, best, sums, last, learning,
+                             rng)
+                kernels.keep(i, run.evaluate(x[i:i + 1])[0], x, own, costs, idle)
+                if costs[i] < best_cost:
+                    best, best_cost = own[i].copy(), costs[i]
+                    trial = kernels.mutant(i, t, own, best, rng)
+                    cost = run.evaluate(trial[None])[0]
+                    if not best_cost < cost:
+                        best, best_cost = trial, cost
 
 
-def inertia(factor: float) -> float:
-    """Return w = 1 / (1 + 1.5 exp(-2.6 f)) for f from 1 at the start to 0 at the end, (25)."""
-    return 1 / (1 + 1.5 * float(np.exp(-2.6 * factor)))
+def minimise_quadratic(factor: Array, bounds: Bounds, budget: int, rng: np.random.Generator,
+                       size: int = 20, target: float = -np.inf) -> SearchResult:
+    """
+    Run ELPIDSO on the cost |factor [values; -1]|^2, wholly compiled: the same steps and draws.
+
+    Parameters
+    ----------
+    factor
+        (rows, d + 1).
+    bounds, budget, rng, target
+        As for `Search.minimise`.
+    size
+        Particles.
+
+    Raises
+    ------
+    MissingDependencyError
+        numba is not installed.
+
+    """
+    began = time.perf_counter()
+    generations = max(1, budget // size)
+    best, cost, used, history = _kernels().minimise(
+        np.ascontiguousarray(factor), bounds.lower, bounds.upper - bounds.lower,
+        rng.random((size, bounds.dimension)), learning_probabilities(size), generations, budget,
+        target, rng)
+    evaluations = np.linspace(size, used, len(history))
+    return SearchResult('elpidso', bounds.from_unit(best), float(cost), int(used),
+                        np.column_stack([evaluations, history]),
+                        TARGET if cost <= target else BUDGET, time.perf_counter() - began)
 
 
 def learning_probabilities(size: int) -> Array:
@@ -137,3 +126,11 @@ def learning_probabilities(size: int) -> Array:
     rank = np.arange(size) / (size - 1)
     probabilities: Array = 0.05 + 0.45 * (np.exp(10 * rank) - 1) / (np.exp(10) - 1)
     return probabilities
+
+
+def _kernels() -> Any:
+    try:
+        from robot_identification.papers.searches import elpidso_kernels
+    except ImportError as error:
+        raise MissingDependencyError('numba', 'the search elpidso') from error
+    return elpidso_kernels

@@ -24,12 +24,30 @@ from robot_identification.papers.studies.abc_er16 import abc_er16
 from robot_identification.papers.studies.elpidso_2link import elpidso_2link
 from robot_identification.papers.studies.ics_er16 import ics_er16
 from robot_identification.papers.studies.mfs_qj import mfs_qj
-from robot_identification.papers.studies.study import Claim, Plot, Progress, StudyResult, Table
+from robot_identification.papers.studies.study import Plot, Progress, StudyResult, Table
 from robot_identification.papers.studies.survey_er20 import survey_er20
+from robot_identification.papers.studies.verdict import Claim
 
 STUDIES: dict[str, Callable[[bool, int, Progress], StudyResult]] = {
     study.__name__: study for study in (abc_er16, ics_er16, survey_er20, elpidso_2link,
                                         mfs_qj)}
+
+
+def study_name(name: str) -> str:
+    """
+    Return the name of the study that a name, or the beginning of one, means.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such study, or more than one.
+
+    """
+    found = [known for known in STUDIES if known == name] or [
+        known for known in STUDIES if name and known.startswith(name)]
+    if len(found) != 1:
+        raise UnknownNameError('study', name, STUDIES)
+    return found[0]
 
 
 def run_study(name: str, *, quick: bool = False, seed: int = 0,
@@ -40,11 +58,11 @@ def run_study(name: str, *, quick: bool = False, seed: int = 0,
     Parameters
     ----------
     name
-        Key in `STUDIES`.
+        Key in `STUDIES`, or the beginning of one.
     quick
         Fewer runs and evaluations, to see that it works; its figures mean little.
     seed
-        Of everything that is drawn.
+        First seed of everything that is drawn.
     progress
         Called with what is being done and the part of it that is done, 0 to 1.
 
@@ -54,11 +72,11 @@ def run_study(name: str, *, quick: bool = False, seed: int = 0,
         There is no such study.
 
     """
-    if name not in STUDIES:
-        raise UnknownNameError('study', name, STUDIES)
-    began = time.monotonic()
-    result = STUDIES[name](quick, seed, progress or (lambda text, part: None))
-    return dataclasses.replace(result, seconds=time.monotonic() - began)
+    study = STUDIES[study_name(name)]
+    began, busy = time.monotonic(), time.process_time()
+    result = study(quick, seed, progress or (lambda text, part: None))
+    return dataclasses.replace(result, seconds=time.monotonic() - began,
+                               processor_seconds=time.process_time() - busy)
 
 
-__all__ = ['STUDIES', 'Claim', 'Plot', 'StudyResult', 'Table', 'run_study']
+__all__ = ['STUDIES', 'Claim', 'Plot', 'StudyResult', 'Table', 'run_study', 'study_name']

@@ -19,32 +19,38 @@ from collections.abc import Mapping
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.estimation import get_estimator
 from robot_identification.estimation.search import SearchResult
 from robot_identification.estimation.search.objective import MeanAbsolute
 from robot_identification.papers.studies.er16 import (
+    ABC,
     ASSUMPTIONS,
-    er16_experiment,
+    compare_chains,
+    CORRELATIONS,
     Experiment,
+    identified,
+    JOINTS,
+    OURS,
     REVERSAL,
 )
 from robot_identification.papers.studies.linear_algebra import compare_with_searches
 from robot_identification.papers.studies.repeat import best_run, Contestant, convergence, repeat
-from robot_identification.papers.studies.study import (
-    Claim,
-    correlation,
-    PAPER,
-    Plot,
-    Progress,
-    rank_sum,
-    StudyResult,
-    Table,
-)
+from robot_identification.papers.studies.study import PAPER, Plot, Progress, StudyResult, Table
+from robot_identification.papers.studies.verdict import Claim, judge
+
+FRICTION, SOURCES = 'coulomb_viscous', 25
+ITERATIONS = (10, 25, 50, 100, 200)
+CONVERGED = 1.01
+"""Cost over the last one at which the colony is said to have converged."""
 
 PUBLISHED = Table(
     'Published results (measured ER-16, not comparable in value)',
-    ('method', 'cost (9)', *(f'{kind} {j}' for kind in ('fit', 'validation') for j in (1, 2, 3))),
-    (('ABC', 0.3182, 0.9533, 0.9856, 0.9801, 0.9272, 0.9534, 0.9606),), PAPER)
+    ('method', 'cost (9)', *CORRELATIONS),
+    (('ABC', 0.3182, 0.9533, 0.9856, 0.9801, 0.9272, 0.9534, 0.9606),), PAPER,
+    'Converged after 50 iterations. The values of its Table 2 (identified parameters) are lost.')
+CONTESTANTS = (('ABC', 'abc'), ('GA', 'ga'), ('GA, binary', 'binary_ga'), ('PSO', 'pso'),
+               ('SPSO', 'spso'), ('differential evolution', 'differential_evolution'),
+               ('CMA-ES', 'cma_es'))
+Results = Mapping[str, list[SearchResult]]
 
 
 def abc_er16(quick: bool, seed: int, progress: Progress) -> StudyResult:
@@ -66,95 +72,120 @@ def abc_er16(quick: bool, seed: int, progress: Progress) -> StudyResult:
     J. Robotics, 2015.
 
     """
-    runs, budget = (2, 2000) if quick else (10, 20_000)
+    runs, budget, arms = (2, 2000, 1) if quick else (15, 20_000, 8)
     progress('designing and executing the motion', 0.0)
-    experiment = er16_experiment(quick, seed)
-    problem, bounds = experiment.problem('coulomb_viscous')
-    cost = MeanAbsolute(problem)
-    results: dict[str, list[SearchResult]] = {}
-    contestants = [Contestant(label, search, {}, budget) for label, search in (
-        ('ABC', 'abc'), ('GA', 'ga'), ('GA, binary', 'binary_ga'), ('PSO', 'pso'),
-        ('SPSO', 'spso'), ('differential evolution', 'differential_evolution'),
-        ('CMA-ES', 'cma_es'))]
-    for k, contestant in enumerate(contestants):
-        progress(f'{contestant.label}, {runs} runs', 0.1 + 0.8 * k / len(contestants))
-        results[contestant.label] = repeat(contestant, cost, bounds, runs, seed)
-    square = get_estimator('wls').fit(problem.regression).values
-    table = _table(experiment, results, square, cost)
-    algebra = compare_with_searches('coulomb_viscous', problem, bounds, budget, seed,
-                                    lambda text, part: progress(text, 0.9 + 0.1 * part))
+    experiment = Experiment.build(quick, seed)
+    tables, claims, found = [], [], {}
+    for chain, label in ((ABC, "the paper's signal chain"), (OURS, 'our signal chain')):
+        through = experiment.through(chain)
+        problem, bounds = through.problem(FRICTION)
+        cost = MeanAbsolute(problem)
+        results: dict[str, list[SearchResult]] = {}
+        for k, (name, search) in enumerate(CONTESTANTS[:1] if chain is OURS else CONTESTANTS):
+            progress(f'{name}, {runs} runs, {label}', 0.1 + 0.6 * k / len(CONTESTANTS))
+            results[name] = repeat(Contestant(name, search, {}, budget), cost, bounds, runs, seed)
+        square = through.least_squares(FRICTION)
+        tables.append(_table(through, results, square, cost, label))
+        claims += _claims(through, results, cost, square, label)
+        found[label] = (results, square, problem, bounds)
+    results, square, problem, bounds = found["the paper's signal chain"]
+    chains = compare_chains(experiment.others(seed, arms), 'abc', FRICTION,
+                            lambda text, part: progress(text, 0.75 + 0.15 * part))
+    algebra = compare_with_searches(FRICTION, problem, bounds, budget, seed,
+                                    lambda text, part: progress(text, 0.9 + 0.1 * part), quick)
+    printed = experiment.through(ABC)
     return StudyResult(
         name='abc_er16', title='Artificial bee colony on the ER-16, linear friction',
         reference='Ding, Wu, Yao, Yang, J. Robotics, 2015',
         settings={'runs': runs, 'evaluations': budget, 'first seed': seed,
-                  'unknowns': problem.dimension, 'samples': len(experiment.fit),
-                  'sampling [Hz]': experiment.fit.rate,
-                  'condition number of the excitation': experiment.condition},
+                  'unknowns': problem.dimension, 'rows of a joint': len(printed.fit),
+                  'condition number of the excitation':
+                      experiment.motions[0].condition_number},
         assumptions=(*ASSUMPTIONS, '25 food sources, limit = sources times unknowns',
-                     'joint weights of one in the cost',
-                     'every tenth of the samples at 1 kHz enters the cost'),
-        tables=(table, PUBLISHED, _reversals(experiment, results, square), *algebra.tables),
-        claims=(*_claims(results, table, cost, square), *algebra.claims),
+                     'joint weights of one in the cost'),
+        tables=(*tables, PUBLISHED, _convergence(results), chains[0],
+                identified(printed, FRICTION, {'ABC, best run': best_run(results['ABC']).values,
+                                               'least squares': square}, ''),
+                _reversals(printed, results, square), *algebra.tables),
+        claims=(*claims, _converged(results), *chains[1], *algebra.claims),
         plots=(convergence('Cost of the median run', 'cost (9) [N m]', results),
-               *_torques(experiment, best_run(results['ABC']).values), *algebra.plots),
+               *_torques(printed, best_run(results['ABC']).values), *algebra.plots),
         quick=quick)
 
 
-def _table(experiment: Experiment, results: Mapping[str, list[SearchResult]], square: Array,
-           cost: MeanAbsolute) -> Table:
+def _table(experiment: Experiment, results: Results, square: Array, cost: MeanAbsolute,
+           label: str) -> Table:
     abc = [r.cost for r in results['ABC']]
     rows: list[tuple[str | float, ...]] = []
-    for label, runs in results.items():
+    for name, runs in results.items():
         costs = [r.cost for r in runs]
-        rows.append((label, float(np.median(costs)), min(costs),
-                     *_correlations(experiment, best_run(runs).values),
-                     '-' if label == 'ABC' else rank_sum(abc, costs)))
-    rows.append(('WLS', float(cost(square[None])[0]), '-',
-                 *_correlations(experiment, square), '-'))
-    return Table('Cost (9) and correlations of the best run', (
-        'method', 'median cost [N m]', 'best cost [N m]',
-        *(f'{kind} {j}' for kind in ('fit', 'validation') for j in (1, 2, 3)), 'p against ABC'),
-        tuple(rows), note='p is of the rank-sum test. Validation: a three-harmonic motion.')
+        rows.append((name, float(np.median(costs)), min(costs),
+                     *experiment.correlations(FRICTION, best_run(runs).values),
+                     float(np.median([r.seconds for r in runs])),
+                     '-' if name == 'ABC' else judge('', abc, costs).p))
+    rows.append(('least squares', float(cost(square[None])[0]), '-',
+                 *experiment.correlations(FRICTION, square), '-', '-'))
+    return Table(f'Cost (9) and correlations of the best run, {label}', (
+        'method', 'median cost [N m]', 'best cost [N m]', *CORRELATIONS, 'seconds a run',
+        'p against ABC'), tuple(rows),
+        note='p is of the rank-sum test. Validation: a three-harmonic motion.')
 
 
-def _reversals(experiment: Experiment, results: Mapping[str, list[SearchResult]],
+def _iterations(runs: list[SearchResult], iteration: int) -> Array:
+    """Return the costs of runs after an iteration of the colony, (runs,)."""
+    evaluations = SOURCES * (2 * iteration + 1)
+    return np.array([r.history[np.searchsorted(r.history[:, 0], evaluations), 1]
+                     if r.history[-1, 0] > evaluations else r.cost for r in runs])
+
+
+def _convergence(results: Results) -> Table:
+    last = np.array([r.cost for r in results['ABC']])
+    rows = [(float(n), *(float(x) for x in np.percentile(
+        _iterations(results['ABC'], n) / last, (25, 50, 75)))) for n in ITERATIONS]
+    return Table('Convergence of the bee colony: cost over the last one of the run', (
+        'iteration', 'lower quartile', 'median', 'upper quartile'), tuple(rows),
+        note='An iteration costs two evaluations a food source. The paper says that it has '
+             'converged after 50.')
+
+
+def _converged(results: Results) -> Claim:
+    last = np.array([r.cost for r in results['ABC']])
+    return judge(f'the bee colony converges within 50 iterations (to {CONVERGED - 1:.0%} of its '
+                 f'last cost)', _iterations(results['ABC'], 50) / last, CONVERGED,
+                 'cost after 50 iterations over the last one')
+
+
+def _reversals(experiment: Experiment, results: Results,
                square: Array) -> Table:
-    found = {'ABC': best_run(results['ABC']).values, 'WLS': square}
+    found = {'ABC': best_run(results['ABC']).values, 'least squares': square}
     return Table(
         f'RMS torque error [N m] of the validation near reversals (below {REVERSAL:g} rad/s) and '
-        f'elsewhere', ('method', *(f'near, joint {j}' for j in (1, 2, 3)),
-                       *(f'elsewhere, joint {j}' for j in (1, 2, 3))),
-        tuple((label, *experiment.near_reversals('coulomb_viscous', values, experiment.check))
+        f'elsewhere', ('method', *(f'near, joint {j}' for j in JOINTS),
+                       *(f'elsewhere, joint {j}' for j in JOINTS)),
+        tuple((label, *experiment.near_reversals(FRICTION, values, experiment.check))
               for label, values in found.items()),
         note='The paper notes errors at velocity reversals; with linear friction they remain.')
 
 
-def _correlations(experiment: Experiment, values: Array) -> tuple[float, ...]:
-    parts = [correlation(s.tau, experiment.prediction('coulomb_viscous', values, s))
-             for s in (experiment.fit, experiment.check)]
-    return tuple(float(x) for part in parts for x in part)
-
-
-def _claims(results: Mapping[str, list[SearchResult]], table: Table, cost: MeanAbsolute,
-            square: Array) -> tuple[Claim, ...]:
-    median = {label: float(np.median([r.cost for r in runs])) for label, runs in results.items()}
-    ours = table.rows[0]
-    worst = min(float(x) for x in ours[6:9])
-    least = float(cost(square[None])[0])
-    return (
-        Claim('ABC identifies a model that predicts a motion that was not fitted (correlations '
-              'above '
-              '0.92, as published)', worst > 0.92, f'smallest validation correlation {worst:.4f}'),
-        Claim('ABC performs better than DE, PSO and GA (the paper cites this of other problems)',
-              median['ABC'] < min(median[k] for k in ('GA', 'PSO', 'differential evolution')),
-              'median cost: ' + ', '.join(f'{k} {v:.4g}' for k, v in median.items())),
-        Claim("least squares does no worse than the bee colony on the colony's own cost",
-              least <= median['ABC'], f'cost (9) of WLS, in milliseconds and without bounds: '
-              f'{least:.4g}; median of ABC {median["ABC"]:.4g}', ours=True))
+def _claims(experiment: Experiment, results: Results, cost: MeanAbsolute, square: Array,
+            label: str) -> list[Claim]:
+    abc = [r.cost for r in results['ABC']]
+    worst = [-min(experiment.correlations(FRICTION, r.values)[3:]) for r in results['ABC']]
+    claims = [judge(f'ABC identifies a model that predicts a motion that was not fitted: smallest '
+                    f'correlation above 0.92, as published ({label})', worst, -0.92,
+                    'the negative of the smallest validation correlation of each run')]
+    claims += [judge(f'ABC ends at a lower cost than {other} (the paper cites this of other '
+                     f'problems)', abc, [r.cost for r in results[other]], 'cost (9) [N m]')
+               for other in ('GA', 'PSO', 'differential evolution') if other in results]
+    claims.append(judge(f"least squares does no worse than the bee colony on the colony's own "
+                        f'cost ({label})', float(cost(square[None])[0]), abc,
+                        'cost (9) [N m] of least squares, in milliseconds and without bounds, '
+                        'and of the colony', ours=True))
+    return claims
 
 
 def _torques(experiment: Experiment, values: Array) -> tuple[Plot, ...]:
-    predicted = experiment.prediction('coulomb_viscous', values, experiment.check)
+    predicted = experiment.prediction(FRICTION, values, experiment.check)
     t = experiment.check.t
     return tuple(Plot(f'Validation torque of joint {j + 1}, best run of ABC', 'time [s]',
                       'torque [N m]', (('measured', t, experiment.check.tau[:, j]),

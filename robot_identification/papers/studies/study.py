@@ -15,13 +15,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from robot_identification.arrays import Array
-from scipy import stats
+from robot_identification.papers.studies.verdict import Claim
 
 Progress = Callable[[str, float], None]
 HERE, PAPER = 'computed here', 'printed in the paper'
@@ -52,30 +52,6 @@ class Table:
     rows: tuple[tuple[str | float, ...], ...]
     source: str = HERE
     note: str = ''
-
-
-@dataclass(frozen=True)
-class Claim:
-    """
-    A claim of the paper, or of ours, and what was found here.
-
-    Parameters
-    ----------
-    text
-        The claim.
-    holds
-        Whether it held here.
-    evidence
-        The figures.
-    ours
-        Whether the claim is ours and not the paper's.
-
-    """
-
-    text: str
-    holds: bool
-    evidence: str
-    ours: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,8 +94,8 @@ class StudyResult:
         Results.
     quick
         Whether it was cut short for a test.
-    seconds
-        That it took.
+    seconds, processor_seconds
+        That it took by the clock, and of the processor.
 
     """
 
@@ -133,27 +109,25 @@ class StudyResult:
     plots: tuple[Plot, ...]
     quick: bool = False
     seconds: float = 0.0
+    processor_seconds: float = 0.0
     notes: tuple[str, ...] = field(default_factory=tuple)
 
     def contents(self) -> dict[str, Any]:
         """Return everything as plain values."""
         return {
             'study': self.name, 'title': self.title, 'reference': self.reference,
-            'quick': self.quick, 'seconds': self.seconds, 'settings': dict(self.settings),
+            'quick': self.quick, 'seconds': self.seconds,
+            'processor_seconds': self.processor_seconds, 'settings': dict(self.settings),
             'assumptions': list(self.assumptions), 'notes': list(self.notes),
-            'claims': [{'claim': c.text, 'holds': c.holds, 'evidence': c.evidence,
-                        'ours': c.ours} for c in self.claims],
+            'claims': [{'claim': c.text, 'verdict': c.verdict, 'evidence': c.evidence,
+                        'effect': c.effect, 'p': c.p, 'n': list(c.n), 'ours': c.ours}
+                       for c in self.claims],
             'tables': [{'title': t.title, 'source': t.source, 'note': t.note,
                         'heads': list(t.heads), 'rows': [list(row) for row in t.rows]}
                        for t in self.tables],
             'plots': [{'title': p.title, 'x': p.x, 'y': p.y, 'log': p.log,
                        'lines': [{'name': name, 'x': x, 'y': y} for name, x, y in p.lines]}
                       for p in self.plots]}
-
-
-def rank_sum(first: Sequence[float], second: Sequence[float]) -> float:
-    """Return the p-value of Wilcoxon's rank-sum test that two samples are of one distribution."""
-    return float(stats.ranksums(first, second).pvalue)
 
 
 def correlation(measured: Array, predicted: Array) -> Array:

@@ -22,7 +22,8 @@ from robot_identification.dynamics import inverse_dynamics
 from robot_identification.estimation import get_estimator
 from robot_identification.excitation import design, Requirements
 from robot_identification.papers.studies.linear_algebra import Comparison
-from robot_identification.papers.studies.study import Claim, Plot, Table
+from robot_identification.papers.studies.study import Plot, Progress, Table
+from robot_identification.papers.studies.verdict import judge
 from robot_identification.regression import build_regression, Regression
 from robot_identification.signals import process, Samples
 from robot_identification.simulation import Plant, PlantOptions, simulate
@@ -35,72 +36,72 @@ SHOWN = 2
 """Joint whose torque is drawn."""
 
 
-def compare_frictions(quick: bool, seed: int, budget: int) -> Comparison:
+def compare_frictions(seeds: range, budget: int, progress: Progress) -> Comparison:
     """
     Fit six friction models with a particle filter, as the paper does, and by least squares.
 
     Parameters
     ----------
-    quick
-        A shorter design.
-    seed
-        Of the design, the arm and the searches.
+    seeds
+        Of the arms, their noise and the searches; the first is that of the motions.
     budget
         Evaluations of the particle filter.
+    progress
+        Called with what is done and the part of it.
 
     """
     arm = load_arm('er20_c10')
-    motions = [design(arm, kind='ffs', period=10.0, harmonics=h, starts=1, seed=seed + k,
-                      requirements=Requirements(),
-                      time_budget=1.0 if quick else 20.0) for k, h in enumerate((5, 3))]
-    plant = Plant(arm, PlantOptions(seed=seed, rate=100.0, stribeck_ratio=1.5,
-                                    friction_compensation=0.9))
-    rng = np.random.default_rng(seed)
-    fit, check = (process(simulate(plant, m, rng=rng).recording, arm,
-                          decimation_cutoff=np.inf) for m in motions)
-    rows: list[tuple[str | float, ...]] = []
-    reversals: list[tuple[str | float, ...]] = []
-    lines = [('measured', check.t, check.tau[:, SHOWN])]
-    spreads: dict[str, float] = {}
-    slow = np.abs(check.v) < REVERSAL
-    for friction in FRICTIONS:
-        regression, other = (_regression(arm, s, friction) for s in (fit, check))
-        filtered = get_estimator('particle_filter', bounds='estimate', objective='mean_deviation',
-                                 budget=budget, seed=seed).fit(regression)
-        square = get_estimator('wls').fit(regression)
-        parts: list[float] = []
-        for estimate in (filtered, square):
-            errors = other.of(estimate.base).residuals(estimate.values)
-            parts += [float(errors.mean()), float(errors.std())]
-        spreads[friction] = parts[3]
-        rows.append((friction, *parts))
-        relative = errors / plant.truth.rated_torque
-        reversals.append((friction, *(float(np.sqrt(np.mean(relative[mask] ** 2)))
-                                      for mask in (slow, ~slow))))
-        if friction in ('coulomb_viscous', 'stribeck'):
-            lines.append((friction, check.t, check.tau[:, SHOWN] - errors[:, SHOWN]))
-    best = min(spreads, key=lambda name: spreads[name])
-    table = Table('Torque errors of six friction models on another motion [N m]', (
-        'friction', 'particle filter, mean', 'particle filter, deviation',
-        'least squares, mean', 'least squares, deviation'), tuple(rows),
-        note='The plant has Stribeck friction (excess 50 %) behind a controller, encoders and '
-        'delay; particle filter within ranges around the least-squares values. The load of '
-        'load_dependent '
-        "is the URDF's rigid-body torque.")
-    near = {str(row[0]): float(row[1]) for row in reversals}
-    best_near = min(near, key=lambda name: near[name])
+    motions = [design(arm, kind='ffs', period=10.0, harmonics=h, starts=1, seed=seeds.start + k,
+                      requirements=Requirements()) for k, h in enumerate((5, 3))]
+    found: dict[str, list[list[float]]] = {friction: [] for friction in FRICTIONS}
+    lines: list[tuple[str, Array, Array]] = []
+    for seed in seeds:
+        plant = Plant(arm, PlantOptions(seed=seed, rate=100.0, stribeck_ratio=1.5,
+                                        friction_compensation=0.9))
+        rng = np.random.default_rng(seed)
+        fit, check = (process(simulate(plant, m, rng=rng).recording, arm,
+                              decimation_cutoff=np.inf) for m in motions)
+        slow = np.abs(check.v) < REVERSAL
+        if seed == seeds.start:
+            lines.append(('measured', check.t, check.tau[:, SHOWN]))
+        for friction in FRICTIONS:
+            progress(f'friction models, {friction}', (seed - seeds.start) / len(seeds))
+            regression, other = (_regression(arm, s, friction) for s in (fit, check))
+            filtered = get_estimator('particle_filter', bounds='estimate',
+                                     objective='mean_deviation', budget=budget,
+                                     seed=seed).fit(regression)
+            square = get_estimator('wls').fit(regression)
+            parts: list[float] = []
+            for estimate in (filtered, square):
+                errors = other.of(estimate.base).residuals(estimate.values)
+                parts += [float(errors.mean()), float(errors.std())]
+            relative = errors / plant.truth.rated_torque
+            found[friction].append([*parts, *(float(np.sqrt(np.mean(relative[mask] ** 2)))
+                                              for mask in (slow, ~slow))])
+            if seed == seeds.start and friction in ('coulomb_viscous', 'stribeck'):
+                lines.append((friction, check.t, check.tau[:, SHOWN] - errors[:, SHOWN]))
+    values = {friction: np.array(rows) for friction, rows in found.items()}
+    table = Table(
+        f'Torque errors of six friction models on another motion [N m], median of {len(seeds)} '
+        f'arms', ('friction', 'particle filter, mean', 'particle filter, deviation',
+                  'least squares, mean', 'least squares, deviation', 'near reversals',
+                  'elsewhere'),
+        tuple((friction, *(float(x) for x in np.median(rows, axis=0)))
+              for friction, rows in values.items()),
+        note=f'The plants have Stribeck friction (excess 50 %) behind a controller, encoders and '
+        f'delay; particle filter within ranges around the least-squares values. The load of '
+        f"load_dependent is the URDF's rigid-body torque. Last columns: RMS error of least "
+        f'squares over the rated torque, near reversals (below {REVERSAL:g} rad/s) and elsewhere.')
+    claims = [judge(f'the static LuGre (Stribeck) curve fits better than {other}',
+                    values['stribeck'][:, 1], values[other][:, 1],
+                    'deviation of the particle filter, as in the paper [N m], by arm',
+                    paired=True) for other in FRICTIONS if other != 'stribeck']
+    claims.append(judge('nonlinear (Stribeck) friction has smaller errors near reversals than '
+                        'linear friction', values['stribeck'][:, 4],
+                        values['coulomb_viscous'][:, 4],
+                        'RMS error of least squares over the rated torque, by arm', paired=True))
     return Comparison(
-        (table, Table(
-            f'Least squares near reversals (below {REVERSAL:g} rad/s) and elsewhere: RMS torque '
-            f'error over the rated torque', ('friction', 'near reversals', 'elsewhere'),
-            tuple(reversals), note='All joints, the other motion.')),
-        (Claim('the static LuGre (Stribeck) curve fits best', best == 'stribeck',
-               'deviations of least squares: '
-               + ', '.join(f'{k} {v:.4g}' for k, v in spreads.items())),
-         Claim('nonlinear friction has smaller errors near reversals than linear friction',
-               near['stribeck'] < near['coulomb_viscous'],
-               f'Stribeck {near["stribeck"]:.3g} against {near["coulomb_viscous"]:.3g} of the '
-               f'rated torque; the smallest is {near[best_near]:.3g} of {best_near}')),
+        (table,), tuple(claims),
         (Plot(f'Torque of joint {SHOWN + 1} on another motion, least squares', 'time [s]',
               'torque [N m]', tuple(lines)),))
 

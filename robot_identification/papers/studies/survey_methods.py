@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import dataclasses
 from dataclasses import dataclass
 import time
@@ -28,8 +29,9 @@ from robot_identification.estimation.online.linearisation import Linearisation
 from robot_identification.estimation.search import Bounds, get_search
 from robot_identification.estimation.search.objective import MeanAndDeviation
 from robot_identification.estimation.search.problem import SearchProblem
-from robot_identification.excitation import design, Excitation, Requirements
+from robot_identification.excitation import Excitation
 from robot_identification.papers.studies.study import Progress
+from robot_identification.papers.studies.survey_parameters import about_centre, about_joint
 from robot_identification.regression import build_regression
 from robot_identification.regression.rows import row_chunks
 from robot_identification.signals import Samples
@@ -39,7 +41,10 @@ NOISE = np.array([10.0, 10.0, 10.0, 1.78, 1.78, 1.78])
 LEVELS = {'e_d': (0.2, 1.0), 'e_f': (0.2, 1.0), 'e_T': (0.01, 0.1), 'J_e': (1.0, 10.0),
           'Delta J_e': (0.1, 1.0), 'seconds': (60.0, 3600.0)}
 SEARCHED = {'gradient descent': 'gradient_descent', 'genetic algorithm': 'ga',
-            'particle filter': 'particle_filter', 'CMA-ES': 'cma_es'}
+            'particle filter': 'particle_filter'}
+CONSISTENT = 'WLS, physically consistent (URDF prior)'
+RANGE = 0.6
+"""Half width of the ranges around CAD values; the survey's Table 5 deviates by up to 51 %."""
 QUIET = 0.01
 """Smallest noise [N m] that the consistent fit is told: without any it would be ill-posed."""
 FORGETTING = 0.999
@@ -48,10 +53,16 @@ FORGETTING = 0.999
 
 @dataclass(frozen=True)
 class Errors:
-    """The survey's evaluation indexes; `median` is that of the inertial errors."""
+    """
+    The survey's evaluation indexes.
+
+    `inertial` is e_d in the survey's parameters (mass, centre, inertia about the centre), `median`
+    the median of the same relative errors, and `linear` e_d in parameters about the joint.
+    """
 
     inertial: float
     median: float
+    linear: float
     friction: float
     torque: float
     spread: float
@@ -67,7 +78,8 @@ class Outcome:
     """
     A method's errors without and with noise, and its processor time [s].
 
-    `standard` holds the standard parameters (count,) that it finds without noise.
+    `standard` holds the standard parameters (count,) and `shape` the friction shapes (n, s) that
+    it finds without noise, `truth` the true ones.
     """
 
     method: str
@@ -75,6 +87,13 @@ class Outcome:
     noisy: Errors
     seconds: float
     standard: Array
+    shape: Array
+    truth: tuple[Array, Array]
+
+    @property
+    def change(self) -> float:
+        """Delta J_e."""
+        return self.noisy.total / self.clean.total - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,16 +118,27 @@ class Platform:
     plants: dict[str, Plant]
 
     @classmethod
-    def build(cls, quick: bool, seed: int) -> Platform:
-        """Design the motion and let the simulated arm pass through it."""
+    def build(cls, excitation: Excitation, seed: int, inertia_error: float) -> Platform:
+        """
+        Let the simulated arm pass through a motion.
+
+        Parameters
+        ----------
+        excitation
+            The motion.
+        seed
+            Of the arm.
+        inertia_error
+            By how much its inertias differ from the URDF's; 0 is the survey's platform, whose arm
+            has the inertias of its three-dimensional model.
+
+        """
         arm = load_arm('er20_c10')
-        excitation = design(arm, kind='ffs', period=10.0, harmonics=5, starts=1, seed=seed,
-                            requirements=Requirements(), time_budget=2.0 if quick else None)
         samples, plants = {}, {}
         for friction, ratio in (('coulomb_viscous', 1.0), ('stribeck', 1.3)):
             plant = Plant(arm, PlantOptions.matched(
                 seed=seed, stribeck_ratio=ratio, torque_noise=0.0, rate=100.0,
-                control_rate=100.0, rotor_inertia=(0.0,) * arm.n))
+                control_rate=100.0, rotor_inertia=(0.0,) * arm.n, inertia_error=inertia_error))
             run = simulate(plant, excitation, rng=np.random.default_rng(seed))
             samples[friction] = Samples(
                 t=run.t, q=run.q, v=run.v, a=run.a, tau=run.torque, rate=100.0,
@@ -150,9 +180,9 @@ def level(value: float, bounds: tuple[float, float]) -> str:
 
 
 def compare_methods(platform: Platform, friction: str, budget: int, seed: int,
-                    progress: Progress) -> list[Outcome]:
+                    progress: Progress, methods: Sequence[str] = ()) -> list[Outcome]:
     """
-    Run every method without and with noise.
+    Run methods without and with noise.
 
     Parameters
     ----------
@@ -166,20 +196,22 @@ def compare_methods(platform: Platform, friction: str, budget: int, seed: int,
         Of noise and searches.
     progress
         Called with what is done and the part of it.
+    methods
+        Names; the survey's where none are given.
 
     """
     clean = _Case(platform, friction, platform.samples[friction], budget, seed)
     noisy = _Case(platform, friction, platform.noisy(friction, seed), budget, seed)
     outcomes = []
-    methods = clean.methods()
-    clean.errors(clean.truth, clean.shape)      # rows are made once
-    for k, method in enumerate(methods):
-        progress(f'{method}, {friction}', k / len(methods))
+    chosen = methods or clean.methods()
+    for k, method in enumerate(chosen):
+        progress(f'{method}, {friction}', k / len(chosen))
         began = time.process_time()
         standard, shape = clean.run(method)
         seconds = time.process_time() - began
         outcomes.append(Outcome(method, clean.errors(standard, shape),
-                                noisy.errors(*noisy.run(method)), seconds, standard))
+                                noisy.errors(*noisy.run(method)), seconds, standard, shape,
+                                (clean.truth, clean.shape)))
     return outcomes
 
 
@@ -197,12 +229,9 @@ class _Case:
         self.clean = platform.samples[friction].tau
 
     def methods(self) -> list[str]:
-        """Names of the methods that suit the friction."""
-        if self.problem.linear:
-            return ['pseudo-inverse', 'Kalman', 'exponential forgetting', *SEARCHED,
-                    'WLS, consistent (LMI, URDF prior)']
-        return ['extended Kalman', 'exponential forgetting', *SEARCHED,
-                'variable projection, consistent (LMI, URDF prior)']
+        """Names of the survey's methods that suit the friction."""
+        first = (['pseudo-inverse', 'Kalman'] if self.problem.linear else ['extended Kalman'])
+        return [*first, 'exponential forgetting', *SEARCHED]
 
     def run(self, method: str) -> tuple[Array, Array]:
         """Return what a method finds."""
@@ -211,7 +240,7 @@ class _Case:
         if method == 'pseudo-inverse':
             estimate = get_estimator('ols').fit(self.regression)
             return self._least_norm(estimate.values), self.shape
-        if 'consistent' in method:
+        if method == CONSISTENT:
             estimate = get_estimator('wls').fit(self.regression)
             regression = self.regression.of(estimate.base)
             quiet = dataclasses.replace(estimate, noise=np.maximum(estimate.noise, QUIET))
@@ -220,8 +249,10 @@ class _Case:
 
     def errors(self, standard: Array, shape: Array) -> Errors:
         """Return the evaluation indexes of parameters, torques against the noiseless ones."""
-        inertial = self.structure.inertial
-        wrong = np.abs((standard - self.truth)[inertial] / self.truth[inertial])
+        inertial, n = self.structure.inertial, self.platform.arm.n
+        found, true = (x[inertial].reshape(n, 10) for x in (standard, self.truth))
+        wrong = [np.abs((a - b) / b) for a, b in ((about_centre(found), about_centre(true)),
+                                                  (found, true))]
         part = self.structure.friction_part
         used = self.truth[part] != 0
         friction = np.abs((standard - self.truth)[part][used] / self.truth[part][used])
@@ -231,7 +262,7 @@ class _Case:
         beta = fixed.base.of(standard)
         torque = self.regression.samples[0].tau - fixed.residuals(beta)
         error = np.abs(torque - self.clean) / rated
-        return Errors(float(wrong.mean()), float(np.median(wrong)),
+        return Errors(float(wrong[0].mean()), float(np.median(wrong[0])), float(wrong[1].mean()),
                       float(np.concatenate([friction, shapes]).mean()), float(error.mean()),
                       float(error.std()))
 
@@ -260,33 +291,39 @@ class _Case:
         return self._least_norm(running.values[:self.base.rank]), rows.shape(running.values)
 
     def _search(self, search: str) -> tuple[Array, Array]:
-        """Search the standard parameters within their ranges."""
-        nominal = self.platform.arm.inertial_parameters.ravel()
+        """Search the survey's parameters, friction and shapes within their ranges."""
+        nominal = about_centre(self.platform.arm.inertial_parameters)
         friction = self.truth[self.structure.friction_part]
-        inertial = Bounds.around(nominal, 0.6, 1e-6)
-        scale = np.where(friction > 0, 2 * friction, 1.0)
+        inertial = Bounds.around(nominal.ravel(), RANGE, 1e-6)
         lower = np.append(inertial.lower, np.where(friction > 0, 0.0, -1.0))
-        upper = np.append(inertial.upper, scale)
+        upper = np.append(inertial.upper, np.where(friction > 0, 2 * friction, 1.0))
         if not self.problem.linear:
             lower = np.append(lower, np.log(self.shape.ravel() / 3))
             upper = np.append(upper, np.log(self.shape.ravel() * 3))
-        bounds, count = Bounds(lower, upper), len(self.known)
+        bounds, count, part = Bounds(lower, upper), len(self.known), nominal.size
         objective = MeanAndDeviation(self.problem)
         to_base = self.base.matrix[:, self.known].T
 
+        def standard_of(population: Array) -> Array:
+            links = population[:, :part].reshape(-1, *nominal.shape)
+            return np.hstack([about_joint(links).reshape(len(population), part),
+                              population[:, part:count]])
+
         def cost(population: Array) -> Array:
-            return objective(np.hstack([population[:, :count] @ to_base, population[:, count:]]))
+            return objective(np.hstack([standard_of(population) @ to_base,
+                                        population[:, count:]]))
 
         rng = np.random.default_rng(self.seed)
         start = None
         if search == 'gradient_descent':
-            true = np.append(self.truth[self.known], np.log(self.shape.ravel())
-                             if not self.problem.linear else [])
+            true = np.concatenate([
+                about_centre(self.truth[self.structure.inertial].reshape(nominal.shape)).ravel(),
+                friction, np.log(self.shape.ravel()) if not self.problem.linear else []])
             start = np.clip(true * (1 + rng.uniform(-0.2, 0.2, len(true))), lower, upper)
-        budget = self.budget // 4 if search == 'cma_es' else self.budget
-        found = get_search(search).minimise(cost, bounds, budget=budget, rng=rng, start=start)
+        found = get_search(search).minimise(cost, bounds, budget=self.budget, rng=rng,
+                                            start=start)
         standard = np.zeros(self.structure.count)
-        standard[self.known] = found.values[:count]
+        standard[self.known] = standard_of(found.values[None])[0]
         shape = (self.shape if self.problem.linear
                  else np.exp(found.values[count:]).reshape(self.shape.shape))
         return standard, shape

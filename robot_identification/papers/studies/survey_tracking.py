@@ -20,8 +20,9 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.estimation.online import OnlineEstimator
-from robot_identification.papers.studies.study import Claim, Plot, Table
+from robot_identification.papers.studies.study import Plot, Progress, Table
 from robot_identification.papers.studies.survey_methods import NOISE, Platform
+from robot_identification.papers.studies.verdict import Claim, judge
 
 JOINT = 2
 MEMORY = 5.0
@@ -56,7 +57,7 @@ class Tracking:
         return 'B' if self.errors[label, 'step'] <= FOLLOWED else 'C'
 
 
-def follow(platform: Platform, seed: int, periods: int) -> Tracking:
+def follow(platform: Platform, seeds: range, periods: int, progress: Progress) -> Tracking:
     """
     Run the filters over torques in which the viscous friction of joint 3 grows.
 
@@ -64,10 +65,12 @@ def follow(platform: Platform, seed: int, periods: int) -> Tracking:
     ----------
     platform
         The arm with linear friction.
-    seed
+    seeds
         Of the noise.
     periods
         Of the excitation.
+    progress
+        Called with what is done and the part of it.
 
     """
     samples = platform.samples['coulomb_viscous']
@@ -75,35 +78,41 @@ def follow(platform: Platform, seed: int, periods: int) -> Tracking:
                                                        samples.tau))
     t = np.arange(len(q)) / samples.rate
     first = float(platform.plants['coulomb_viscous'].truth.friction.viscous[JOINT])
-    noise = NOISE * np.random.default_rng(seed).standard_normal(tau.shape)
-    rows, plots, claims = [], [], []
-    parts: dict[tuple[str, str], float] = {}
     part = t / t[-1]
-    for name, course in zip(CHANGES, (part, part ** 2, np.where(part > 0.3, 1.0, 0.0))):
-        true = first * (1 + CHANGE * course)
-        torque = tau + noise
-        torque[:, JOINT] += (true - first) * v[:, JOINT]
-        curves = {label: _run(platform, forgetting, (q, v, a, torque))
-                  for label, forgetting in FILTERS.items()}
-        later = t > t[-1] / 3
-        errors = {label: float(np.sqrt(np.mean((curve - true)[later] ** 2)))
-                  for label, curve in curves.items()}
-        parts |= {(label, name): error / (CHANGE * first) for label, error in errors.items()}
-        rows += [(name, label, error, parts[label, name]) for label, error in errors.items()]
-        shown = t > BEGINNING
-        plots.append(Plot(f'Viscous friction of joint 3, {name}, after the first '
-                          f'{BEGINNING:g} s', 'time [s]', 'viscous friction [N m s/rad]',
-                          tuple((label, t[shown], curve[shown])
-                                for label, curve in {'true': true, **curves}.items())))
-        for label in list(FILTERS)[1:]:
-            claims.append(Claim(
-                f'{label} follows the {name} closer than Kalman', errors[label] < errors['Kalman'],
-                f'RMS error {errors[label]:.3g} against {errors["Kalman"]:.3g} N m s/rad over the '
-                f'last two thirds', ours=name == 'step'))
+    courses = dict(zip(CHANGES, (part, part ** 2, np.where(part > 0.3, 1.0, 0.0))))
+    later, shown = t > t[-1] / 3, t > BEGINNING
+    errors: dict[tuple[str, str], list[float]] = {}
+    plots = []
+    for seed in seeds:
+        progress('following a changing friction', (seed - seeds.start) / len(seeds))
+        noise = NOISE * np.random.default_rng(seed).standard_normal(tau.shape)
+        for name, course in courses.items():
+            true = first * (1 + CHANGE * course)
+            torque = tau + noise
+            torque[:, JOINT] += (true - first) * v[:, JOINT]
+            curves = {label: _run(platform, forgetting, (q, v, a, torque))
+                      for label, forgetting in FILTERS.items()}
+            for label, curve in curves.items():
+                errors.setdefault((label, name), []).append(
+                    float(np.sqrt(np.mean((curve - true)[later] ** 2))))
+            if seed == seeds.start:
+                plots.append(Plot(
+                    f'Viscous friction of joint 3, {name}, after the first {BEGINNING:g} s',
+                    'time [s]', 'viscous friction [N m s/rad]',
+                    tuple((label, t[shown], curve[shown])
+                          for label, curve in {'true': true, **curves}.items())))
+    middle = {key: float(np.median(found)) for key, found in errors.items()}
+    parts = {key: error / (CHANGE * first) for key, error in middle.items()}
+    claims = [judge(f'{label} follows the {name} closer than Kalman', errors[label, name],
+                    errors['Kalman', name], 'RMS error [N m s/rad] over the last two thirds',
+                    paired=True, ours=name == 'step')
+              for name in CHANGES for label in list(FILTERS)[1:]]
     return Tracking(Table(
-        'Following a changing viscous friction of joint 3', (
+        f'Following a changing viscous friction of joint 3, median of {len(seeds)} noises', (
             'change', 'filter', 'RMS error [N m s/rad]', 'as a part of the change'),
-        tuple(rows), note=f'It grows by {CHANGE:.0%}, for the step at once after 30 % of the '
+        tuple((name, label, middle[label, name], parts[label, name])
+              for name in CHANGES for label in FILTERS),
+        note=f'It grows by {CHANGE:.0%}, for the step at once after 30 % of the '
         f'time; errors over the last two thirds; memory of the forgetting {MEMORY:g} s.'),
         tuple(claims), tuple(plots), parts)
 

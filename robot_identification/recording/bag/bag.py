@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+import os
 from pathlib import Path
 import re
 import tempfile
@@ -174,7 +175,7 @@ class Bag:
             content = self._metadata(metadata)
             self._by_message = (content.get('compression_mode') or '').lower() == 'message'
             files = [self.path / Path(name).name for name in content['relative_file_paths']]
-            missing = [file.name for file in files if not file.exists()]
+            missing = [file.name for file in files if not os.path.isfile(file)]
             if missing:
                 raise RecordingError(f"the bag '{self.path}' lacks its file {', '.join(missing)}")
             return tuple(files)

@@ -53,7 +53,7 @@ class JointStateLayout:
     Parameters
     ----------
     names
-        Of the joints.
+        Names of the joints.
     dtype
         Structured type of a whole message, with the fields sec, nanosec, and position, velocity
         and effort as far as the publisher fills them.
@@ -177,7 +177,7 @@ class JointStateLayout:
         Parameters
         ----------
         names
-            Of the joints.
+            Names of the joints.
         fields
             Those of position, velocity and effort that it fills.
         frame
@@ -218,7 +218,7 @@ class JointStates:
     Parameters
     ----------
     names
-        Of the n joints.
+        Names of the n joints.
     stamps
         Header stamps, (N,) [ns].
     received

@@ -30,6 +30,9 @@ from robot_identification.reporting.markup import (
 )
 from robot_identification.reporting.stored_results import StoredResults
 
+BADGES = {'passed': ('PASS', '\u2713', 'pass'), 'failed': ('FAIL', '\u2717', 'fail'),
+          'not validated': ('NOT VALIDATED', '?', 'open')}
+
 
 def hero(results: StoredResults) -> Html:
     """
@@ -43,21 +46,23 @@ def hero(results: StoredResults) -> Html:
     """
     content = results.content
     verdict = content['verdict']
-    word, mark, tone = (('PASS', '\u2713', 'pass') if verdict['passed'] else
-                        ('FAIL', '\u2717', 'fail'))
+    status = verdict.get('status', 'passed' if verdict['passed'] else 'failed')
+    word, mark, tone = BADGES[status]
     sentences = [_sentence(h, verdict['thresholds']) for h in verdict['held_out']]
     if not sentences:
         sentences = [tag('p', 'No held-out recording was given, so nobody knows how the model '
                               'does on a motion that it was not fitted to.')]
     names = [h['name'] for h in (*verdict['held_out'], *content['fit'])]
-    reasons = _list('Why it fails', _short(verdict['reasons'], names), 'reasons')
+    reasons = _list('Why it fails' if status == 'failed' else 'What is missing',
+                    _short(verdict['reasons'], names), 'reasons')
     notes = _list('Also worth knowing', _short(verdict['notes'], names), 'notes')
+    steps = _list('What next', list(content.get('next_steps', [])), 'notes')
     badge = tag('div', tag('span', mark, class_='mark'), tag('span', word), class_='badge')
     return tag('header',
                tag('div', badge,
                    tag('div', tag('h1', f'Dynamic model of {content["arm"]["name"]}'),
                        *sentences, class_='claim'), class_='headline'),
-               reasons, _tiles(results), notes, class_=f'hero {tone}', id='verdict')
+               reasons, _tiles(results), steps, notes, class_=f'hero {tone}', id='verdict')
 
 
 def _sentence(held_out: Mapping[str, Any], thresholds: Mapping[str, float]) -> Html:

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Bring up and identify a Universal Robots UR10e; real by default."""
+"""Bring up and identify an arm of Universal Robots; real by default."""
 
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
@@ -23,6 +23,9 @@ from launch_ros.substitutions import FindPackageShare
 def generate_launch_description():
     """Include identify.launch.py with what this arm and its driver need."""
     return LaunchDescription([
+        DeclareLaunchArgument(
+            'ur_type', default_value='ur5e', choices=['ur5e', 'ur10e'],
+            description='Which arm: a robot of that name is shipped.'),
         DeclareLaunchArgument(
             'sim', default_value='none', choices=['mujoco', 'gazebo', 'mock', 'none'],
             description='none: the real arm; else where it is simulated, see identify.launch.py.'),
@@ -43,12 +46,13 @@ def generate_launch_description():
             PythonLaunchDescriptionSource(PathJoinSubstitution(
                 [FindPackageShare('robot_identification'), 'launch', 'identify.launch.py'])),
             launch_arguments={
-                'robot': 'ur10e',
+                'robot': LaunchConfiguration('ur_type'),
                 'sim': LaunchConfiguration('sim'),
                 'robot_ip': LaunchConfiguration('robot_ip'),
                 'driver': 'ur_robot_driver/ur_control.launch.py',
                 'driver_arguments': [
-                    'ur_type:=ur10e headless_mode:=', LaunchConfiguration('headless_mode'),
+                    'ur_type:=', LaunchConfiguration('ur_type'),
+                    ' headless_mode:=', LaunchConfiguration('headless_mode'),
                     ' use_currents_as_efforts:=', LaunchConfiguration('use_currents_as_efforts'),
                     ' launch_rviz:=', LaunchConfiguration('launch_rviz')],
                 'controller': _when_real(

@@ -1,0 +1,54 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The survey's own inertial parameters: mass, centre of mass, inertia about the centre of mass."""
+
+from __future__ import annotations
+
+import numpy as np
+from robot_identification.arrays import Array
+
+NAMES = ('mass [kg]', 'centre x [m]', 'centre y [m]', 'centre z [m]', 'I_xx [kg m^2]',
+         'I_xy [kg m^2]', 'I_yy [kg m^2]', 'I_xz [kg m^2]', 'I_yz [kg m^2]', 'I_zz [kg m^2]')
+WEIGHTLESS = 1e-9
+"""Mass [kg] below which a link has no centre; the centre is then said to be at its origin."""
+
+
+def about_centre(links: Array) -> Array:
+    """
+    Return (m, c, I about the centre of mass) of inertial parameters about the joint, (..., 10).
+
+    Torques depend linearly on the parameters about the joint; in the survey's, an error of a mass
+    that no torque shows is one of a centre and of an inertia as well.
+    """
+    mass = links[..., 0]
+    heavy = np.abs(mass) > WEIGHTLESS
+    centre = np.where(heavy[..., None], links[..., 1:4]
+                      / np.where(heavy, mass, 1.0)[..., None], 0.0)
+    return np.concatenate([mass[..., None], centre, links[..., 4:]
+                           - mass[..., None] * _steiner(centre)], axis=-1)
+
+
+def about_joint(links: Array) -> Array:
+    """Return inertial parameters about the joint of (m, c, I about the centre), (..., 10)."""
+    mass, centre = links[..., :1], links[..., 1:4]
+    return np.concatenate([mass, mass * centre, links[..., 4:] + mass * _steiner(centre)],
+                          axis=-1)
+
+
+def _steiner(centre: Array) -> Array:
+    """Return |c|^2 1 - c c' as (xx, xy, yy, xz, yz, zz), (..., 6)."""
+    x, y, z = np.moveaxis(centre, -1, 0)
+    moments: Array = np.stack([y * y + z * z, -x * y, x * x + z * z, -x * z, -y * z,
+                               x * x + y * y], axis=-1)
+    return moments
