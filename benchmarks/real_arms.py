@@ -133,8 +133,7 @@ def main() -> int:
     parser.add_argument('--datasets', type=Path, default=ROOT.parent / 'shared' / 'datasets')
     parser.add_argument('--estimator', default='wls')
     parser.add_argument('--friction', help='all are tried by auto when not given')
-    parser.add_argument('--robot', nargs='*', default=['ur10e', 'tx40', 'lwr4', 'emps',
-                                                             'kr300'])
+    parser.add_argument('--robot', nargs='*', default=sorted({row[0] for row in CASES}))
     parser.add_argument('--blocks', action='store_true', help='compare on left-out blocks')
     parser.add_argument('--json', type=Path, default=Path('results/real_arms.json'))
     options = parser.parse_args()
