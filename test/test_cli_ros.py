@@ -14,6 +14,7 @@
 """Commands that write bags or need ROS."""
 
 import importlib.util
+import json
 import subprocess
 import sys
 
@@ -63,4 +64,13 @@ def test_node_parameters_are_the_defaults():
     watch = parameters['watch']
     assert watch.pop('published_effort') == [0.0]
     assert Tolerances(**watch) == Tolerances()
-    assert Sending(parameters['mode'], **parameters['rolling']) == Sending()
+    assert Sending(**parameters['brake']) == Sending()
+
+
+def test_ros_faults_needs_no_ros():
+    done = command('ros', 'faults', '--only', 'stop asked for', '--json')
+    rows = json.loads(done.stdout)['rows']
+    assert done.returncode == 0 and [row['reasons'] for row in rows] == [['stopped']] * 2
+    assert max(row['excess'] for row in rows) < 1.05
+    wrong = command('ros', 'faults', '--only', 'earthquake')
+    assert wrong.returncode == 2 and 'a joint is stuck' in ' '.join(wrong.stderr.split())

@@ -32,7 +32,7 @@ MODULES = sorted(name for _, name, _
                  in pkgutil.walk_packages([str(ROOT)], 'robot_identification.'))
 ROOMS = ('errors', 'registry', 'arrays', 'files', 'yaml_file', 'arm', 'dynamics', 'export',
          'observer', 'motion', 'certificate', 'design', 'excitation', 'recording', 'simulation',
-         'execution', 'signals', 'regression', 'estimation', 'validation', 'checks',
+         'execution', 'stand', 'signals', 'regression', 'estimation', 'validation', 'checks',
          'identification',
          'reporting', 'bringup', 'nodes', 'console', 'papers', 'cli')
 EDGES = ('nodes', 'papers', 'cli')

@@ -11,14 +11,14 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Execution of a motion on an arm: the plan, its pieces, and the watch; no ROS."""
+"""Execution of a motion on an arm: the plan, what is sent of it, and the watch; no ROS."""
 
 from robot_identification.execution.data_directory import DataDirectory
-from robot_identification.execution.motion_plan import MotionPlan, plan_motion
-from robot_identification.execution.pieces import cut, Piece
-from robot_identification.execution.run import Run, Sending, States
+from robot_identification.execution.motion_plan import MotionPlan, plan_along, plan_motion
+from robot_identification.execution.pieces import Piece, whole
+from robot_identification.execution.run import Reference, Run, Sending, States
 from robot_identification.execution.silence import Silence
 from robot_identification.execution.watch import Fault, Tolerances, Watch
 
-__all__ = ['DataDirectory', 'Fault', 'MotionPlan', 'Piece', 'Run', 'Sending', 'Silence',
-           'States', 'Tolerances', 'Watch', 'cut', 'plan_motion']
+__all__ = ['DataDirectory', 'Fault', 'MotionPlan', 'Piece', 'Reference', 'Run', 'Sending',
+           'Silence', 'States', 'Tolerances', 'Watch', 'plan_along', 'plan_motion', 'whole']

@@ -182,23 +182,48 @@ def plan_motion(arm: Arm, excitation: Excitation, q: Array, *, periods: int = 1,
 
     """
     excitation.check_arm(arm)
-    limits, _ = motion_limits(arm)
-    _check_start(arm, limits, q)
     trajectory = excitation.trajectory
 
     def along(s: Array) -> Motion:
         values = trajectory.evaluate(np.mod(s, trajectory.period), 2)
         return values[0], values[1], values[2]
 
-    run_in = _fitting(limits, lambda ramp: ramp_up(along, 0.0, ramp))
-    run_out = _fitting(limits, lambda ramp: ramp_down(along, 0.0, ramp))
-    start = run_in[1](np.zeros(1))[0][0]
+    plan = plan_along(arm, along, periods * excitation.period, q, speed)
+    start = plan.evaluate(np.array([plan.start_of('settle')]))[0][0]
+    check_approach(arm, excitation.requirements, np.asarray(q, dtype=float), start)
+    return plan
+
+
+def plan_along(arm: Arm, along: Callable[[Array], Motion], duration: float, q: Array,
+               speed: float) -> MotionPlan:
+    """
+    Plan approach, run-in, motion and run-out of any motion.
+
+    Parameters
+    ----------
+    arm, q, speed
+        As for `plan_motion`.
+    along
+        Maps any times (N,) [s] to q, v, a, (N, n) each; it moves at all times.
+    duration
+        For which it is executed [s].
+
+    Raises
+    ------
+    ExecutionError
+        'start_outside_limits', or the motion leaves the limits.
+
+    """
+    limits, _ = motion_limits(arm)
     q = np.asarray(q, dtype=float)
-    check_approach(arm, excitation.requirements, q, start)
+    _check_start(arm, limits, q)
+    run_in = _fitting(limits, lambda ramp: ramp_up(along, 0.0, ramp))
+    run_out = _fitting(limits, lambda ramp: ramp_down(along, duration, ramp))
+    start = run_in[1](np.zeros(1))[0][0]
     legs = (Leg('approach', *approach(limits, q, start, speed)),
             Leg('settle', SETTLING, _resting(start)),
             Leg('run_in', *run_in),
-            Leg('excitation', periods * excitation.period, along),
+            Leg('excitation', duration, along),
             Leg('run_out', *run_out))
     plan = MotionPlan(arm.joint_names, legs, limits)
     plan.check()

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Pieces of a motion that end at rest: what a controller may be left alone with."""
+"""What is handed to a controller: the whole motion, and ways to end it; all end at rest."""
 
 from __future__ import annotations
 
@@ -20,9 +20,13 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import Array, read_only
 from robot_identification.execution.motion_plan import MotionPlan
-from robot_identification.execution.warp import ramp_down
+from robot_identification.execution.progress import Position
+from robot_identification.execution.warp import Motion, ramp_down
 
 BRAKES = tuple(0.1 * 1.25 ** k for k in range(20))  # [s] durations of braking that are tried
+STEP = 0.02     # [s] of the grid: quintic segments are then within 1e-6 rad of the plan
+REST = 1.2      # [s] at rest before the plan begins; the trajectory is entered in the middle of it
+PAST = 0.1      # [s] of a way to end the motion that lies in the past, for errors of clocks
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,13 +64,49 @@ class Piece:
         return float(self.t[-1])
 
 
-def cut(plan: MotionPlan, first: float, last: float, step: float = 0.01) -> Piece:
+def whole(plan: MotionPlan) -> Piece:
     """
-    Cut a piece out of a plan and put a braking tail behind it.
+    Return the whole plan, with a rest before it.
 
-    All points before the tail are on one grid of times, so that a piece which replaces another
-    one has the same points where both follow the plan: replacing leaves the motion as it is. The
-    tail slows down along the path of the plan, in the shortest time in which accelerations stay
+    A controller enters a trajectory that is stamped in the past at now: here at rest, so that
+    neither the way there nor an offset of clocks of half the rest makes a step.
+
+    Parameters
+    ----------
+    plan
+        The motion.
+
+    """
+    count = int(np.ceil(plan.duration / STEP - 1e-9))
+    t = np.concatenate([[-REST], np.minimum(np.arange(count + 1) * STEP, plan.duration)])
+    q, v, a = plan.evaluate(t)
+    return Piece(t, q, v, a, plan.duration, 0.0)
+
+
+def hold(q: Array, now: float) -> Piece:
+    """
+    Return a rest, for a controller whose reference rests.
+
+    Parameters
+    ----------
+    q
+        Its reference, (n,) [rad or m].
+    now
+        [s].
+
+    """
+    zero = np.zeros((2, len(q)))
+    return Piece(np.array([now - 2 * PAST, now + 2 * PAST]), q + zero, zero, zero, now, 0.0)
+
+
+def brake(plan: MotionPlan, position: Position, first: float, leave: float) -> Piece:
+    """
+    Return the way of the reference from `first` to `leave`, and behind it a braking tail.
+
+    Between `first` and `leave` it is what the controller does anyway, so it does not matter at
+    which instant it is entered: the reference makes no step. Where the speed scaling s is not 1
+    the controller plays the piece at s as well, from s v to s^2 v: slower, never further. The tail
+    slows down along the path of the plan, in the shortest time in which accelerations stay
     within the limits; where none does (on a motion that uses all of its limit), in the one that
     exceeds them least, which `Piece.deceleration` tells.
 
@@ -74,38 +114,30 @@ def cut(plan: MotionPlan, first: float, last: float, step: float = 0.01) -> Piec
     ----------
     plan
         The whole motion.
-    first, last
-        The piece follows the plan from before `first` until after `last` [s].
-    step
-        Step of the grid [s].
+    position
+        Where the controller's reference is on it.
+    first, leave
+        Times since the begin of the plan [s].
 
     """
-    low = max(0, int(np.floor(first / step)))
-    high = max(low + 1, int(np.ceil(last / step)))
-    grid: Array = np.arange(low, high + 1, dtype=float) * step
-    if grid[-1] >= plan.duration:
-        t = np.append(grid[grid < plan.duration - 1e-9], plan.duration)
-        q, v, a = plan.evaluate(t)
-        return Piece(t, q, v, a, plan.duration, 0.0)
+    def along(t: Array) -> Motion:
+        q, v, a = plan.evaluate(position.on_plan(t))
+        return q, v * position.rate, a * position.rate ** 2
+
+    low, high = int(np.floor(first / STEP)), max(int(np.ceil(leave / STEP)), 1)
+    grid: Array = np.arange(low, high + 1, dtype=float) * STEP
     leave = float(grid[-1])
-    duration, usage = _brake(plan, leave)
-    count = int(np.ceil(duration / step))
+    duration, usage = np.inf, np.inf
+    for tried in BRAKES:
+        a = ramp_down(along, leave, tried)(np.linspace(0, tried, 60))[2]
+        used = float(np.max(np.abs(a) / plan.limits.acceleration))
+        if used < usage:
+            duration, usage = tried, used
+        if used <= 1:
+            break
+    count = int(np.ceil(duration / STEP))
     tail: Array = np.arange(1, count + 1, dtype=float) * (duration / count)
-    slowing = ramp_down(plan.evaluate, leave, duration)(tail)
+    slowing = ramp_down(along, leave, duration)(tail)
     slowing[1][-1], slowing[2][-1] = 0, 0
-    moving = plan.evaluate(grid)
-    q, v, a = (np.concatenate(pair) for pair in zip(moving, slowing))
+    q, v, a = (np.concatenate(pair) for pair in zip(along(grid), slowing))
     return Piece(np.concatenate([grid, leave + tail]), q, v, a, leave, usage)
-
-
-def _brake(plan: MotionPlan, leave: float) -> tuple[float, float]:
-    best = (np.inf, np.inf)
-    for duration in BRAKES:
-        t = np.linspace(0, duration, 60)
-        a = ramp_down(plan.evaluate, leave, duration)(t)[2]
-        usage = float(np.max(np.abs(a) / plan.limits.acceleration))
-        if usage <= 1:
-            return duration, usage
-        if usage < best[1]:
-            best = (duration, usage)
-    return best

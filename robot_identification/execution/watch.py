@@ -21,6 +21,7 @@ import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.errors import ExecutionError, RecordingError
+from robot_identification.execution.effort_at_rest import check_effort_at_rest
 from robot_identification.execution.motion_plan import MotionPlan
 from robot_identification.execution.silence import Silence
 from robot_identification.recording.effort import (
@@ -43,11 +44,14 @@ class Fault:
         Its name for machines.
     text
         A sentence.
+    touch
+        Whether the arm is to be braked; False where somebody else has it in hand.
 
     """
 
     reason: str
     text: str
+    touch: bool = True
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,8 @@ class Tolerances:
     published_effort
         Largest magnitude of the effort field per joint, (n,) in its own units (amperes, say),
         watched instead of the torque limits; empty for the torque limits.
+    efforts
+        Whether a motion whose efforts cannot be watched is refused.
 
     """
 
@@ -80,6 +86,7 @@ class Tolerances:
     effort: float = 1.1
     effort_samples: int = 3
     published_effort: tuple[float, ...] = ()
+    efforts: bool = True
 
 
 class Watch:
@@ -127,7 +134,8 @@ class Watch:
                      f'{self.tolerances.stale:g} s; look at the network and at the '
                      f'joint_state_broadcaster')
 
-    def states(self, t: Array, q: Array, v: Array | None, effort: Array | None) -> Fault | None:
+    def states(self, t: Array, q: Array, v: Array | None, effort: Array | None,
+               due: bool = True) -> Fault | None:
         """
         Judge N joint states in a row.
 
@@ -137,13 +145,17 @@ class Watch:
             Their stamps since the begin of the plan, (N,) [s].
         q, v, effort
             As published, (N, n), in the arm's order.
+        due
+            Whether it is known where the arm should be; else that is not looked at.
 
         """
         position = joint_position(self.arm, q)
         expected = self.plan.evaluate(t)[0]
         error = np.abs(position - expected)
-        self.largest_error = np.maximum(self.largest_error, error.max(axis=0))
-        return (self._limits(position, v) or self._tracking(position, expected, error, t)
+        if due:
+            self.largest_error = np.maximum(self.largest_error, error.max(axis=0))
+        return (self._limits(position, v)
+                or (self._tracking(position, expected, error, t) if due else None)
                 or self._effort(position, effort))
 
     def _limits(self, q: Array, v: Array | None) -> Fault | None:
@@ -203,28 +215,37 @@ class Watch:
                              f'{limit[joint]:g}; is something in its way?')
         return None
 
-    def look(self, effort: Array | None) -> str:
+    def look(self, effort: Array | None, q: Array) -> str:
         """
         Watch efforts from here on, where that can be done.
 
         Parameters
         ----------
         effort
-            As published before the motion, (N, n) or None.
+            As published while the arm rests, (N, n) or None.
+        q
+            Where it rests, (n,) [rad or m].
 
         Returns
         -------
         str
             Why efforts, or those of some joints, are not watched; empty when all are.
 
+        Raises
+        ------
+        ExecutionError
+            'effort_meaning': they cannot be what they are declared to be.
+
         """
         if effort is None or np.isnan(effort).any():
             return 'the joint states have no efforts'
         if not self.tolerances.published_effort:
             try:
-                joint_torque_of_states(self.arm, effort, np.zeros_like(effort))
+                torque = joint_torque_of_states(self.arm, effort,
+                                                np.broadcast_to(q, effort.shape))
             except RecordingError as error:
                 return f'{error}; or give watch.published_effort'
+            check_effort_at_rest(self.arm, torque.mean(axis=0), q)
         self._efforts = True
         free = [name for name, limit in zip(self.arm.joint_names, self.arm.limits.torque)
                 if not np.isfinite(limit)]

@@ -19,19 +19,23 @@ from collections.abc import Sequence
 import time
 from typing import Any
 
+from rcl_interfaces.msg import ParameterValue
 from rcl_interfaces.srv import GetParameters
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from robot_identification.errors import ConfigurationError, ExecutionError
 from robot_identification.execution import Fault
-from robot_identification.nodes.follow_joint_trajectory import (
-    ActionTransport,
-    follow_joint_trajectory,
-)
+from robot_identification.nodes.control_messages import message_type
+from robot_identification.nodes.controller_ear import ControllerEar
+from robot_identification.nodes.controller_manager import ControllerManagerClient
+from robot_identification.nodes.dead_man import DeadMan
+from robot_identification.nodes.follow_joint_trajectory import ActionTransport
 from trajectory_msgs.msg import JointTrajectory
 
 PATIENCE = 5.0  # [s]
 PREFERENCE = 1.0  # [s] for which `auto` waits for the action where the topic is there already
+COMING = 15.0  # [s] more for the dead man's process, on a busy computer
+ASKED = ('joints', 'allow_trajectory_replacement', 'interpolation_method')
 TRANSPORTS = ('auto', 'action', 'topic')
 
 
@@ -67,7 +71,7 @@ class TopicTransport:
         """Send a trajectory, which replaces the one before."""
         self._publisher.publish(trajectory)
 
-    def news(self) -> tuple[Fault, bool] | None:
+    def news(self) -> Fault | None:
         """Return None: the topic says nothing back."""
         return None
 
@@ -75,8 +79,9 @@ class TopicTransport:
         """Return nothing: the topic says nothing back."""
         return None, ''
 
-    def hold(self) -> None:
-        """Do nothing: whatever is sent on the topic is a trajectory."""
+    def hold(self) -> bool:
+        """Return False: whatever is sent on the topic is a trajectory."""
+        return False
 
 
 Transport = ActionTransport | TopicTransport
@@ -95,6 +100,12 @@ class ControllerClient:
     transport
         'action': FollowJointTrajectory; 'topic': ~/joint_trajectory; 'auto': the action where
         control_msgs is installed and the controller offers it, else the topic.
+    joint_names
+        Of the arm.
+    manager
+        Name of the controller manager.
+    scaling
+        Topic of the robot's speed scaling [%].
 
     Raises
     ------
@@ -103,7 +114,8 @@ class ControllerClient:
 
     """
 
-    def __init__(self, node: Any, name: str, transport: str = 'auto') -> None:
+    def __init__(self, node: Any, name: str, transport: str, joint_names: Sequence[str],
+                 manager: str, scaling: str) -> None:
         if transport not in TRANSPORTS:
             raise ConfigurationError(f"there is no transport '{transport}'; there is: "
                                      f"{', '.join(TRANSPORTS)}")
@@ -112,8 +124,13 @@ class ControllerClient:
         self._parameters = node.create_client(GetParameters, f'{self.name}/get_parameters')
         self._topic = TopicTransport(node, self.name) if transport != 'action' else None
         self._action = None
-        if transport != 'topic' and follow_joint_trajectory() is not None:
+        if transport != 'topic' and message_type(
+                'control_msgs', 'action', 'FollowJointTrajectory') is not None:
             self._action = ActionTransport(node, self.name)
+        self.joint_names = tuple(joint_names)
+        self._manager = ControllerManagerClient(node, manager)
+        self.ear = ControllerEar(node, self.name, joint_names, scaling)
+        self.dead_man = DeadMan(node, f'{self.name}/joint_trajectory')
 
     @property
     def lacks(self) -> str:
@@ -123,9 +140,9 @@ class ControllerClient:
                     '(ros-DISTRO-control-msgs), or set transport to `topic`')
         return ''
 
-    def check(self, joint_names: Sequence[str]) -> Transport:
+    def check(self) -> Transport:
         """
-        Choose the transport, and compare the controller's joints; called from a thread.
+        Choose the transport, and look at the controller; called from a thread.
 
         Returns
         -------
@@ -135,35 +152,58 @@ class ControllerClient:
         Raises
         ------
         ExecutionError
-            'controller_missing' or 'controller_joints'.
+            What is not as it must be for a motion to begin.
 
         """
         if self.lacks:
             raise ExecutionError('controller_missing', self.lacks)
         latest = time.monotonic() + PATIENCE
+        self._manager.check(self.name, self.joint_names)
         link = self._chosen(latest)
         link.begin()
         self._node.get_logger().info(f"sends to '{link.target}' by the {link.name} (transport: "
                                      f'{self.transport})')
-        future = None
-        while time.monotonic() < latest and future is None:
-            if self._parameters.service_is_ready():
-                future = self._parameters.call_async(GetParameters.Request(names=['joints']))
+        self._check_parameters(latest)
+        self.ear.begin()
+        while True:
+            try:
+                self.dead_man.check()
+                return link
+            except ExecutionError:
+                if time.monotonic() > latest + COMING:
+                    raise
+                time.sleep(0.02)
+
+    def _check_parameters(self, latest: float) -> None:
+        answers = []
+        while not self._parameters.service_is_ready() and time.monotonic() < latest:
             time.sleep(0.02)
-        while future is not None and not future.done() and time.monotonic() < latest:
+        if self._parameters.service_is_ready():     # one each: an unknown one empties an answer
+            answers = [self._parameters.call_async(GetParameters.Request(names=[name]))
+                       for name in ASKED]
+        while not all(answer.done() for answer in answers) and time.monotonic() < latest:
             time.sleep(0.01)
-        if future is None or not future.done():
+        if not answers or not all(answer.done() for answer in answers):
             raise ExecutionError('controller_missing',
                                  f"the controller '{self.name}' does not answer when asked for "
                                  f'its parameter `joints`')
-        values = future.result().values
-        joints = list(values[0].string_array_value) if values else []
-        if sorted(joints) != sorted(joint_names):
+        joints, blends, method = (next(iter(answer.result().values), ParameterValue())
+                                  for answer in answers)
+        names = list(joints.string_array_value)
+        if sorted(names) != sorted(self.joint_names):
             raise ExecutionError(
                 'controller_joints',
-                f"the controller '{self.name}' has the joints {', '.join(joints) or 'none'}, the "
-                f"arm {', '.join(joint_names)}")
-        return link
+                f"the controller '{self.name}' has the joints {', '.join(names) or 'none'}, the "
+                f"arm {', '.join(self.joint_names)}")
+        if blends.bool_value:
+            raise ExecutionError(
+                'controller_rule', f"the controller '{self.name}' blends new trajectories with "
+                f'the old one (ros2_controllers 6), and would not brake where it is told to; '
+                f'set its parameter allow_trajectory_replacement to false')
+        if method.string_value == 'none':
+            raise ExecutionError(
+                'controller_rule', f"the controller '{self.name}' does not interpolate "
+                f'(interpolation_method: none), it would go from point to point in steps')
 
     def _chosen(self, latest: float) -> Transport:
         preferred = time.monotonic() + PREFERENCE

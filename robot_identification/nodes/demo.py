@@ -36,7 +36,7 @@ from robot_identification_interfaces.srv import Identify, Validate
 NODES = ('simulated_robot', 'recorder', 'excitation', 'identification', 'validation')
 PATIENCE = 30.0   # [s] for a node to appear
 LONGEST = 600.0   # [s] for one step
-SIMULATED = {'watch.stale': 1.0, 'rolling.horizon': 1.5, 'approach_speed': 0.5,
+SIMULATED = {'watch.stale': 1.0, 'brake.horizon': 1.5, 'approach_speed': 0.5,
              'autostart': 'true'}
 
 

@@ -69,7 +69,12 @@ class ExcitationProcess:
             node, declare(node, 'controller', 'joint_trajectory_controller',
                           'name of the controller'),
             declare(node, 'transport', 'auto', 'to the controller: action (FollowJointTrajectory, '
-                    'needs control_msgs), topic, or auto: the action where it is offered'))
+                    'needs control_msgs), topic, or auto: the action where it is offered'),
+            self.arm.joint_names,
+            declare(node, 'controller_manager', 'controller_manager',
+                    'name of the controller manager, which is asked for active controllers'),
+            declare(node, 'speed_scaling', 'speed_scaling_state_broadcaster/speed_scaling',
+                    "topic of the robot's speed scaling [%], std_msgs/Float64"))
         self.recorder = RecorderClient(node, declare(
             node, 'recorder', '/recorder', 'name of the recorder node'))
         autostart = declare(node, 'autostart', False, 'configure and activate at the start')
@@ -102,7 +107,10 @@ class ExcitationProcess:
     @property
     def stopped(self) -> bool:
         """Whether the arm rests and the node is to end."""
-        return self._ending and self._motion is None
+        if not self._ending or self._motion is not None:
+            return False
+        self.controller.dead_man.close()
+        return True
 
     def end_motion(self, fault: Fault) -> bool:
         """Brake; return whether there was a motion."""
@@ -279,18 +287,19 @@ def _tolerances(node: Any) -> Tolerances:
         tuple(limit for limit in declare(
             node, 'watch.published_effort', [0.0], 'largest magnitude of the effort field of each '
             'joint, in its own units, instead of the torque limits; [0.0]: the torque limits')
-            if limit))
+            if limit),
+        declare(node, 'watch.efforts', default.efforts,
+                'refuse a motion whose efforts cannot be watched'))
 
 
 def _sending(node: Any) -> Sending:
     default = Sending()
     return Sending(
-        declare(node, 'mode', default.mode, "rolling (a dead man's switch) or whole"),
-        *(declare(node, f'rolling.{name}', getattr(default, name), text, lower=0.01, upper=5.0)
-          for name, text in (('horizon', 'for which a piece follows the motion [s]'),
-                             ('refresh', 'after which a piece is replaced [s]'),
-                             ('overlap', 'of a piece with the past [s]'),
-                             ('lead', 'from a fault until braking begins [s]'))))
+        declare(node, 'brake.lead', default.lead,
+                'from the decision to brake until braking begins [s]', lower=0.01, upper=1.0),
+        declare(node, 'brake.horizon', default.horizon,
+                'for which the motion goes on when this node is held up or has died [s]',
+                lower=0.12, upper=5.0))
 
 
 main = main_of(ExcitationProcess)

@@ -50,6 +50,8 @@ class Faults:
         for name, default, text, upper in (
                 ('silent', False, 'publish no joint states', None),
                 ('reject', False, 'the controller rejects trajectories', None),
+                ('scaling', 1.0, 'speed scaling of the controller [-]', 10.0),
+                ('clock', 0.0, "offset of the robot's stamps from its clock [s]", 10.0),
                 ('drop', 0.0, 'part of the joint states that is lost [-]', 1.0),
                 ('repeat', 0.0, 'part of the joint states that is sent twice [-]', 1.0),
                 ('delay', 0.0, 'of the joint states [s]', 10.0),
@@ -57,7 +59,7 @@ class Faults:
                 ('effort_joint', '', 'joint whose effort is measured wrongly; none when empty',
                  None),
                 ('effort', 0.0, 'what is added to that effort [N m or N]', 1e6)):
-            lower = None if upper is None else (-upper if name == 'effort' else 0.0)
+            lower = None if upper is None else (-upper if name in ('effort', 'clock') else 0.0)
             self.values[name] = declare(node, PREFIX + name, default, text, read_only=False,
                                         lower=lower, upper=upper)
         for name in ('stuck_joint', 'effort_joint'):
@@ -71,6 +73,16 @@ class Faults:
     def reject(self) -> bool:
         """Whether the controller rejects trajectories."""
         return bool(self.values['reject'])
+
+    @property
+    def scaling(self) -> float:
+        """The speed scaling of the controller [-]."""
+        return float(self.values['scaling'])
+
+    @property
+    def clock(self) -> float:
+        """Offset of the robot's stamps [s]."""
+        return float(self.values['clock'])
 
     @property
     def stuck(self) -> str:

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The action FollowJointTrajectory, as its client: a goal brakes, none is cancelled in motion."""
+"""The action FollowJointTrajectory, as its client: one goal is the motion, another one brakes."""
 
 from __future__ import annotations
 
@@ -22,31 +22,23 @@ from typing import Any
 from action_msgs.msg import GoalStatus
 from rclpy.action import ActionClient
 from robot_identification.execution import Fault
+from robot_identification.execution.goal_result import fault_of
+from robot_identification.nodes.control_messages import message_type
 from trajectory_msgs.msg import JointTrajectory
 
 CONFIRMATION = 1.0   # [s] at rest within which the controller is to say that it has arrived
-INVALID_GOAL = -1    # also what a goal ends with that another one replaces
-REASONS = {-1: 'controller_replaced', -2: 'controller_joints', -3: 'clock', -4: 'path_tolerance',
-           -5: 'goal_tolerance'}
-
-
-def follow_joint_trajectory() -> Any:
-    """Return the type of the action, None where control_msgs is not installed."""
-    try:
-        from control_msgs.action import FollowJointTrajectory
-    except ImportError:
-        return None
-    return FollowJointTrajectory
+STATES = {GoalStatus.STATUS_SUCCEEDED: 'succeeded', GoalStatus.STATUS_CANCELED: 'canceled',
+          GoalStatus.STATUS_ABORTED: 'aborted'}
 
 
 class ActionTransport:
     """
     Hands pieces to a joint_trajectory_controller as goals of its action.
 
-    A new goal replaces the one before without a break, as a trajectory on the topic does; so
-    braking is a goal as well. Cancelling would make the controller hold the arm where it is, at
-    once and from full speed: a goal is cancelled only when the arm rests, or when the goal that
-    was to brake is rejected while the controller would finish the motion otherwise.
+    A new goal replaces the one before as a trajectory on the topic does; so braking is a goal as
+    well. Cancelling makes the controller hold the arm where it is measured, at once and from full
+    speed: a goal is cancelled only when the arm rests, or when the goal that was to brake is
+    rejected while the controller would finish the motion otherwise.
 
     Parameters
     ----------
@@ -60,7 +52,8 @@ class ActionTransport:
     name = 'action'
 
     def __init__(self, node: Any, controller: str) -> None:
-        self._node, self._kind = node, follow_joint_trajectory()
+        self._node = node
+        self._kind = message_type('control_msgs', 'action', 'FollowJointTrajectory')
         self.target = f'{controller}/follow_joint_trajectory'
         self._client = ActionClient(node, self._kind, self.target)
         self._lock = threading.Lock()
@@ -73,7 +66,7 @@ class ActionTransport:
             self._first = self._sent + 1         # number of this motion's first goal
             self._handle: Any = None             # of the newest accepted goal
             self._ended = True                   # whether the newest goal has a result
-            self._news: tuple[Fault, bool] | None = None
+            self._news: Fault | None = None
             self.refused = False                 # whether the newest goal was rejected
 
     @property
@@ -96,8 +89,8 @@ class ActionTransport:
             number = self._sent
         self._node.executor.create_task(self._send, number, self._kind.Goal(trajectory=trajectory))
 
-    def news(self) -> tuple[Fault, bool] | None:
-        """Return what the controller ended the motion for, and whether it holds the arm."""
+    def news(self) -> Fault | None:
+        """Return what the controller ended the motion for."""
         with self._lock:
             return self._news
 
@@ -122,19 +115,20 @@ class ActionTransport:
         with self._lock:
             news, ended, handle = self._news, self._ended, self._handle
         if news is not None:
-            return news[0], ''
+            return news, ''
         if ended or not at_rest or handle is None:
             return None, ''
         handle.cancel_goal_async()
         return None, (f'; the controller has not found its goal tolerance met within '
                       f'{CONFIRMATION:g} s, its goal was cancelled')
 
-    def hold(self) -> None:
-        """Make the controller hold the arm at once: the last resort."""
+    def hold(self) -> bool:
+        """Make the controller hold the arm at once: the last resort; return whether it can be."""
         with self._lock:
             handle = self._handle
         if handle is not None:
             handle.cancel_goal_async()
+        return handle is not None
 
     def _send(self, number: int, goal: Any) -> None:
         answer = self._client.send_goal_async(goal)
@@ -147,9 +141,8 @@ class ActionTransport:
             newest = number == self._sent
             with self._lock:
                 self.refused = newest
-                nothing_moves = self._handle is None
             self._tell(Fault('controller_rejected', f"'{self.target}' rejected the trajectory; "
-                             f'the log of the controller says why'), nothing_moves, newest)
+                             f'the log of the controller says why'), newest)
             return
         with self._lock:
             if number == self._sent:
@@ -161,24 +154,11 @@ class ActionTransport:
         if number < self._first:
             return      # of an earlier motion
         newest, result = number == self._sent, answer.result
-        if answer.status == GoalStatus.STATUS_SUCCEEDED:
-            with self._lock:
-                self._ended = self._ended or newest
-            return
-        cancelled = answer.status == GoalStatus.STATUS_CANCELED
-        if not newest and not cancelled and result.error_code == INVALID_GOAL:
-            return      # it was replaced
-        if cancelled:
-            fault = Fault('controller_cancelled', f"'{self.target}' was cancelled by somebody "
-                          f'else, or the controller was deactivated')
-        else:
-            reason = REASONS.get(result.error_code, 'controller_aborted')
-            fault = Fault(reason, f"'{self.target}' ended the motion with the error "
-                          f"{result.error_code}: {result.error_string or 'no text'}")
-        held = newest and fault.reason != 'controller_replaced'
-        self._tell(fault, held, newest)
+        fault = fault_of(STATES.get(answer.status, 'aborted'), result.error_code,
+                         result.error_string, self.target, newest=newest)
+        self._tell(fault, newest)
 
-    def _tell(self, fault: Fault, held: bool, newest: bool) -> None:
+    def _tell(self, fault: Fault | None, newest: bool) -> None:
         with self._lock:
-            self._news = self._news or (fault, held)
+            self._news = self._news or fault
             self._ended = self._ended or newest

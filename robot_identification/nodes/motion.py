@@ -29,23 +29,27 @@ from robot_identification.excitation import check_certificate, load_excitation
 from robot_identification.execution import (
     Fault,
     MotionPlan,
+    Piece,
     plan_motion,
+    Reference,
     Run,
     Sending,
     States,
     Tolerances,
+    Watch,
 )
+from robot_identification.execution.pieces import REST
+from robot_identification.execution.robot_clock import RobotClock
 from robot_identification.nodes.controller_client import ControllerClient, Transport
 from robot_identification.nodes.joint_state_listener import JointStateListener
 from robot_identification.nodes.recorder_client import RecorderClient
-from robot_identification.nodes.trajectories import trajectory_message
+from robot_identification.nodes.trajectories import stamp_of, trajectory_message
 from robot_identification.recording.effort import joint_position
 
 STEP = 0.005         # [s] of the watch
-BEGIN = 300_000_000  # [ns] from the first piece to the begin of the motion
-FRESH = 0.5          # [s] that a stamp may differ from this clock before the motion
 STILL = 0.01         # [rad or m] that the arm may move while it is looked at
 LOOK = 0.3           # [s]
+SAG = 0.05           # [rad or m] of the arm from its reference at rest
 PATIENCE = 3.0       # [s] for the first joint state
 Feedback = Callable[[str, float, float, float], None]
 
@@ -109,6 +113,7 @@ class Motion:
         self._tolerances, self._sending, self._speed = tolerances, sending, speed
         self._warn = warn
         self._efforts: Array | None = None   # as published before the motion
+        self._clock = RobotClock(bool(node.get_parameter('use_sim_time').value))
         self._stop: Fault | None = None
 
     @property
@@ -145,14 +150,15 @@ class Motion:
         if motion.requirements.clearance is None:
             self._warn('collisions are not looked at, neither on the way to the start: the '
                        'excitation was designed so')
-        link = self._controller.check(self._arm.joint_names)
+        link = self._controller.check()
         if recording:
             self._recorder.check()
         listener = JointStateListener(self._node, self._arm, self._topic)
         try:
-            plan = plan_motion(self._arm, motion, self._where(listener), periods=periods,
+            q = self._where(listener)
+            plan = plan_motion(self._arm, motion, self._reference_at(q), periods=periods,
                                speed=self._speed)
-            return self._perform(plan, link, listener, recording, excitation, feedback)
+            return self._perform(plan, q, link, listener, recording, excitation, feedback)
         finally:
             listener.destroy()
 
@@ -170,17 +176,19 @@ class Motion:
                     f"{', '.join(self._arm.joint_names)} for {PATIENCE:g} s")
             time.sleep(0.01)
             taken = listener.take()
-        first = taken[1][0]
-        time.sleep(LOOK)
-        taken = listener.take()
-        age = (self._now() - listener.stamp) / 1e9
-        if taken is None or time.monotonic() - listener.heard > self._tolerances.stale:
+        first, newest = taken[1][0], taken
+        latest = time.monotonic() + LOOK
+        while time.monotonic() < latest or (
+                not self._clock.agrees and time.monotonic() < latest + PATIENCE):
+            time.sleep(STEP)
+            taken = listener.take()
+            if taken is not None:
+                newest = taken
+                self._clock.measure(self._now(), listener.stamp)
+        if time.monotonic() - listener.heard > self._tolerances.stale:
             raise ExecutionError('stale_joint_states', f"'{listener.topic}' has fallen silent")
-        if abs(age) > FRESH:
-            raise ExecutionError(
-                'clock',
-                f'the stamps of the joint states are {age:.2f} s behind the clock of this node; '
-                'synchronise the clocks (chrony, NTP), or set use_sim_time on all nodes')
+        self._clock.check()
+        taken = newest
         positions = np.vstack([first, taken[1]])
         moved = np.ptp(positions, axis=0)
         if np.any(moved > STILL):
@@ -190,30 +198,57 @@ class Motion:
         self._efforts = taken[3]
         return joint_position(self._arm, positions[-1:])[0]
 
-    def _perform(self, plan: MotionPlan, link: Transport, listener: JointStateListener,
+    def _reference_at(self, q: Array) -> Array:
+        """Return where the controller holds the arm, so that the motion begins without a step."""
+        state = self._controller.ear.newest()
+        if state is None:
+            return q
+        sag = np.abs(state[1] - q)
+        if np.any(sag > SAG):
+            joint = self._arm.joint_names[int(np.argmax(sag))]
+            raise ExecutionError('controller_reference', f"the controller's reference of joint "
+                                 f"'{joint}' is {sag.max():.3g} away from where it is measured: "
+                                 f'the arm is held, in reset, or moved by somebody')
+        return state[1]
+
+    def _perform(self, plan: MotionPlan, q: Array, link: Transport, listener: JointStateListener,
                  recording: str, excitation: str, feedback: Feedback) -> Outcome:
-        begin = self._now() + BEGIN
-        run = Run(self._arm, plan, lambda piece: link.send(
-            trajectory_message(self._arm.joint_names, piece, begin)),
-            self._tolerances, self._sending)
-        unwatched = run.watch.look(self._efforts)
+        ear, clock = self._controller.ear, self._clock
+        unwatched = Watch(self._arm, plan, self._tolerances).look(self._efforts, q)
+        if unwatched and self._tolerances.efforts:
+            raise ExecutionError('effort_unwatched', f'efforts cannot be watched: {unwatched}; or '
+                                 f'set watch.efforts to false, and keep a hand on the stop')
         if unwatched:
             self._warn(f'efforts are not watched: {unwatched}')
+        # what takes its time the first time is behind us: the motion begins soon
+        way = _Link(self._controller, link, clock,
+                    clock.robot(self._now()) + round(0.5 * REST * 1e9))
+        run = Run(self._arm, plan, way, self._tolerances, self._sending, refers=ear.refers)
+        run.watch.look(self._efforts, q)
         bag = _Bag(self._recorder if recording else None, recording, excitation,
                    plan.start_of('settle'), plan.start_of('run_in'))
-        last = time.monotonic()
+        last, told = time.monotonic(), 0
         while not run.finished:
             time.sleep(STEP)
-            now, real = (self._now() - begin) / 1e9, time.monotonic()
-            if self._stop is not None:
-                run.stop(self._stop)
-            fault, held = link.news() or (bag.step(now, run.braking), False)
+            real, taken = time.monotonic(), listener.take()
+            stamps = None if taken is None else (int(taken[0][0]), int(taken[0][-1]))
+            jumped = clock.watch(self._now(), stamps, real - last)
+            way.begin += clock.jump
+            begin = way.begin
+            now = (clock.robot(self._now()) - begin) / 1e9
+            fault = (jumped or self._stop or link.news() or ear.news(goals=link.name == 'topic')
+                     or bag.step(now, run.braking))
             if fault is not None:
-                run.stop(fault, held=held)
-            states = self._taken(listener, begin)
-            run.step(now, states, listener.age(self._now()), real - last)
+                run.stop(fault)
+            states = None if taken is None else States((taken[0] - begin) / 1e9, *taken[1:])
+            state, reference = ear.newest(), None
+            if state is not None and state[0] != told:
+                told = state[0]
+                reference = Reference((told - begin) / 1e9, state[1], ear.scaling, state[3])
+            age = max(now - (listener.stamp - begin) / 1e9, real - listener.heard)
+            run.step(now, states, age, real - last, reference)
             last = real
-            if run.braking and self._sending.mode == 'whole' and link.refused:
+            if run.braking and link.refused:
                 link.hold()
             feedback(run.phase(now), now, plan.duration, float(run.watch.largest_error.max()))
         ending, remark = link.confirm(run.at_rest is True)
@@ -227,13 +262,35 @@ class Motion:
             f'{text}; efforts were not watched: {unwatched}' if unwatched else text, path,
             plan.duration, run.watch.largest_error, link.name)
 
-    @staticmethod
-    def _taken(listener: JointStateListener, begin: int) -> States | None:
-        taken = listener.take()
-        if taken is None:
-            return None
-        stamps, q, v, effort = taken
-        return States((stamps - begin) / 1e9, q, v, effort)
+
+class _Link:
+    """The way of a run to the controller."""
+
+    def __init__(self, controller: ControllerClient, link: Transport, clock: RobotClock,
+                 begin: int) -> None:
+        self._controller, self._link, self._clock = controller, link, clock
+        self.begin = begin
+
+    def _message(self, piece: Piece) -> Any:
+        message = trajectory_message(self._controller.joint_names, piece, self.begin)
+        self._controller.ear.own(stamp_of(message.header.stamp))
+        return message
+
+    def send(self, piece: Piece) -> None:
+        """Hand it a piece."""
+        self._link.send(self._message(piece))
+
+    def guard(self, piece: Piece | None, until: float) -> None:
+        """Leave a piece with the dead man's brake."""
+        if piece is None:
+            self._controller.dead_man.leave(None, 0)
+        else:
+            latest = self.begin + round(until * 1e9) + (self._clock.offset or 0)
+            self._controller.dead_man.leave(self._message(piece), latest)
+
+    def cancel(self) -> bool:
+        """Make it hold."""
+        return self._link.hold()
 
 
 class _Bag:

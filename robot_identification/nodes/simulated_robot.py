@@ -36,6 +36,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
 CLOCK_STEP = 0.005  # [s] between messages on /clock
+YIELD = 2e-4        # [s] for the executor, where the physics are slower than real time
 LATE = 0.5          # [s] behind real time that is worth a warning
 
 
@@ -66,8 +67,8 @@ class SimulatedRobotProcess:
                                     np.random.default_rng(noise_seed))
         if home is not None:
             self.robot.reset(home)
-        self.controller = SimulatedController(name, self.arm, np.array(self.robot.plant.q),
-                                              self.faults)
+        self.controller = SimulatedController(
+            name, self.arm, np.array(self.robot.plant.q), self.faults)
         qos = QoSProfile(depth=100, reliability=ReliabilityPolicy.RELIABLE)
         self._states = node.create_publisher(JointState, 'joint_states', qos)
         self._clock = node.create_publisher(Clock, '/clock', 10) if self.publishes_clock else None
@@ -110,12 +111,10 @@ class SimulatedRobotProcess:
         period = 1 / self.robot.plant.options.rate
         begin, warned = time.monotonic(), False
         while not self._ending.is_set() and rclpy.ok():
-            plant = self.robot.plant
-            self.controller.step(plant.t, self._stamp(plant.t), plant.q, plant.v)
             for joint in self.faults.changed_jams():
                 self.robot.plant.jam(joint, joint == self.faults.stuck)
             try:
-                reading = self.robot.advance(self.controller.follower.sample)
+                reading = self.robot.advance(self._reference)
             except SimulationError as error:
                 self.node.get_logger().fatal(str(error))
                 return
@@ -125,19 +124,24 @@ class SimulatedRobotProcess:
                 time.sleep(-behind)
             elif self.publishes_clock:
                 begin += behind  # everybody follows this clock: nobody is late
+                time.sleep(YIELD)
             elif behind > LATE and not warned:
                 warned = True
                 self.node.get_logger().warning(
                     f'the simulation is {behind:.2f} s behind real time; lower `rate` or `speed`')
 
+    def _reference(self, t: float) -> tuple[np.ndarray, np.ndarray]:
+        plant = self.robot.plant
+        return self.controller.reference(t, plant.q, plant.v, self._stamp(t))
+
     def _stamp(self, t: float) -> int:
-        return self._start + round(t * SECOND)
+        return self._start + round((t + self.faults.clock) * SECOND)
 
     def _publish(self, reading: Any) -> None:
         if self._clock is not None and reading.t >= self._next_clock:
             self._next_clock = reading.t + CLOCK_STEP
             message = Clock()
-            stamp = self._stamp(reading.t)
+            stamp = self._start + round(reading.t * SECOND)
             message.clock.sec, message.clock.nanosec = stamp // SECOND, stamp % SECOND
             self._clock.publish(message)
         torque = reading.torque + self.faults.effort

@@ -21,7 +21,9 @@ from typing import Any
 from builtin_interfaces.msg import Duration, Time
 import numpy as np
 from robot_identification.arrays import Array
+from robot_identification.errors import SimulationError
 from robot_identification.execution import Piece
+from robot_identification.simulation.sampled_trajectory import TrajectoryMessage
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 SECOND = 1_000_000_000
@@ -38,39 +40,54 @@ def trajectory_message(joint_names: Sequence[str], piece: Piece, begin: int) -> 
     piece
         The points.
     begin
-        When its plan began [ns]; it is the stamp, so that points of the past are passed by.
+        When its plan begins [ns]; the stamp, or before it where points are, so that points of
+        the past are passed by.
 
     """
+    times = np.rint(piece.t * SECOND).astype(int)
+    first = min(int(times[0]), 0)
     message = JointTrajectory()
-    message.header.stamp = Time(sec=begin // SECOND, nanosec=begin % SECOND)
+    message.header.stamp = Time(sec=(begin + first) // SECOND, nanosec=(begin + first) % SECOND)
     message.joint_names = list(joint_names)
-    for t, q, v, a in zip(np.rint(piece.t * SECOND).astype(int).tolist(), piece.q.tolist(),
-                          piece.v.tolist(), piece.a.tolist()):
+    for t, q, v, a in zip((times - first).tolist(), piece.q.tolist(), piece.v.tolist(),
+                          piece.a.tolist()):
         point = JointTrajectoryPoint(positions=q, velocities=v, accelerations=a)
         point.time_from_start = Duration(sec=t // SECOND, nanosec=t % SECOND)
         message.points.append(point)
     return message
 
 
-def points_of(message: Any, now: int) -> tuple[Array, Array, Array, Array]:
+def trajectory_of(message: Any) -> TrajectoryMessage:
     """
-    Return times [s] relative to `now`, and q, v, a of a message, (N,) and (N, n).
+    Return a message as the model of the controller takes it.
 
     Parameters
     ----------
     message
-        A JointTrajectory; accelerations and velocities that it leaves out are zero.
-    now
-        [ns]; the begin of a trajectory without stamp.
+        A JointTrajectory.
+
+    Raises
+    ------
+    SimulationError
+        Points without positions for all of its joints.
 
     """
-    stamp = message.header.stamp.sec * SECOND + message.header.stamp.nanosec
-    begin = (stamp or now) - now
-    n = len(message.joint_names)
-    t = np.array([begin + point.time_from_start.sec * SECOND + point.time_from_start.nanosec
-                  for point in message.points], dtype=float) / SECOND
+    n, points = len(message.joint_names), message.points
 
-    def rows(field: str) -> Array:
-        return np.array([getattr(point, field) if len(getattr(point, field)) == n else [0.0] * n
-                         for point in message.points], dtype=float).reshape(-1, n)
-    return t, rows('positions'), rows('velocities'), rows('accelerations')
+    def rows(field: str) -> Array | None:
+        found = [getattr(point, field) for point in points]
+        if not all(len(row) == n for row in found):
+            return None
+        return np.array(found, dtype=float).reshape(-1, n)
+
+    q = rows('positions')
+    if q is None:
+        raise SimulationError('a point of the trajectory lacks positions of some joints')
+    t = np.array([stamp_of(point.time_from_start) for point in points], dtype=float) / SECOND
+    return TrajectoryMessage(tuple(message.joint_names), stamp_of(message.header.stamp) / SECOND,
+                             t, q, rows('velocities'), rows('accelerations'))
+
+
+def stamp_of(time: Any) -> int:
+    """Return a Time or a Duration [ns]."""
+    return int(time.sec) * SECOND + int(time.nanosec)

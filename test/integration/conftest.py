@@ -29,7 +29,7 @@ os.environ.setdefault('OMP_NUM_THREADS', '1')
 
 
 # A shared computer stalls for longer than a robot's may.
-PATIENT = {'watch__stale': 1.0, 'rolling__horizon': 1.5}
+PATIENT = {'watch__stale': 1.0, 'brake__horizon': 1.5}
 
 
 def ros():
@@ -166,6 +166,7 @@ class Speeds:
     def _heard(self, message):
         self.stamps.append(message.header.stamp.sec + message.header.stamp.nanosec * 1e-9)
         self.speeds.append(np.abs(message.velocity).max())
+        self.position = list(message.position)
 
     def wait_for_rest(self, seconds=5.0):
         self.system.wait(lambda: len(self.speeds) > 100 and max(self.speeds[-100:]) < 0.02,
@@ -211,6 +212,23 @@ class Goal:
     def result(self):
         self.system.wait(self.future.done, 60)
         return self.future.result().result
+
+
+def rest_in(seconds):
+    """Return another client's trajectory to the middle of the panda's ranges."""
+    from robot_identification.arm import load_arm
+    from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+    arm = load_arm('panda')
+    point = JointTrajectoryPoint(positions=((arm.limits.lower + arm.limits.upper) / 2).tolist(),
+                                 velocities=[0.0] * arm.n)
+    point.time_from_start.sec = seconds
+    return JointTrajectory(joint_names=list(arm.joint_names), points=[point])
+
+
+def latched():
+    """Return the quality of service of a speed scaling."""
+    from rclpy.qos import DurabilityPolicy, QoSProfile
+    return QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class Execution(Goal):

@@ -18,7 +18,7 @@ import shutil
 import signal
 import time
 
-from conftest import Execution, PATIENT, ros, System
+from conftest import Execution, Goal, latched, PATIENT, rest_in, ros, System
 import pytest
 from robot_identification.arm import load_arm
 
@@ -120,9 +120,52 @@ def test_somebody_else_cancels_the_goal(system, speeds):
 
 
 @needs_action
+def test_another_goal_is_left_alone(system, speeds):
+    from control_msgs.action import FollowJointTrajectory
+    execution = Execution(system, excitation='b.yaml')
+    execution.reach(EXCITATION)
+    other = Goal(system, FollowJointTrajectory, f'/{CONTROLLER}/follow_joint_trajectory',
+                 trajectory=rest_in(2))
+    result = execution.result()
+    assert result.reason == 'another_client', result.message
+    assert other.result().error_code == 0
+    speeds.wait_for_rest()
+
+
+@needs_action
+def test_a_goal_that_somebody_else_has_there_first(system):
+    from control_msgs.action import FollowJointTrajectory
+    other = Goal(system, FollowJointTrajectory, f'/{CONTROLLER}/follow_joint_trajectory',
+                 trajectory=rest_in(6))
+    system.settle()
+    result = Execution(system, excitation='b.yaml').result()
+    assert result.reason == 'another_client' and 'follows a goal' in result.message
+    other.handle.cancel_goal_async()
+    other.result()
+
+
+@needs_action
+@pytest.mark.parametrize('factor', [0.5, 0.0])
+def test_speed_scaling_input(system, speeds, factor):
+    from control_msgs.msg import SpeedScalingFactor
+    publisher = system.client.create_publisher(
+        SpeedScalingFactor, f'/{CONTROLLER}/speed_scaling_input', latched())
+    execution = Execution(system, excitation='b.yaml')
+    execution.reach(EXCITATION)
+    publisher.publish(SpeedScalingFactor(factor=factor))
+    result = execution.result()
+    assert result.reason == 'speed_scaling' and f'is {factor:g}' in result.message
+    speeds.wait_for_rest()
+    refused = Execution(system, excitation='b.yaml').result()
+    assert refused.reason == 'speed_scaling' and 'only at 1' in refused.message
+    publisher.publish(SpeedScalingFactor(factor=1.0))
+    system.settle()
+
+
+@needs_action
 def test_whole_motion_that_cannot_be_replaced_is_held(system, speeds):
     assert system.kill('excitation', signal.SIGINT) == 0
-    start_excitation(system, mode='whole', transport='action')
+    start_excitation(system, transport='action')
     execution = Execution(system, excitation='a.yaml')
     execution.reach(EXCITATION)
     system.fault(reject=True)       # the braking trajectory as well
@@ -140,8 +183,12 @@ def test_action_that_nobody_offers_is_refused(system):
     assert system.kill('excitation', signal.SIGINT) == 0
     start_excitation(system, transport='action', controller='nobody')
     result = Execution(system, excitation='b.yaml').result()
-    assert result.reason == 'controller_missing'
-    assert "nobody offers '/nobody/follow_joint_trajectory'" in result.message
+    if importlib.util.find_spec('controller_manager_msgs') is None:
+        assert result.reason == 'controller_missing'
+        assert "nobody offers '/nobody/follow_joint_trajectory'" in result.message
+    else:
+        assert result.reason == 'controller_inactive'
+        assert f"'nobody' is not loaded; the joints are claimed by {CONTROLLER}" in result.message
     assert system.kill('excitation', signal.SIGINT) == 0
     start_excitation(system)
 

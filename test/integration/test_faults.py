@@ -17,7 +17,7 @@ import shutil
 import signal
 import time
 
-from conftest import Execution, PATIENT, ros, System
+from conftest import Execution, PATIENT, rest_in, ros, System
 import numpy as np
 import pytest
 from robot_identification.arm import load_arm
@@ -50,6 +50,7 @@ FAULTS = {
     'tracking_error': {'stuck_joint': 'panda_joint4'},
 }
 CALM = {'silent': False, 'effort_joint': '', 'effort': 0.0, 'stuck_joint': '', 'reject': False,
+        'scaling': 1.0, 'clock': 0.0,
         'delay': 0.0}
 
 
@@ -88,6 +89,47 @@ def test_controller_that_rejects(system, speeds):
     result = Execution(system, excitation='b.yaml').result()
     system.fault(**CALM)
     assert result.reason == 'controller_does_not_follow', result.message
+    speeds.wait_for_rest()
+
+
+@pytest.mark.parametrize('scaling', [0.5, 0.0])
+def test_speed_scaling(system, speeds, scaling):
+    execution = Execution(system, excitation='a.yaml')
+    execution.reach(EXCITATION)
+    system.fault(scaling=scaling)
+    result = execution.result()
+    assert result.reason == 'speed_scaling', result.message
+    speeds.wait_for_rest()
+    refused = Execution(system, excitation='a.yaml').result()
+    system.fault(**CALM)
+    assert refused.reason == 'speed_scaling' and 'begins only at 1' in refused.message
+
+
+def test_another_client_on_the_topic_is_left_alone(system, speeds):
+    from trajectory_msgs.msg import JointTrajectory
+    publisher = system.client.create_publisher(
+        JointTrajectory, '/joint_trajectory_controller/joint_trajectory', 1)
+    execution = Execution(system, excitation='a.yaml')
+    execution.reach(EXCITATION)
+    message = rest_in(2)
+    publisher.publish(message)
+    result = execution.result()
+    assert result.reason == 'another_client' and 'left alone' in result.message, result.message
+    speeds.wait_for_rest(8.0)
+    assert np.abs(np.array(speeds.position) - message.points[0].positions).max() < 0.02
+
+
+def test_clocks(system, speeds):
+    system.fault(clock=0.4)
+    refused = Execution(system, excitation='a.yaml').result()
+    system.fault(**CALM)
+    assert refused.reason == 'clock' and '0.4' in refused.message, refused.message
+    execution = Execution(system, excitation='a.yaml')
+    execution.reach(APPROACH)
+    system.fault(clock=3.0)
+    result = execution.result()
+    system.fault(**CALM)
+    assert result.reason == 'clock' and 'jumped' in result.message, result.message
     speeds.wait_for_rest()
 
 
@@ -158,9 +200,6 @@ def test_sigint_brakes_first(system, speeds):
     assert system.kill('excitation', signal.SIGINT) == 0
     speeds.wait_for_rest()
     assert 'shutdown: the node was ended; the arm rests' in system.log('excitation')
-    start_excitation(system, mode='whole')
-    assert Execution(system, excitation='b.yaml').result().reason == 'finished'
-    assert system.kill('excitation', signal.SIGINT) == 0
     start_excitation(system)
 
 

@@ -1,0 +1,19 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The test stand: a model of the controller, an arm, and everything that goes wrong with them."""
+
+from robot_identification.stand.faults import FAULTS, judge, stand_motion
+from robot_identification.stand.stand import Stand
+
+__all__ = ['FAULTS', 'Stand', 'judge', 'stand_motion']
