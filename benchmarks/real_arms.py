@@ -16,11 +16,14 @@ Errors on recordings of real arms, through the commands that a user types.
 
     python benchmarks/real_arms.py [--datasets FOLDER] [--estimator wls] [--robot NAME ...]
 
-FOLDER holds ur10e/, tx40/, lwr4/, emps/ with recordings and URDFs; the robot YAMLs are those of
-benchmarks/robots. Torques are predicted with `validate --csv` and compared after a zero-phase
-fourth-order Butterworth low-pass at 7.5 Hz, half a second cut at each end. `fit` is the training
-motion, `held out` another one or another part of the recording, as named, all of it; `moving` is
-the same without the times at which every joint rests or creeps: friction holds with any torque.
+FOLDER holds ur10e/, tx40/, lwr4/, emps/, kr300/ with recordings and URDFs; the robot YAMLs are
+those of benchmarks/robots. Torques are predicted with `validate --csv` and compared after a
+zero-phase fourth-order Butterworth low-pass at 7.5 Hz, half a second cut at each end. `fit` is the
+training motion, `held out` another one or another part of the recording, as named, all of it;
+`moving` is the same without the times at which every joint rests or creeps: friction holds with
+any torque then.
+`blocks` is the error on left-out blocks of the training data, which `auto` chose by. Below a row
+stand the errors of the joints, on left-out blocks, and of the prediction at 7.5 Hz and unfiltered.
 
 `--blocks` compares, on blocks of phase left out of all periods (of time where nothing repeats),
 plain least squares with the physically consistent model.
@@ -31,6 +34,7 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+import resource
 import subprocess
 import sys
 import tempfile
@@ -58,6 +62,7 @@ CASES = (
     ('tx40', 'tx40/excitation_9s.npz', (0, 30000), 'tx40/excitation_9s.npz', (30000, 45000)),
     ('lwr4', 'lwr4/measurement_1.npz', (500, 5027), None, None),
     ('emps', 'emps/emps.npz', (0, 24841), None, None),
+    ('kr300', 'kr300/motion_a.npz', (0, 2501), None, None),
 )
 
 
@@ -73,8 +78,8 @@ def command(*words: Any) -> dict[str, Any]:
 
 
 def error(robot: Path, recording: Path, window: tuple[int, int],
-          predicted: Path) -> tuple[float, float]:
-    """Return the relative error of a prediction, on one even clock and low-passed; all, moving."""
+          predicted: Path) -> dict[str, Any]:
+    """Return relative errors of a prediction on one even clock: filtered, moving, raw, joints."""
     arm = load_arm(robot)
     measured = load_recording(recording, arm, window)
     table = np.loadtxt(predicted, delimiter=',', skiprows=1, ndmin=2)
@@ -82,16 +87,23 @@ def error(robot: Path, recording: Path, window: tuple[int, int],
     clock = np.arange(max(measured.t[0], table[0, 0]), min(measured.t[-1], table[-1, 0]), step)
     sections = signal.butter(4, CUTOFF, fs=1 / step, output='sos')
     cut = int(0.5 / step)
-    smooth = [signal.sosfiltfilt(sections, np.column_stack(
-        [np.interp(clock, t, column) for column in torques.T]), axis=0)[cut:-cut]
-        for t, torques in ((measured.t, measured.joint_torque(arm)), (table[:, 0], table[:, 1:]))]
+    even = [np.column_stack([np.interp(clock, t, column) for column in torques.T])
+            for t, torques in ((measured.t, measured.joint_torque(arm)),
+                               (table[:, 0], table[:, 1:]))]
+    smooth = [signal.sosfiltfilt(sections, x, axis=0)[cut:-cut] for x in even]
+    rough = [x[cut:-cut] for x in even]
     speed = np.abs(np.gradient(np.column_stack(
         [np.interp(clock, measured.t, column) for column in measured.joint_position(arm).T]),
         step, axis=0))
     moving = np.any(signal.sosfiltfilt(sections, speed, axis=0) > REST, axis=1)[cut:-cut]
-    both = [float(np.linalg.norm((smooth[0] - smooth[1])[rows]) / np.linalg.norm(smooth[0][rows]))
-            for rows in (slice(None), moving)]
-    return both[0], both[1]
+    found: dict[str, Any] = {}
+    for kind, (truth, guess) in (('filtered', smooth), ('raw', rough)):
+        found[kind] = float(np.linalg.norm(truth - guess) / np.linalg.norm(truth))
+        found[f'{kind}_joints'] = (np.linalg.norm(truth - guess, axis=0)
+                                   / np.linalg.norm(truth, axis=0)).tolist()
+    found['moving'] = float(np.linalg.norm((smooth[0] - smooth[1])[moving])
+                            / np.linalg.norm(smooth[0][moving]))
+    return found
 
 
 def blocks(folder: Path, datasets: Path, robot: str, recording: str,
@@ -121,7 +133,7 @@ def main() -> int:
     parser.add_argument('--datasets', type=Path, default=ROOT.parent / 'shared' / 'datasets')
     parser.add_argument('--estimator', default='wls')
     parser.add_argument('--friction', help='all are tried by auto when not given')
-    parser.add_argument('--robot', nargs='*', default=['ur10e', 'tx40', 'lwr4', 'emps'])
+    parser.add_argument('--robot', nargs='*', default=sorted({row[0] for row in CASES}))
     parser.add_argument('--blocks', action='store_true', help='compare on left-out blocks')
     parser.add_argument('--json', type=Path, default=Path('results/real_arms.json'))
     options = parser.parse_args()
@@ -130,8 +142,8 @@ def main() -> int:
         return 2
     print(f"estimator {options.estimator}, friction {options.friction or 'by default'}, "
           f'errors at {CUTOFF} Hz')
-    print(f"{'robot':>8} {'fitted on':>44} {'fit':>8} {'held out':>9} {'moving':>8} "
-          f"{'feasible':>9} {'seconds':>8}")
+    print(f"{'robot':>8} {'fitted on':>44} {'fit':>8} {'blocks':>8} {'held out':>9} {'raw':>8} "
+          f"{'moving':>8} {'feasible':>9} {'seconds':>8} {'processor':>10}")
     rows = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -151,16 +163,22 @@ def main() -> int:
     return 0
 
 
+def processor_seconds() -> float:
+    """Return the processor time of all commands that have ended [s]."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def case(folder: Path, number: int, robot: str, options: argparse.Namespace,
          fit: tuple[str, tuple[int, int]], other: tuple[str | None, Any]) -> dict[str, Any]:
     """Identify and validate one case; print its row."""
     yaml, result = folder / f'{robot}.yaml', folder / str(number)
-    began = perf_counter()
+    began, used = perf_counter(), processor_seconds()
     found = command('identify', yaml, options.datasets / fit[0], '--window', *fit[1], '-o', result,
                     '--estimator', options.estimator,
                     *(('--friction', options.friction) if options.friction else ()))
-    seconds = perf_counter() - began
-    errors = {}
+    seconds, processor = perf_counter() - began, processor_seconds() - used
+    errors: dict[str, dict[str, Any]] = {}
     for kind, (recording, window) in (('fit', fit), ('held_out', other)):
         if recording is None:
             continue
@@ -168,12 +186,23 @@ def case(folder: Path, number: int, robot: str, options: argparse.Namespace,
                 *window, '--csv', folder / 'predicted.csv')
         errors[kind] = error(yaml, options.datasets / recording, window, folder / 'predicted.csv')
     smallest = min(link['certificate'] for link in found['links'])
-    held_out, moving = (f'{x:.2%}' for x in errors['held_out']) if 'held_out' in errors else '--'
-    print(f"{robot:>8} {fit[0] + ' ' + str(fit[1]):>44} {errors['fit'][0]:>8.2%} {held_out:>9} "
-          f"{moving:>8} {'yes' if smallest > 0 else 'NO':>9} {seconds:>8.0f}", flush=True)
+    chosen = next((trial for trial in (found['choice'] or {'trials': []})['trials']
+                   if trial['chosen']), None)
+    judged = errors.get('held_out', errors['fit'])
+    held_out = f"{judged['filtered']:.2%}" if 'held_out' in errors else '--'
+    left_out = f"{chosen['error']:.2%}" if chosen else '--'
+    print(f"{robot:>8} {fit[0] + ' ' + str(fit[1]):>44} {errors['fit']['filtered']:>8.2%} "
+          f"{left_out:>8} {held_out:>9} {judged['raw']:>8.2%} {judged['moving']:>8.2%} "
+          f"{'yes' if smallest > 0 else 'NO':>9} {seconds:>8.0f} {processor:>10.0f}")
+    for name, values in (('blocks', chosen['joints'] if chosen else []),
+                         ('7.5 Hz', judged['filtered_joints']), ('raw', judged['raw_joints'])):
+        if values:
+            print(f"{'':>8} joints, {name:>6}: " + ' '.join(f'{x:7.2%}' for x in values))
+    print(f"{'':>8} friction: {found['friction']['model']}", flush=True)
     values = {row['label']: row['value'] for row in found['base_parameters']}
     return {'robot': robot, 'fit': fit, 'held_out': other, 'errors': errors,
-            'seconds': seconds, 'choice': found['choice'], 'base_parameters': values,
+            'seconds': seconds, 'processor': processor, 'choice': found['choice'],
+            'base_parameters': values,
             'smallest_pseudo_inertia_eigenvalue': smallest}
 
 

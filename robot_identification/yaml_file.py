@@ -116,8 +116,8 @@ def parse_yaml(text: str, place: str, error: Error) -> Any:
 
 def _look(text: str) -> None:
     """Refuse what nests too deep, grows through aliases, or has tags."""
-    counts: list[int] = [0]
-    anchors: dict[str, int] = {}
+    counts = [0]
+    anchors: dict[str | None, int] = {}
     open_anchors: list[str | None] = [None]
     for event in yaml.parse(text, Loader=_LOADER):
         tag = getattr(event, 'tag', None)
@@ -135,7 +135,7 @@ def _look(text: str) -> None:
         elif isinstance(event, yaml.CollectionStartEvent):
             counts.append(1)
             open_anchors.append(event.anchor)
-            anchors.pop(event.anchor or '', None)
+            anchors.pop(event.anchor, None)
         elif isinstance(event, yaml.CollectionEndEvent):
             count, anchor = counts.pop(), open_anchors.pop()
             counts[-1] += count
@@ -174,8 +174,8 @@ class Schema:
         try:
             float(value)
         except OverflowError as reason:
-            raise self.error(f'{place} must be a number, not one of {int(value).bit_length()} '
-                             'bits') from reason
+            raise self.error(f'{place} must be a number, not one of so many digits'
+                             ) from reason
 
     def finite(self, value: Any, place: str) -> None:
         """Refuse what is no finite number."""

@@ -27,7 +27,9 @@ from robot_identification.regression.reduce import joint_columns, packed_rows
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import delayed, LONGEST_DELAY
 
-ROUNDS = 12
+ROUNDS = 25
+MARGIN = 0.04
+"""Cut at the ends of each run while delays are sought [s]: the same rows in every round."""
 SMALL_STEP = 2e-6
 """Largest change of a delay at which the search ends [s],
 and in standard deviations of the delay."""
@@ -95,6 +97,7 @@ def estimate_delay(regression: Regression, estimate: Estimate,
     weights = 1 / (estimate.noise * np.sqrt(estimate.colour))
     beta = np.array(estimate.values)
     columns = joint_columns(regression.base)
+    damping, last = 1.0, np.inf
     for _ in range(ROUNDS):
         parts = [_augmented(regression, samples, load, columns, beta, delay)
                  for samples, load in regression.parts]
@@ -112,6 +115,10 @@ def estimate_delay(regression: Regression, estimate: Estimate,
         inverse = np.linalg.pinv(matrix / norms, rcond=1e-8) / norms[:, None]
         solution = inverse @ np.concatenate(target)
         beta, step = solution[:len(beta)], solution[len(beta):]
+        if np.max(np.abs(step)) > 0.7 * last:    # it swings about the solution
+            damping *= 0.5
+        last = float(np.max(np.abs(step)))
+        step = damping * step
         delay += step
         if not np.max(np.abs(delay)) < LONGEST_DELAY:
             joint = regression.base.structure.arm.joint_names[int(np.argmax(np.abs(delay)))]
@@ -129,7 +136,7 @@ def estimate_delay(regression: Regression, estimate: Estimate,
 def _augmented(regression: Regression, samples: Samples, load: Array | None,
                columns: tuple[IndexArray, ...], beta: Array, delay: Array) -> list[Array]:
     """Rows [columns, derivative of the model's torque, torque] of each joint."""
-    shifted = delayed(samples, delay)
+    shifted = delayed(samples, delay, MARGIN)
     if load is not None:
         load = load[np.searchsorted(samples.t, shifted.t)]
     base, structure = regression.base, regression.base.structure

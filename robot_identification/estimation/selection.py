@@ -26,6 +26,7 @@ from robot_identification.dynamics.friction import (
     Asymmetric,
     ElementMotion,
     friction_name,
+    FrictionModel,
     FrictionTerm,
     get_friction,
 )
@@ -47,6 +48,8 @@ ALONE, TOGETHER, KNOWN = 12.0, 6.0, 1.0
 in which noise with the colour of the residuals counts one for each row, beyond the number of its
 parameters. Some hundred terms and shapes are tried on each joint. A term that two other joints
 have already needs less."""
+ALLOWED = 0.02
+"""Part of its size by which a dissipated torque may be negative before the final fit bounds it."""
 WORTHWHILE = 0.01
 """Part of the mean square error of the first sum that a further term has to take away: where
 little is left, a shape between two points of the grid would call for absent terms."""
@@ -189,12 +192,10 @@ class TermSelection:
         bank: list[list[list[Array]]] = [[[] for _ in range(self.elements)] for _ in blocks]
         column = self.first
         for e in range(self.elements):
-            scale = 0.1 if self.structure.slides[e] else 1.0
             for key, term in self.terms.items():
-                sizes = np.array([self._level[e] if unit != '1' else DRIVE_DEVIATION
-                                  for unit in term.units])
-                for g, numbers in enumerate(self.grids[key]):
-                    shape = numbers * scale ** np.array(term.shape_powers)
+                sizes = self._sizes(e, term)
+                for g in range(len(self.grids[key])):
+                    shape = self._shape(e, key, g)
                     state = term.state(place[:, e], shape) if term.has_state else None
                     values = sizes * term.columns(
                         ElementMotion(speed[:, e], place[:, e], loads[e], state), shape)
@@ -256,12 +257,36 @@ class TermSelection:
             gains = np.sum((now.rss - scored.rss) / safe, axis=1)    # (folds,)
             gain, doubt = float(gains.mean()), float(gains.std(ddof=1) / np.sqrt(self.folds))
             worth = float(np.sum((now.rss - scored.rss).mean(axis=0) / plain))
-            enough = (gain > SMALLEST_GAIN and worth > WORTHWHILE) if added > 0 else (
-                gain > SETTLED)
-            if enough and gain > doubt:
+            if not self._dissipates(e, terms, scored.solution, sums):
+                continue
+            if (gain > max(SMALLEST_GAIN, doubt) and worth > WORTHWHILE if added > 0
+                    else gain > SETTLED):
                 evidence = now.cost - scored.cost - added if added > 0 else np.inf
                 found.append(_Trial(e, change, terms, gain, evidence))
         return found
+
+    def _dissipates(self, e: int, terms: tuple[Key, ...], solution: Array, sums: Sums) -> bool:
+        """Return whether an element's friction is one that the final fit would allow."""
+        first = self.first + sum(len(self._place[i, key, g]) for i, other in enumerate(sums[:e])
+                                 for key, g in other)
+        members = [self.terms[key] for key, _ in terms]
+        sizes = np.concatenate([self._sizes(e, term) for term in members])
+        parameters = solution[first:first + len(sizes)] * sizes
+        model = FrictionModel('', members)
+        shape = np.concatenate([self._shape(e, key, g) for key, g in terms])
+        rows = model.passivity(shape)
+        return bool(np.all(rows @ parameters >= -ALLOWED * np.abs(rows) @ np.abs(parameters)))
+
+    def _sizes(self, e: int, term: FrictionTerm) -> Array:
+        """Return the prior deviations of a term's parameters, (k,)."""
+        return np.array([self._level[e] if unit != '1' else DRIVE_DEVIATION
+                         for unit in term.units])
+
+    def _shape(self, e: int, key: str, g: int) -> Array:
+        """Return a point of the grid in the units of the element, (s,)."""
+        scale = 0.1 if self.structure.slides[e] else 1.0
+        shape: Array = self.grids[key][g] * scale ** np.array(self.terms[key].shape_powers)
+        return shape
 
     def _exchanges(self, e: int, terms: tuple[Key, ...]) -> list[Change]:
         """Return sums without a term, or with another shape near that of a term."""

@@ -83,7 +83,7 @@ def judged(samples: Samples) -> Samples:
     return select(samples, rows)
 
 
-def delayed(samples: Samples, delay: Array) -> Samples:
+def delayed(samples: Samples, delay: Array, margin: float | None = None) -> Samples:
     """
     Return samples whose torque belongs to the same instant as their positions.
 
@@ -93,6 +93,9 @@ def delayed(samples: Samples, delay: Array) -> Samples:
         Processed samples, whose positions lag the torques.
     delay
         By how much, for each joint, (n,) [s].
+    margin
+        What is cut at the ends of each run [s]; the longest delay when None. A search for delays
+        keeps it, or its cost would jump whenever a row comes or goes.
 
     Returns
     -------
@@ -106,12 +109,13 @@ def delayed(samples: Samples, delay: Array) -> Samples:
         A delay that is not within 50 ms.
 
     """
-    if not np.any(delay):
+    if not np.any(delay) and margin is None:
         return samples
     if not np.max(np.abs(delay)) <= LONGEST_DELAY:
         raise SignalError(f'a delay of {1e3 * np.max(np.abs(delay)):.3g} ms between position and '
                           f'torque is not one of sensors and filters; at most 50 ms')
-    edge = int(np.ceil(np.max(np.abs(delay)) * samples.rate))
+    longest = float(np.max(np.abs(delay)))
+    edge = int(np.ceil((longest if margin is None else max(margin, longest)) * samples.rate))
     tau = np.array(samples.tau)
     rows = []
     for segment in samples.segments:
