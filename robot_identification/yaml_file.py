@@ -116,7 +116,9 @@ def parse_yaml(text: str, place: str, error: Error) -> Any:
 
 def _look(text: str) -> None:
     """Refuse what nests too deep, grows through aliases, or has tags."""
-    counts, anchors, open_anchors = [0], {}, [None]
+    counts = [0]
+    anchors: dict[str | None, int] = {}
+    open_anchors: list[str | None] = [None]
     for event in yaml.parse(text, Loader=_LOADER):
         tag = getattr(event, 'tag', None)
         if tag is not None and not (isinstance(event, yaml.ScalarEvent) and tag == '!'):
@@ -172,7 +174,7 @@ class Schema:
         try:
             float(value)
         except OverflowError as reason:
-            raise self.error(f'{place} must be a number, not one of {value.bit_length()} bits'
+            raise self.error(f'{place} must be a number, not one of so many digits'
                              ) from reason
 
     def finite(self, value: Any, place: str) -> None:

@@ -94,6 +94,7 @@ def test_controller_that_rejects(system, speeds):
 
 @pytest.mark.parametrize('scaling', [0.5, 0.0])
 def test_speed_scaling(system, speeds, scaling):
+    from std_msgs.msg import Float64
     execution = Execution(system, excitation='a.yaml')
     execution.reach(EXCITATION)
     system.fault(scaling=scaling)
@@ -101,7 +102,13 @@ def test_speed_scaling(system, speeds, scaling):
     assert result.reason == 'speed_scaling', result.message
     speeds.wait_for_rest()
     refused = Execution(system, excitation='a.yaml').result()
+    told = []
+    listening = system.listen(
+        Float64, '/speed_scaling_state_broadcaster/speed_scaling', lambda m: told.append(m.data))
     system.fault(**CALM)
+    system.wait(lambda: told and told[-1] == 100.0)
+    system.settle()
+    system.client.destroy_subscription(listening)
     assert refused.reason == 'speed_scaling' and 'begins only at 1' in refused.message
 
 
