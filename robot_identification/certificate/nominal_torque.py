@@ -82,7 +82,15 @@ def nominal_notes(arm: Arm, requirements: Requirements) -> tuple[str, ...]:
     if requirements.torque_margin is None and requirements.power is None:
         return ()
     words = guess_words(arm, requirements)
-    return (f'{words}: the torques that are proven are those of this guess',) if words else ()
+    notes = [f'{words}: the torques that are proven are those of this guess'] if words else []
+    springs = _springs(arm)
+    return (*notes, *([f'{springs}: their part is not proven'] if springs else []))
+
+
+def _springs(arm: Arm) -> str:
+    """Return which springs are left out, as the end of a sentence; empty without any."""
+    names = ', '.join(balancer.name for balancer in arm.balancers)
+    return f'the torques are without the springs {names}' if names else ''
 
 
 def guess_words(arm: Arm, requirements: Requirements) -> str:
@@ -129,7 +137,7 @@ class NominalTorque:
         self.inertial = nominal_inertial(arm, requirements)
         self.rotor = nominal_rotor_inertia(arm)
         guessed = guess_words(arm, requirements)
-        self.words = f'; {guessed}' if guessed else ''
+        self.words = ''.join(f'; {words}' for words in (guessed, _springs(arm)) if words)
         self._model = pin.Model(arm.model)
         for i, parameters in enumerate(self.inertial):
             self._model.inertias[i + 1] = pin.Inertia.FromDynamicParameters(parameters)
