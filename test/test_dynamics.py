@@ -15,6 +15,8 @@
 
 from __future__ import annotations
 
+import re
+
 from excitation_arms import chain
 import numpy as np
 import pinocchio as pin
@@ -123,7 +125,7 @@ def test_damaged_files_are_refused(tmp_path):
     with pytest.raises(ModelFileError, match='there is no model file'):
         load_model(path)
     model_of(chain()).save(path)
-    text = path.read_text()
+    text = re.sub(r'^digest: .*\n', '', path.read_text(), flags=re.MULTILINE)
     for change, words in (
             (('model/2', 'model/99'), 'not a model file of the schema'),
             (('\ninertial:', '\ninertia:'), 'damaged'),

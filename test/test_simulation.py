@@ -175,7 +175,8 @@ def test_disturbance_delay_and_saturation_of_the_actuators():
 
 @pytest.mark.parametrize('inertial, sentence', [
     ('', "link 'fore' behind joint 'elbow' has no mass"),
-    ('<inertial><mass value="1"/></inertial>', "'fore'.*mass but no rotational inertia"),
+    ('<inertial><mass value="1"/><inertia ixx="0" iyy="0" izz="0" ixy="0" ixz="0" iyz="0"/>'
+     '</inertial>', "'fore'.*mass but no rotational inertia"),
     (LINK.format('').split('>', 1)[1].replace('0.01', '0.3').replace('</link>', ''),
      r"'fore'.*principal moments of inertia 0\.03, 0\.03, 0\.3.*may exceed the sum"),
 ])
