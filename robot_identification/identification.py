@@ -26,11 +26,7 @@ import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.checks import look_at_fit, look_at_held_out, look_at_model
-from robot_identification.dynamics import (
-    get_friction,
-    IdentifiedModel,
-    ModelStructure,
-)
+from robot_identification.dynamics import get_friction, IdentifiedModel
 from robot_identification.errors import (
     ConfigurationError,
     EstimationError,
@@ -375,13 +371,7 @@ def _free_model(model: IdentifiedModel, estimate: Estimate) -> IdentifiedModel:
         model.arm, standard[structure.inertial].reshape(-1, 10), standard[structure.rotor],
         model.friction, friction * structure.active,
         friction_shape=model.friction_shape, delay=model.delay,
-        balancers=_strengths(structure, standard))
-
-
-def _strengths(structure: ModelStructure, standard: Array) -> Array:
-    strengths = np.array([b.strength or 0.0 for b in structure.arm.balancers])
-    strengths[structure.unknown_balancers] = standard[structure.balancers]
-    return strengths
+        balancers=structure.strengths(standard))
 
 
 def _standing(fit: Fit, tilt: Tilt | None) -> list[str]:

@@ -245,11 +245,14 @@ class Arm:
             out[:, k] = balancer.column(q[:, self.joint_names.index(balancer.joint)])
         return out
 
-    def nominal_balance(self, q: Array) -> Array:
-        """Return the torque of balancers as far as it is known before a fit, (N, n)."""
-        strengths = np.array([b.expected for b in self.balancers])
+    def balancer_torque(self, q: Array, strengths: Array) -> Array:
+        """Return what balancers of these strengths, (b,), ask of the drives, (N, n) [N m or N]."""
         torque: Array = (self.balancer_columns(q) * strengths) @ self.balanced_joints
         return torque
+
+    def nominal_balance(self, q: Array) -> Array:
+        """Return the torque of balancers as far as it is known before a fit, (N, n)."""
+        return self.balancer_torque(q, np.array([b.expected for b in self.balancers]))
 
     @property
     def balanced_joints(self) -> Array:

@@ -166,9 +166,7 @@ class IdentifiedModel:
 
     def balancer_torque(self, q: Array) -> Array:
         """Return what balancers add to the drives' torques, (N, n) [N m or N]."""
-        torque: Array = ((self.arm.balancer_columns(q) * self.balancers)
-                         @ self.arm.balanced_joints)
-        return torque
+        return self.arm.balancer_torque(q, self.balancers)
 
     def drive_torque(self, v: Array, a: Array, load: Array | None = None,
                      q: Array | None = None, states: Array | None = None) -> Array:

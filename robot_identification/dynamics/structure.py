@@ -201,9 +201,13 @@ class ModelStructure:
 
     def known_torque(self, q: Array) -> Array:
         """Return the torque of balancers whose strength is known, (N, n) [N m or N]."""
+        return self.arm.balancer_torque(q, self.strengths(np.zeros(self.count)))
+
+    def strengths(self, standard: Array) -> Array:
+        """Return the strengths of all balancers, known ones too, (b,), of standard parameters."""
         strengths = np.array([b.strength or 0.0 for b in self.arm.balancers])
-        torque: Array = (self.arm.balancer_columns(q) * strengths) @ self.arm.balanced_joints
-        return torque
+        strengths[self.unknown_balancers] = standard[self.balancers]
+        return strengths
 
     def drive_columns(self, q: Array, v: Array, a: Array, load: Array | None = None,
                       states: Array | None = None) -> Array:

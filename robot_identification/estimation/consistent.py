@@ -108,9 +108,7 @@ class ConsistentEstimate:
     @property
     def balancers(self) -> Array:
         """Strengths of all balancers of the arm, known ones too, (b,)."""
-        strengths = np.array([b.strength or 0.0 for b in self.structure.arm.balancers])
-        strengths[self.structure.unknown_balancers] = self.values[self.structure.balancers]
-        return read_only(strengths)
+        return read_only(self.structure.strengths(self.values))
 
     @property
     def friction_parameters(self) -> Array:

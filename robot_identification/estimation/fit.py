@@ -214,5 +214,5 @@ def transmitted_torques(samples: Sequence[Samples],
     arm = consistent.structure.arm
     return tuple(
         inverse_dynamics(arm, part.q, part.v, part.a, consistent.inertial)
-        + (arm.balancer_columns(part.q) * consistent.balancers) @ arm.balanced_joints
+        + arm.balancer_torque(part.q, consistent.balancers)
         for part in samples)
