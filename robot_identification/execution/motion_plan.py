@@ -31,6 +31,7 @@ Motion = tuple[Array, Array, Array]
 RAMPS = tuple(0.5 * 1.25 ** k for k in range(16))  # [s] run-ins and run-outs that are tried
 CHECK_STEP = 0.002     # [s] at which limits are checked
 SLACK = 1e-6           # part of a limit that rounding may take
+LONGEST = 900.0        # [s] of one motion, which is one message of 9 MB for seven joints then
 SETTLING = 1.0         # [s] at rest after the approach
 
 
@@ -126,6 +127,10 @@ class MotionPlan:
             'position_limit', 'velocity_limit' or 'acceleration_limit'.
 
         """
+        if self.duration > LONGEST:
+            raise ExecutionError('too_long', f'the motion would take {self.duration:.0f} s, at '
+                                 f'most {LONGEST:.0f} s are executed at once; ask for fewer '
+                                 f'periods, and execute it several times')
         count = int(np.ceil(self.duration / CHECK_STEP)) + 1
         t = np.linspace(0, self.duration, count)
         q, v, a = self.evaluate(t)
