@@ -55,7 +55,7 @@ class StampCount:
 
     def __init__(self) -> None:
         self.first = self.last = 0
-        self.messages = self.gaps = self.duplicates = self.out_of_order = 0
+        self.messages = self.gaps = self.duplicates = self.out_of_order = self.unreadable = 0
         self._steps: list[int] = []
 
     def add(self, stamps: np.ndarray) -> None:
@@ -104,7 +104,7 @@ class RecorderProcess:
         self._lock = threading.Lock()
         self._writer: BagWriter | None = None
         self._subscriptions: list[BatchSubscription] = []
-        self._decoder, self.count, self._failure = JointStateDecoder(), StampCount(), ''
+        self._count_anew()
         self._ending = threading.Event()
         self._lease: Silence | None = None      # of the owner, where there is one
         self._last: tuple[Path, str, int] | None = None     # path, failure, messages
@@ -157,7 +157,7 @@ class RecorderProcess:
             except (OSError, RobotIdentificationError) as error:
                 writer.close()
                 raise RecordingError(f"nothing is recorded to '{path}': {error}") from error
-            self._decoder, self.count, self._failure = JointStateDecoder(), StampCount(), ''
+            self._count_anew()
             self._subscriptions = [
                 BatchSubscription(self.node, message_class(topic.kind), topic.name,
                                   reliable=reliable) for topic, reliable in topics]
@@ -165,6 +165,10 @@ class RecorderProcess:
         self.health.report(OK, f"recording to '{path}'")
         self.node.get_logger().info(f"recording to '{path}'")
         return path
+
+    def _count_anew(self) -> None:
+        self._decoder, self.count = JointStateDecoder(strict=False), StampCount()
+        self._failure = ''
 
     def _topics(self) -> list[tuple[Topic, bool]]:
         found = []
@@ -204,7 +208,9 @@ class RecorderProcess:
         response.gaps, response.duplicates = count.gaps, count.duplicates
         response.out_of_order = count.out_of_order
         response.message = failure or (
-            f"recorded {count.messages} joint states in {response.duration:.2f} s to '{path}'")
+            f"recorded {count.messages} joint states in {response.duration:.2f} s to '{path}'"
+            + (f'; {count.unreadable} messages on the topic were no joint states'
+               if count.unreadable else ''))
         return response
 
     def _end(self) -> None:
@@ -267,15 +273,18 @@ class RecorderProcess:
             messages, times = subscription.take()
             if not messages or writer is None or self._failure:
                 continue
-            for message, received in zip(messages, times):
-                self._guarded(writer.write, number, received, message)
             if number == 0:
-                self._guarded(self._count, messages, times)
+                self._count(messages, times)
+            left_out = self._decoder.left_out if number == 0 else ()
+            for k, (message, received) in enumerate(zip(messages, times)):
+                if k not in left_out:
+                    self._guarded(writer.write, number, received, message)
 
     def _count(self, messages: list[bytes], times: list[int]) -> None:
         for states in self._decoder.decode(messages, times):
             if set(self.arm.joint_names) <= set(states.names):
                 self.count.add(states.stamps)
+        self.count.unreadable += len(self._decoder.left_out)
 
     def _guarded(self, action: Any, *arguments: Any) -> None:
         try:

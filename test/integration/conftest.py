@@ -67,7 +67,7 @@ class System:
         """Start a node and wait until it is there."""
         self.launch(node, **parameters)
         self.wait(lambda: node in self.client.get_node_names()
-                  or self.processes[node].poll() is not None, 60)
+                  or self.processes[node].poll() is not None, 240)
         if node == 'simulated_robot':
             self.wait(lambda: self.client.count_publishers('/joint_states'))
 
