@@ -127,10 +127,6 @@ class MotionPlan:
             'position_limit', 'velocity_limit' or 'acceleration_limit'.
 
         """
-        if self.duration > LONGEST:
-            raise ExecutionError('too_long', f'the motion would take {self.duration:.0f} s, at '
-                                 f'most {LONGEST:.0f} s are executed at once; ask for fewer '
-                                 f'periods, and execute it several times')
         count = int(np.ceil(self.duration / CHECK_STEP)) + 1
         t = np.linspace(0, self.duration, count)
         q, v, a = self.evaluate(t)
@@ -181,12 +177,17 @@ def plan_motion(arm: Arm, excitation: Excitation, q: Array, *, periods: int = 1,
     Raises
     ------
     ExecutionError
-        'start_outside_limits', 'approach_collision', or the motion leaves the limits.
+        'too_long', 'start_outside_limits', 'approach_collision', or the motion leaves the limits.
     ExcitationError
         The excitation is for another arm.
 
     """
     excitation.check_arm(arm)
+    lasts = periods * excitation.period
+    if lasts > LONGEST:
+        raise ExecutionError('too_long', f'the motion would take {lasts:.0f} s, at most '
+                             f'{LONGEST:.0f} s are executed at once; ask for fewer periods, and '
+                             f'execute it several times')
     trajectory = excitation.trajectory
 
     def along(s: Array) -> Motion:

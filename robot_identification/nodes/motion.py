@@ -39,8 +39,10 @@ from robot_identification.execution import (
     Watch,
     whole,
 )
+from robot_identification.execution.driver_effort import check_driver
 from robot_identification.execution.pieces import REST
 from robot_identification.execution.robot_clock import RobotClock
+from robot_identification.execution.watch import unwrapped
 from robot_identification.nodes.controller_client import ControllerClient, Transport
 from robot_identification.nodes.joint_state_listener import JointStateListener
 from robot_identification.nodes.recorder_client import RecorderClient
@@ -152,6 +154,7 @@ class Motion:
             self._warn('collisions are not looked at, neither on the way to the start: the '
                        'excitation was designed so')
         link = self._controller.check()
+        check_driver(self._arm, self._controller.ear.description)
         if recording:
             self._recorder.check()
         listener = JointStateListener(self._node, self._arm, self._topic)
@@ -190,7 +193,7 @@ class Motion:
             raise ExecutionError('stale_joint_states', f"'{listener.topic}' has fallen silent")
         self._clock.check()
         taken = newest
-        positions = np.vstack([first, taken[1]])
+        positions = unwrapped(self._arm, np.vstack([first, taken[1]]), first)
         moved = np.ptp(positions, axis=0)
         if np.any(moved > STILL):
             joint = self._arm.joint_names[int(np.argmax(moved))]
@@ -204,7 +207,7 @@ class Motion:
         state = self._controller.ear.newest()
         if state is None:
             return q
-        sag = np.abs(state[1] - q)
+        sag = np.abs(state[1] - unwrapped(self._arm, q, state[1]))
         if np.any(sag > SAG):
             joint = self._arm.joint_names[int(np.argmax(sag))]
             raise ExecutionError('controller_reference', f"the controller's reference of joint "
@@ -215,10 +218,7 @@ class Motion:
     def _perform(self, plan: MotionPlan, q: Array, link: Transport, listener: JointStateListener,
                  recording: str, excitation: str, feedback: Feedback) -> Outcome:
         ear, clock = self._controller.ear, self._clock
-        unwatched = Watch(self._arm, plan, self._tolerances).look(self._efforts, q)
-        if unwatched and self._tolerances.efforts:
-            raise ExecutionError('effort_unwatched', f'efforts cannot be watched: {unwatched}; or '
-                                 f'set watch.efforts to false, and keep a hand on the stop')
+        unwatched = Watch(self._arm, plan, self._tolerances).demand(self._efforts, q)
         if unwatched:
             self._warn(f'efforts are not watched: {unwatched}')
         way = _Link(self._controller, link, clock, plan)
