@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from robot_identification.arm import Arm
@@ -25,6 +26,8 @@ from robot_identification.arrays import Array
 from robot_identification.errors import RecordingError, UnknownNameError
 from robot_identification.recording.bag.bag import Bag
 from robot_identification.recording.bag.joint_states import JointStateDecoder, JointStates, TYPE
+from robot_identification.recording.keys import signal_keys
+from robot_identification.recording.propose import Proposal, recording_line, rename
 from robot_identification.recording.recording import Recording
 
 BLOCK, BLOCK_BYTES = 20_000, 100_000_000  # messages and bytes that are decoded at a time
@@ -33,7 +36,7 @@ STAMPS = ('header', 'received')
 
 
 def read_bag(path: str | Path, arm: Arm | None = None, topic: str | None = None,
-             stamps: str = 'header') -> Recording:
+             stamps: str | None = None) -> Recording:
     """
     Read a recording from a bag of rosbag2.
 
@@ -46,9 +49,11 @@ def read_bag(path: str | Path, arm: Arm | None = None, topic: str | None = None,
         Its joints are read, in its order; other joints are ignored, as are the messages of other
         publishers.
     topic
-        With the joint states; `/joint_states`, else the only one, when not given.
+        With the joint states; that of the robot YAML, `/joint_states`, or the only one, when not
+        given.
     stamps
-        'header', those of the sender, or 'received', those of the recorder.
+        'header', those of the sender, or 'received', those of the recorder; as the robot YAML
+        says, or 'header', when not given.
 
     Returns
     -------
@@ -62,6 +67,9 @@ def read_bag(path: str | Path, arm: Arm | None = None, topic: str | None = None,
         The bag cannot be read, or does not have what is asked for.
 
     """
+    block = {} if arm is None else arm.recording_keys
+    topic, stamps = topic or block.get('topic'), stamps or block.get('stamps', STAMPS[0])
+    aliases = block.get('names', {})
     if stamps not in STAMPS:
         raise UnknownNameError('kind of stamps', stamps, STAMPS)
     bag = Bag(path)
@@ -71,24 +79,36 @@ def read_bag(path: str | Path, arm: Arm | None = None, topic: str | None = None,
     if not groups:
         raise RecordingError(f"{place} has no message on '{chosen}'; was the recorder started "
                              f'before the motion, and does the robot publish there?')
-    states = _of_arm(groups, arm, place, chosen)
+    called = () if arm is None else [aliases.get(joint, joint) for joint in arm.joint_names]
+    remarks: tuple[str, ...] = ()
+    if arm is not None and not aliases and not any(set(called) <= set(g.names) for g in groups):
+        renamed = next(filter(None, (rename(g.names, arm.joint_names) for g in groups)), None)
+        if renamed is not None:
+            called = [renamed[joint] for joint in arm.joint_names]
+            line = recording_line({'names': renamed})
+            remarks = (f'{place} is read as `{line}`; put this line into the robot YAML',)
+    states = _of_arm(groups, called, place, chosen) if arm is not None else max(groups, key=len)
     if stamps == 'header' and not states.stamps.any():
         raise RecordingError(f"{place}: all messages on '{chosen}' have the stamp zero; correct "
                              f"the driver, or read with read_bag(..., stamps='received')")
     times = states.stamps if stamps == 'header' else states.received
     names = states.names if arm is None else arm.joint_names
-    columns = [states.names.index(name) for name in names]
+    columns = [states.names.index(name) for name in called or names]
 
-    def pick(values: Array | None) -> Array | None:
+    keys = signal_keys(arm, None)
+
+    def pick(values: Array | None, signal: str) -> Array | None:
         if values is None or np.isnan(values[:, columns]).all():
             return None  # joint_state_broadcaster publishes NaN where there is no interface
-        return values[:, columns]
+        return keys[signal][0].to_si(values[:, columns], names, arm)
 
     if states.position is None:
         raise RecordingError(f"{place}: the messages on '{chosen}' have no positions")
-    return Recording((times - times[0]) / 1e9, states.position[:, columns], pick(states.effort),
-                     v=pick(states.velocity), joint_names=names, name=str(path),
-                     remarks=bag.remarks(chosen, sum(map(len, groups))))
+    return Recording((times - times[0]) / 1e9,
+                     keys['q'][0].to_si(states.position[:, columns], names, arm),
+                     pick(states.effort, 'tau'), v=pick(states.velocity, 'v'),
+                     joint_names=names, name=str(path),
+                     remarks=(*remarks, *bag.remarks(chosen, sum(map(len, groups)))))
 
 
 def joint_states(bag: Bag, topic: str) -> list[JointStates]:
@@ -128,6 +148,40 @@ def joint_states(bag: Bag, topic: str) -> list[JointStates]:
     return [JointStates.joined(group) for group in parts.values()]
 
 
+def propose_for_bag(path: str | Path, arm: Arm) -> Proposal | None:
+    """
+    Propose topic and names of the joints for a bag, None where no topic has the arm's joints.
+
+    Parameters
+    ----------
+    path
+        The bag.
+    arm
+        Whose joints are looked for.
+
+    Raises
+    ------
+    RecordingError
+        The bag cannot be read.
+
+    """
+    bag = Bag(path)
+    known = sorted(name for name, kind in bag.topics().items() if kind == TYPE)
+    known.sort(key=lambda name: name != STANDARD)
+    for topic in known:
+        for group in joint_states(bag, topic):
+            names = rename(group.names, arm.joint_names)
+            if names is None:
+                continue
+            block: dict[str, Any] = {} if topic == STANDARD or len(known) == 1 else {
+                'topic': topic}
+            if any(joint != name for joint, name in names.items()):
+                block['names'] = names
+            others = ', '.join(name for name in known if name != topic)
+            return Proposal(block, (f'joint states are on {others} too',) if others else ())
+    return None
+
+
 def _topic(bag: Bag, topic: str | None, place: str) -> str:
     types = bag.topics()
     known = sorted(name for name, kind in types.items() if kind == TYPE)
@@ -146,16 +200,15 @@ def _topic(bag: Bag, topic: str | None, place: str) -> str:
     return known[0]
 
 
-def _of_arm(groups: Sequence[JointStates], arm: Arm | None, place: str,
+def _of_arm(groups: Sequence[JointStates], joints: Sequence[str], place: str,
             topic: str) -> JointStates:
-    if arm is None:
-        return max(groups, key=len)
-    complete = [group for group in groups if set(arm.joint_names) <= set(group.names)]
+    complete = [group for group in groups if set(joints) <= set(group.names)]
     if not complete:
-        best = max(groups, key=lambda group: len(set(arm.joint_names) & set(group.names)))
-        missing = [name for name in arm.joint_names if name not in best.names]
+        best = max(groups, key=lambda group: len(set(joints) & set(group.names)))
+        missing = [name for name in joints if name not in best.names]
         raise RecordingError(
             f"{place} does not have the joint '{', '.join(missing)}' on '{topic}'; it has: "
             f'{", ".join(best.names)}. Record all joints of the arm, or lock those that stand '
-            f'still')
+            f'still; where the bag calls joints otherwise, name them in the robot YAML: '
+            f'`recording: {{names: {{{joints[0]}: NAME, ...}}}}`')
     return max(complete, key=len)
