@@ -123,7 +123,7 @@ def test_a_rotor_behind_a_high_gear_may_outweigh_its_link():
 def test_torques_without_noise_are_no_obstacle(robot):
     """Exact data weigh so much that the solver's own arithmetic used to end."""
     arm = load_arm(robot)
-    regression, estimate, consistent = fitted(arm, noise=0.0)
+    regression, _, consistent = fitted(arm, noise=0.0)
     level = np.sqrt(regression.normal.energy() / regression.normal.rows)
     assert np.all(consistent.residual_rms < 1e-6 * level)
     assert np.all(consistent.certificate > 0)
