@@ -90,14 +90,9 @@ def test_a_run_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
         stored_run.run_all(tmp_path, True, 1, lambda text, part: None)
 
 
-def test_studies_run_in_processes_and_a_process_that_dies_is_named(tmp_path, monkeypatch):
-    for name in [name for name in STUDIES if name != 'mfs_qj']:
+def test_a_process_that_dies_is_named(tmp_path, monkeypatch):
+    for name in list(STUDIES):
         monkeypatch.delitem(STUDIES, name)
-    monkeypatch.setattr(stored_run, 'run_study', lambda name, quick, seed, progress: small(
-        name, quick, seed))
-    stored_run.stored_study('mfs_qj', tmp_path, True, 0, lambda text, part: None)
-    run = stored_run.run_all(tmp_path, True, 0, lambda text, part: None, workers=2)
-    assert run['studies'][0]['title'] == 'Title of mfs_qj'      # the process found it stored
     monkeypatch.setitem(STUDIES, 'oracle', None)
     with pytest.raises(RuntimeError, match='the study oracle ended with 1'):
         stored_run.run_all(tmp_path, True, 0, lambda text, part: None, workers=2)
