@@ -31,7 +31,7 @@ from robot_identification.errors import (
 )
 
 RANK_TOLERANCE = 1e-5      # of the largest singular value, at random states of about unit size
-DEPENDENT = 1e-4           # part of a base column's norm that others do not explain, as in `dynamics`
+DEPENDENT = 1e-4           # part of a base column's norm that others do not explain
 RANDOM_STATES = 60         # for each joint
 STEEPNESS = 20.0           # of the smoothed sign in the Coulomb columns [s/rad or s/m]
 DRIVE_COLUMNS = ('none', 'friction', 'friction_and_rotor')
