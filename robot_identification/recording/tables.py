@@ -80,7 +80,7 @@ def mat_arrays(path: Path) -> NamedArrays:
         done = subprocess.run([sys.executable, mat_to_npz.__file__, str(path), str(whole)],
                               capture_output=True, text=True, check=False)
         if done.returncode == mat_to_npz.VERSION_7_3:
-            raise RecordingError(f"{place} is a MATLAB file of version 7.3; save it with "
+            raise RecordingError(f'{place} is a MATLAB file of version 7.3; save it with '
                                  "save(..., '-v7')")
         if done.returncode:
             reason = done.stderr.strip().splitlines()[-1:] or ['its reader crashed']
