@@ -103,7 +103,8 @@ def test_page_fits_its_window(pages, browser, name, width):
         assert (brightness < 60) == dark
         keep(browser, f'{name}_{width}_{"dark" if dark else "light"}')
     empty = browser.evaluate("""[...document.querySelectorAll('.figure')].filter(
-        place => place.checkVisibility() && !place.querySelector('path')).map(place => place.id)""")
+        place => place.checkVisibility() && !place.querySelector('path')).map(
+        place => place.id)""")
     assert empty == []
     assert browser.errors == []
 

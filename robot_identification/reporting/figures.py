@@ -14,8 +14,8 @@
 """
 Plots as mappings that `templates/plots.js` draws, in the words of plotly.
 
-A page carries what draws it. plotly.js alone is 4.8 MB, 2.0 MB when compressed and written as text,
-which is more than a whole page may have.
+A page carries what draws it. plotly.js alone is 4.8 MB, 2.0 MB when compressed and written as
+text, which is more than a whole page may have.
 """
 
 from __future__ import annotations
