@@ -116,7 +116,7 @@ class Browser:
             raise RuntimeError(str(answer['exceptionDetails']))
         return answer['result'].get('value')
 
-    def open(self, page: Path, width: int) -> None:
+    def visit(self, page: Path, width: int) -> None:
         """Open a page in a window of a width [px], and scroll through all of it."""
         self.errors = []
         self.call('Emulation.setDeviceMetricsOverride', width=width, height=900,
@@ -146,7 +146,7 @@ class Browser:
         picture = self.call('Page.captureScreenshot', captureBeyondViewport=whole)['data']
         path.write_bytes(base64.b64decode(picture))
 
-    def print(self, path: Path) -> None:
+    def to_pdf(self, path: Path) -> None:
         """Write the page as it is printed, PDF on A4."""
         self.call('Emulation.setEmulatedMedia', media='', features=[])
         printed = self.call('Page.printToPDF', paperWidth=8.27, paperHeight=11.69,

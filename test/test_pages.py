@@ -92,7 +92,7 @@ def overflowing(browser):
 @pytest.mark.parametrize('name', ['report', 'study', 'excitation'])
 def test_page_fits_its_window(pages, browser, name, width):
     assert pages[name].stat().st_size < MOST_BYTES
-    browser.open(pages[name], width)
+    browser.visit(pages[name], width)
     for dark in (False, True):
         browser.appear(dark=dark)
         assert browser.evaluate('document.documentElement.scrollWidth') == width
@@ -111,18 +111,18 @@ def test_page_fits_its_window(pages, browser, name, width):
 
 @pytest.mark.parametrize('name', ['report', 'study', 'excitation'])
 def test_page_is_printed(pages, browser, tmp_path, name):
-    browser.open(pages[name], DESK)
+    browser.visit(pages[name], DESK)
     browser.appear(dark=True, printed=True)
     ground = browser.evaluate('getComputedStyle(document.body).backgroundColor')
     assert ground == 'rgb(255, 255, 255)'
     printed = Path(os.environ.get('ROBOT_IDENTIFICATION_SCREENSHOTS', tmp_path)) / f'{name}.pdf'
-    browser.print(printed)
+    browser.to_pdf(printed)
     assert browser.errors == []
     assert printed.read_bytes().startswith(b'%PDF')
 
 
 def test_dragging_zooms_all_joints_and_a_double_click_ends_it(pages, browser):
-    browser.open(pages['report'], DESK)
+    browser.visit(pages['report'], DESK)
     labels = """[0, 1].map(j => [...document.querySelectorAll(
         `#held_out_0_torque_${j} text`)].map(each => each.textContent).join(' '))"""
     before = browser.evaluate(labels)
