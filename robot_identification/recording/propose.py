@@ -127,7 +127,8 @@ def propose(source: Named, arm: Arm) -> Proposal | None:
         if rivals:
             certain = False
             notes.append(f'{signal} may also be {", ".join(rivals)}')
-    assert names is not None
+    if names is None:
+        return None
     if names != {joint: joint for joint in arm.joint_names}:
         block['names'] = {joint: int(name) if name.isdecimal() and str(int(name)) == name
                           else name for joint, name in names.items()}
