@@ -45,8 +45,8 @@ def find(case: Case) -> Finding | None:
     text = (f'the effort carries {scale:.2f} \u00b1 {deviation:.2f} times the gravity torque of '
             f"the URDF's masses")
     if alarm and scale < COMPENSATED:
-        text += ('; either the driver takes gravity out of it (effort.gravity_compensated: true in '
-                 'the robot YAML), or gain, unit or effort.side are wrong')
+        text += ('; either the driver takes gravity out of it (effort.gravity_compensated: true '
+                 'in the robot YAML), or gain, unit or effort.side are wrong')
     elif alarm:
         text += (', so every mass and inertia comes out wrong by that factor, and torques look '
                  'right; ')
