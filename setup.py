@@ -50,7 +50,7 @@ setup(
     python_requires='>=3.10',
     install_requires=[
         'setuptools', 'numpy>=1.21', 'scipy>=1.8', 'pin>=3', 'pyyaml>=5.4', 'numba>=0.57',
-        'clarabel>=0.7', 'mujoco>=3.1', 'plotly>=5', 'rich>=12', 'typer>=0.9', 'threadpoolctl>=3',
+        'clarabel>=0.7', 'mujoco>=3.1', 'rich>=12', 'typer>=0.9', 'threadpoolctl>=3',
         'urdf-parser-py>=0.0.4',
         'example-robot-data>=4', 'xacro>=2',
     ],

@@ -23,7 +23,7 @@ from xml.etree import ElementTree
 from robot_identification.arm import Arm
 from robot_identification.arm.prefix import with_prefix
 from robot_identification.arm.urdf import parse_urdf, read_urdf
-from robot_identification.errors import ArmError, ConfigurationError, MissingDependencyError
+from robot_identification.errors import ConfigurationError
 from robot_identification.files import shared_folder, write_text
 from robot_identification.yaml_file import read_yaml
 import yaml
@@ -197,9 +197,9 @@ def robot_description(
     with tempfile.TemporaryDirectory() as folder:
         bare = Path(folder) / f'{arm.name}.urdf'
         bare.write_text(without_control(arm.urdf), encoding='utf-8')
-        text = _expand(source, {
+        text = read_urdf(source, {
             'description': str(bare), 'hardware': hardware,
-            'command_interface': command_interface, 'controllers': str(controllers or '')})
+            'command_interface': command_interface, 'controllers': str(controllers or '')})[0]
     return _in_namespace(with_prefix(text, arm.tf_prefix), namespace)
 
 
@@ -238,15 +238,3 @@ def without_control(urdf: str) -> str:
 
 def _beside(arm: Arm) -> Path:
     return arm.source.parent if arm.source is not None else shared_folder('config')
-
-
-def _expand(source: Path, arguments: dict[str, str]) -> str:
-    try:
-        import xacro
-    except ImportError as error:
-        raise MissingDependencyError('xacro', f"reading '{source}'") from error
-    try:
-        text = str(xacro.process_file(str(source), mappings=arguments).toxml())
-    except Exception as error:  # xacro raises many unrelated types for a user's mistake
-        raise ArmError(f"xacro cannot expand '{source}': {error}") from error
-    return read_urdf(text)[0]

@@ -72,8 +72,7 @@ def arguments(name):
         given = launch_arguments.arguments(*PARTS[name])
     else:
         family = FAMILIES[name]
-        given = [*launch_arguments.arguments('sim', 'robot_ip', 'namespace', 'tf_prefix',
-                                             sim='none'),
+        given = [*launch_arguments.arguments(*launch_arguments.FAMILY, sim='none'),
                  *({'name': key, 'default_value': default, 'choices': ['true', 'false'],
                     'description': f"As the driver's argument; {text}"}
                    for key, (default, text) in family.arguments.items())]

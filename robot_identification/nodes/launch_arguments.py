@@ -156,6 +156,8 @@ FAMILIES: dict[str, Family] = {
         'add_gripper': ('false', 'the robot YAML describes the arm without one')}),
 }
 """Launch files of vendors' arms, besides identify.launch.py robot:=NAME sim:=none."""
+FAMILY = ('sim', 'robot_ip', 'namespace', 'tf_prefix')
+"""Arguments that each of them has besides those of its driver."""
 
 
 def arguments(*names: str, **defaults: str) -> list[dict[str, Any]]:

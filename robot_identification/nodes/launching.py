@@ -39,6 +39,7 @@ from robot_identification.arm import Arm, load_arm
 from robot_identification.arm.driver import Driver
 from robot_identification.nodes.launch_arguments import (
     arguments,
+    FAMILY,
     Family,
     PARAMETERS,
     PARTS,
@@ -158,9 +159,6 @@ def family_description(family: Family) -> LaunchDescription:
     return LaunchDescription([
         *chosen, *declared(FAMILY, sim='none'), *passed,
         GroupAction([included('identify', values)])])
-
-
-FAMILY = ('sim', 'robot_ip', 'namespace', 'tf_prefix')
 
 
 def sim_time() -> PythonExpression:

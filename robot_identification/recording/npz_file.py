@@ -97,7 +97,11 @@ def _joint_names(arrays: dict[str, np.ndarray], keys: tuple[str, ...], columns: 
     for found in (name for name in keys if name in arrays):
         if arrays[found].dtype.kind not in 'US':
             raise RecordingError(f"{place}: '{found}' must be text, the names of the joints")
-        names = tuple(np.ravel(arrays[found]).astype(str).tolist())
+        try:
+            names = tuple(np.ravel(arrays[found]).astype(str).tolist())
+            ''.join(names).encode()
+        except ValueError as reason:    # bytes beyond ASCII, numbers that are no character
+            raise RecordingError(f"{place}: '{found}' holds what is no text") from reason
         if len(names) != columns:
             raise RecordingError(f"{place}: '{found}' names {len(names)} joints, its positions "
                                  f'have {columns} columns')
