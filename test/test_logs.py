@@ -210,12 +210,18 @@ def test_init_proposes_the_block_and_the_log_is_read_with_it(tmp_path):
 
 def test_a_bag_of_many_joints_with_prefixes(tmp_path):
     t, q, v, tau = motion(PANDA)
-    names = ('lift', *(f'left/{name}' for name in PANDA.joint_names), 'wheel')
     wide = [np.column_stack([t, values, t]) for values in (q, v, tau)]
-    write_bag(Recording(t, wide[0], wide[2], v=wide[1], joint_names=names), tmp_path / 'bag')
-    read = load_recording(tmp_path / 'bag', PANDA)
+
+    def bag(folder, pattern):
+        names = ('lift', *(pattern.format(name) for name in PANDA.joint_names), 'wheel')
+        write_bag(Recording(t, wide[0], wide[2], v=wide[1], joint_names=names), tmp_path / folder)
+    bag('turned', '{}_left')
+    read = load_recording(tmp_path / 'turned', PANDA)
     same(read, PANDA, t, q, v, tau)
-    assert 'left/panda_joint1' in read.remarks[0]
+    assert 'panda_joint1_left' in read.remarks[0]
+    bag('bag', 'left/{}')
+    with pytest.raises(RecordingError, match='tf_prefix: left/'):
+        load_recording(tmp_path / 'bag', PANDA)
     block = propose_recording(tmp_path / 'bag', PANDA).block
     stated = arm_from_mapping({**arm_to_mapping(PANDA), 'recording': block}, folder=tmp_path,
                               origin='x')

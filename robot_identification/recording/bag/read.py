@@ -69,7 +69,6 @@ def read_bag(path: str | Path, arm: Arm | None = None, topic: str | None = None,
     """
     block = {} if arm is None else arm.recording_keys
     topic, stamps = topic or block.get('topic'), stamps or block.get('stamps', STAMPS[0])
-    aliases = block.get('names', {})
     if stamps not in STAMPS:
         raise UnknownNameError('kind of stamps', stamps, STAMPS)
     bag = Bag(path)
@@ -79,18 +78,12 @@ def read_bag(path: str | Path, arm: Arm | None = None, topic: str | None = None,
     if not groups:
         raise RecordingError(f"{place} has no message on '{chosen}'; was the recorder started "
                              f'before the motion, and does the robot publish there?')
-    called = () if arm is None else [aliases.get(joint, joint) for joint in arm.joint_names]
-    remarks: tuple[str, ...] = ()
-    if arm is not None and not aliases and not any(set(called) <= set(g.names) for g in groups):
-        renamed = next(filter(None, (rename(g.names, arm.joint_names) for g in groups)), None)
-        if renamed is not None:
-            called = [renamed[joint] for joint in arm.joint_names]
-            line = recording_line({'names': renamed})
-            remarks = (f'{place} is read as `{line}`; put this line into the robot YAML',)
-    states = _of_arm(groups, called, place, chosen) if arm is not None else max(groups, key=len)
+    called, remarks = ((), ()) if arm is None else _called(arm, groups, place)
+    states = (max(groups, key=len) if arm is None
+              else _of_arm(groups, arm, called, place, chosen))
     if stamps == 'header' and not states.stamps.any():
         raise RecordingError(f"{place}: all messages on '{chosen}' have the stamp zero; correct "
-                             f"the driver, or read with read_bag(..., stamps='received')")
+                             f"the driver, or say `recording: {{stamps: received}}` in the robot YAML")
     times = states.stamps if stamps == 'header' else states.received
     names = states.names if arm is None else arm.joint_names
     columns = [states.names.index(name) for name in called or names]
@@ -200,7 +193,24 @@ def _topic(bag: Bag, topic: str | None, place: str) -> str:
     return known[0]
 
 
-def _of_arm(groups: Sequence[JointStates], joints: Sequence[str], place: str,
+def _called(arm: Arm, groups: Sequence[JointStates], place: str
+            ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return what the bag calls the joints of the arm, and what to say of that."""
+    aliases = arm.recording_keys.get('names', {})
+    called = tuple(aliases.get(joint, name)
+                   for joint, name in zip(arm.joint_names, arm.published_names))
+    if aliases or any(set(called) <= set(group.names) for group in groups):
+        return called, ()
+    for group in groups:
+        names = rename(group.names, arm.joint_names)
+        if names is not None and not all(name.endswith(joint) for joint, name in names.items()):
+            return (tuple(names[joint] for joint in arm.joint_names),
+                    (f'{place} is read as `{recording_line({"names": names})}`; put this line '
+                     'into the robot YAML',))
+    return called, ()
+
+
+def _of_arm(groups: Sequence[JointStates], arm: Arm, joints: Sequence[str], place: str,
             topic: str) -> JointStates:
     complete = [group for group in groups if set(joints) <= set(group.names)]
     if not complete:
@@ -208,7 +218,20 @@ def _of_arm(groups: Sequence[JointStates], joints: Sequence[str], place: str,
         missing = [name for name in joints if name not in best.names]
         raise RecordingError(
             f"{place} does not have the joint '{', '.join(missing)}' on '{topic}'; it has: "
-            f'{", ".join(best.names)}. Record all joints of the arm, or lock those that stand '
-            f'still; where the bag calls joints otherwise, name them in the robot YAML: '
-            f'`recording: {{names: {{{joints[0]}: NAME, ...}}}}`')
+            f'{", ".join(best.names)}. {_way_out(groups, arm)}')
     return max(complete, key=len)
+
+
+def _way_out(groups: Sequence[JointStates], arm: Arm) -> str:
+    """Say which prefix makes the joints those of the arm, where there is one."""
+    first = arm.joint_names[0]
+    prefixes = sorted({name.removesuffix(first) for group in groups for name in group.names
+                       if name.endswith(first) and {
+                           name.removesuffix(first) + joint for joint in arm.joint_names
+                       } <= set(group.names)})
+    if prefixes:
+        return (f"They are the arm's with a prefix: say `tf_prefix: {prefixes[0]}` in the robot "
+                f'YAML' + (f' (or {", ".join(prefixes[1:])})' if prefixes[1:] else ''))
+    return ('Record all joints of the arm, or lock those that stand still; where the bag calls '
+            f'joints otherwise, say so in the robot YAML: `recording: {{names: {{{first}: NAME, '
+            '...}}`')
