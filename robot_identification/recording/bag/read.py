@@ -83,7 +83,8 @@ def read_bag(path: str | Path, arm: Arm | None = None, topic: str | None = None,
               else _of_arm(groups, arm, called, place, chosen))
     if stamps == 'header' and not states.stamps.any():
         raise RecordingError(f"{place}: all messages on '{chosen}' have the stamp zero; correct "
-                             f"the driver, or say `recording: {{stamps: received}}` in the robot YAML")
+                             'the driver, or say in the robot YAML `recording: {stamps: '
+                             'received}`')
     times = states.stamps if stamps == 'header' else states.received
     names = states.names if arm is None else arm.joint_names
     columns = [states.names.index(name) for name in called or names]
