@@ -103,7 +103,7 @@ def test_uncertainty_grows_with_the_covariance_and_at_rest():
     free = statistics.deviations(model, q, v)
     assert free[1, 0] > free[0, 0] + 0.3 and free[1, 1] == pytest.approx(free[0, 1])
     count = 2 * 10 + 2 + 2 * 3
-    wider = dataclasses.replace(statistics, covariance=0.01 * np.eye(count))
+    wider = dataclasses.replace(statistics, directions=0.1 * np.eye(count))
     assert np.all(wider.deviations(model, q, v) > free)
 
 

@@ -38,7 +38,7 @@ class MomentumObserver:
     Parameters
     ----------
     model
-        The identified model; its friction must be a function of the present state.
+        The identified model.
     bandwidth
         Of the low-pass [Hz].
 
@@ -140,7 +140,9 @@ def model_friction(model: IdentifiedModel, q: Array, v: Array, load: Array) -> A
     """
     Return the friction at the joints as an observer may know it, (N, n) [N m or N].
 
-    Below `REST` each joint's friction is that at `REST` in proportion to the speed.
+    Below `REST` each joint's friction is that at `REST` in proportion to the speed. Friction with
+    memory counts as slipped: after a reversal it is right when the joint has travelled as far as
+    it remembers.
 
     Parameters
     ----------
@@ -153,8 +155,8 @@ def model_friction(model: IdentifiedModel, q: Array, v: Array, load: Array) -> A
     size = np.maximum(np.abs(v), REST)
     fast = np.where(v < 0, -size, size)
     share = np.abs(v) / size
-    forward, back = (model.friction_torque(sign * fast, load) @ model.arm.transmission
-                     for sign in (1.0, -1.0))
+    forward, back = (model.friction_torque(sign * fast, load, q, model.structure.slipped(
+        sign * fast)) @ model.arm.transmission for sign in (1.0, -1.0))
     torque: Array = 0.5 * ((1 + share) * forward + (1 - share) * back)
     return torque
 
