@@ -27,14 +27,15 @@ from robot_identification.arm import robot_files
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import shared_folder
 from robot_identification.nodes import launch_arguments
-from robot_identification.nodes.launch_arguments import PARTS
+from robot_identification.nodes.launch_arguments import AT_WORK, PARTS
 import yaml
 
 LAUNCH = shared_folder('launch')
 FILES = {path.name.removesuffix('.launch.py'): path for path in sorted(LAUNCH.glob('*.launch.py'))}
-GENERIC = ('identify', *PARTS)
+GENERIC = ('identify', *PARTS, *AT_WORK)
+PARTS_OF = {**PARTS, **AT_WORK}
 CLOSED = ('sim', 'command_interface', 'transport', 'autostart', 'online', 'use_sim_time',
-          'state_publisher', 'spawn_controller')
+          'state_publisher', 'spawn_controller', 'mode')
 VENDORS = {    # arguments of the vendors' own launch files that are passed on, besides robot_ip
     'ur': ('ur_robot_driver/ur_control.launch.py', 'scaled_joint_trajectory_controller',
            {'ur_type', 'headless_mode', 'use_currents_as_efforts', 'launch_rviz'}),
@@ -66,8 +67,8 @@ def arguments(name):
     """Return the declared arguments of a file: default_value, choices and description of each."""
     if name == 'identify':
         given = launch_arguments.arguments(*launch_arguments.all_arguments(), robot='panda')
-    elif name in PARTS:
-        given = launch_arguments.arguments(*PARTS[name])
+    elif name in PARTS_OF:
+        given = launch_arguments.arguments(*PARTS_OF[name])
     else:
         given = [{'name': call.args[0].value,
                   **{item.arg: ast.literal_eval(item.value) for item in call.keywords}}
@@ -116,12 +117,12 @@ def test_every_argument_that_is_used_is_declared(name):
 def test_generic_files_declare_what_the_table_says(name):
     text = FILES[name].read_text(encoding='utf-8')
     expected = ("arguments(*all_arguments(), robot='panda')" if name == 'identify'
-                else f"arguments(*PARTS['{name}'])")
+                else f"arguments(*{'AT_WORK' if name in AT_WORK else 'PARTS'}['{name}'])")
     assert text.count('DeclareLaunchArgument(') == 1 and expected in text
     used = {call.args[0].value for call in calls(name, 'LaunchConfiguration', 'value')
             if isinstance(call.args[0], ast.Constant)}
-    if name in PARTS:
-        assert set(PARTS[name]) - used <= {'data_directory', 'robot'}   # no argument is idle
+    if name in PARTS_OF:
+        assert set(PARTS_OF[name]) - used <= {'data_directory', 'robot'}   # no argument is idle
 
 
 def test_identify_includes_its_parts():

@@ -54,7 +54,20 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
                        'while the arm moves.'},
     'model': {
         'default_value': '',
-        'description': 'Model file to predict torques with from the beginning; empty for none.'},
+        'description': 'Model file in the data directory, to predict torques with from the '
+                       'beginning; validation does without when it is empty.'},
+    'reference': {
+        'default_value': '',
+        'description': 'Recording without contact in the data directory, from which the errors of '
+                       'the model are learnt; it must be given.'},
+    'mode': {
+        'default_value': 'trajectory', 'choices': ['trajectory', 'compensation'],
+        'description': 'trajectory: efforts are added to trajectories; compensation: an effort '
+                       'controller is commanded, after the service ~/start.'},
+    'commanded_controller': {
+        'default_value': '',
+        'description': 'Controller that is commanded; joint_trajectory_controller or '
+                       'effort_controller, by the mode, when empty.'},
     'data_directory': {
         'default_value': '~/robot_identification',
         'description': 'Folder of excitations, recordings and results; nodes read and write '
@@ -100,6 +113,11 @@ PARTS: dict[str, tuple[str, ...]] = {
     'online': STEP,
 }
 """Launch files that identify.launch.py includes, and their arguments."""
+AT_WORK: dict[str, tuple[str, ...]] = {
+    'external_torque': (*STEP[1:], 'model', 'reference'),
+    'feedforward': (*STEP[1:], 'model', 'mode', 'commanded_controller'),
+}
+"""Launch files of nodes that use a model; the arm is the model's own."""
 
 
 def arguments(*names: str, **defaults: str) -> list[dict[str, Any]]:
