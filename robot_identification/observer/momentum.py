@@ -91,13 +91,13 @@ class MomentumObserver:
 
         """
         q, v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)
-        coriolis = pin.computeCoriolisMatrix(self._pin, self._data, q, v)
-        mass = pin.crba(self._pin, self._data, q)
-        mass = np.triu(mass) + np.triu(mass, 1).T + self._rotors
-        gravity = pin.computeGeneralizedGravity(self._pin, self._data, q)
-        rate = (np.asarray(tau, dtype=float) - self._drives(q, v, gravity) + coriolis.T @ v
-                - gravity)
-        momentum = mass @ v
+        momentum, coriolis, gravity = self._bodies(q, v)
+        drives = self._drives(q[None], v[None], gravity[None])[0]
+        rate = np.asarray(tau, dtype=float) - drives + coriolis - gravity
+        return self._advance(t, momentum, rate)
+
+    def _advance(self, t: float, momentum: Array, rate: Array) -> Array:
+        """Take the momentum and what changes it, and return the external torque, (n,)."""
         if self._t is None:
             self._integral = momentum
         else:
@@ -127,13 +127,26 @@ class MomentumObserver:
 
         """
         self.reset()
-        rows = zip(np.asarray(t, dtype=float), np.asarray(q), np.asarray(v), np.asarray(tau))
-        return np.array([self.step(float(instant), *state) for instant, *state in rows])
+        q, v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)
+        bodies = np.array([self._bodies(*row) for row in zip(q, v)])    # (N, 3, n)
+        momentum, coriolis, gravity = bodies.transpose(1, 0, 2)
+        rate = (np.asarray(tau, dtype=float) - self._drives(q, v, gravity) + coriolis - gravity)
+        return np.array([self._advance(float(instant), *row) for instant, *row in zip(
+            np.asarray(t, dtype=float), momentum, rate)])
+
+    def _bodies(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
+        """Return momentum, C'v and gravity, (n,) each."""
+        coriolis = pin.computeCoriolisMatrix(self._pin, self._data, q, v)
+        mass = pin.crba(self._pin, self._data, q)
+        mass = np.triu(mass) + np.triu(mass, 1).T + self._rotors
+        gravity = pin.computeGeneralizedGravity(self._pin, self._data, q)
+        return mass @ v, coriolis.T @ v, gravity.copy()
 
     def _drives(self, q: Array, v: Array, gravity: Array) -> Array:
-        """Return friction and springs; friction falls to zero in proportion below `REST`."""
-        own, model = model_friction(self.model, q[None], v[None], gravity[None])[0], self.model
-        return own + (model.balancer_torque(q[None])[0] if model.arm.balancers else 0.0)
+        """Return friction and springs, (N, n); friction falls in proportion below `REST`."""
+        springs = self.model.balancer_torque(q) if self.model.arm.balancers else np.zeros_like(q)
+        torque: Array = model_friction(self.model, q, v, gravity + springs) + springs
+        return torque
 
 
 def model_friction(model: IdentifiedModel, q: Array, v: Array, load: Array) -> Array:
