@@ -33,5 +33,6 @@ def generate_launch_description():
             'use_sim_time': ParameterValue(
                 LaunchConfiguration('use_sim_time'), value_type=bool)}],
     )
-    declared = [DeclareLaunchArgument(**argument) for argument in arguments(*AT_WORK['external_torque'])]
+    declared = [DeclareLaunchArgument(**argument)
+                for argument in arguments(*AT_WORK['external_torque'])]
     return LaunchDescription([*declared, node])

@@ -34,5 +34,6 @@ def generate_launch_description():
             'use_sim_time': ParameterValue(
                 LaunchConfiguration('use_sim_time'), value_type=bool)}],
     )
-    declared = [DeclareLaunchArgument(**argument) for argument in arguments(*AT_WORK['feedforward'])]
+    declared = [DeclareLaunchArgument(**argument)
+                for argument in arguments(*AT_WORK['feedforward'])]
     return LaunchDescription([*declared, node])

@@ -258,11 +258,14 @@ class AtWork:
         with the identified model's (`identified`).
     contact
         With the URDF's and with the identified model.
+    seconds
+        Of motion that the residual was learnt from.
 
     """
 
     tracking: Mapping[str, Array]
     contact: Mapping[str, ContactFound]
+    seconds: float
 
 
 def worth(model: IdentifiedModel, plant: Plant, rng: np.random.Generator, *,
@@ -290,4 +293,4 @@ def worth(model: IdentifiedModel, plant: Plant, rng: np.random.Generator, *,
     learnt, fresh = (simulate(plant, task.repeated(passes), rng=rng, name='task').recording
                      for _ in range(2))
     return AtWork(tracking, {name: contact_found(used, learnt, [fresh])
-                             for name, used in models.items()})
+                             for name, used in models.items()}, learnt.duration)

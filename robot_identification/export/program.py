@@ -132,8 +132,8 @@ def build_program(source: Source) -> Program:
             'parameters of all links: m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of each, '
             'about its joint frame; row by row.', graph, states, ('regressor', 10 * n * n),
             [x for row in rows for x in row]))
-    return Program(source.name, model.arm.joint_names, tuple(functions), needs_load, needs_position,
-                   losses)
+    return Program(source.name, model.arm.joint_names, tuple(functions), needs_load,
+                   needs_position, losses)
 
 
 def _memory_losses(source: Source) -> tuple[Loss, ...]:

@@ -20,9 +20,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification.arrays import Array, read_only
-from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
+from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import ConfigurationError, EstimationError
-from robot_identification.observer.momentum import model_friction, MomentumObserver, REST
+from robot_identification.observer.momentum import (
+    holding_torque,
+    model_friction,
+    MomentumObserver,
+    REST,
+)
 from robot_identification.observer.uncertainty import directions_of
 
 SETTLING = 5.0
@@ -137,10 +142,7 @@ class ResidualStatistics:
             joints at rest, (N, n) each.
 
         """
-        zero = np.zeros_like(q)
-        load = inverse_dynamics(model.arm, q, zero, zero, model.inertial)
-        if model.arm.balancers:
-            load = load + model.balancer_torque(q)
+        zero, load = np.zeros_like(q), holding_torque(model, q)
         variance = zero
         if self.directions is not None:
             columns = model.structure.columns(q, v, zero, load, model.structure.slipped(v))

@@ -218,7 +218,7 @@ class FrictionModel:
         return out
 
     def slipped(self, v: Array) -> Array:
-        """Return the state of each term after a long travel in the direction of v, (..., terms)."""
+        """Return the states of the terms after a long travel in the direction of v, (..., k)."""
         return np.stack([term.slipped(v) if term.has_state else 0.0 * v for term in self.terms],
                         axis=-1)
 
