@@ -77,17 +77,8 @@ def arguments(name):
 
 @pytest.fixture(scope='session')
 def executables():
-    """Names of the console scripts that the package installs."""
-    import setuptools  # brings distutils back where Python has none
-    from distutils.core import run_setup  # isort: skip
-    assert setuptools
-    before = Path.cwd()
-    os.chdir(LAUNCH.parent)
-    try:
-        scripts = run_setup('setup.py', stop_after='init').entry_points['console_scripts']
-    finally:
-        os.chdir(before)
-    return {script.split(' = ')[0] for script in scripts}
+    """Names of the programs that `ros2 run` and launch find."""
+    return {path.name for path in (LAUNCH.parent / 'scripts').iterdir()}
 
 
 def test_there_are_generic_files_and_one_for_each_driver():

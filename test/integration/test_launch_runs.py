@@ -19,8 +19,8 @@ ROBOT_IDENTIFICATION_LAUNCH_FILES='ur fr3' runs the files of these robots as wel
 
 import importlib.util
 import os
+from pathlib import Path
 import signal
-import stat
 import subprocess
 import sys
 
@@ -56,14 +56,9 @@ def prefix(tmp_path):
     (prefix / 'share/robot_identification').mkdir()
     for folder in ('launch', 'config', 'urdf'):
         (prefix / 'share/robot_identification' / folder).symlink_to(shared_folder(folder))
-    programs = prefix / 'lib/robot_identification'
-    programs.mkdir(parents=True)
-    for node in NODES:
-        program = programs / node
-        program.write_text(f'#!{sys.executable}\n'
-                           f'from robot_identification.nodes.start import {node}\n'
-                           f'raise SystemExit({node}())\n')
-        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    (prefix / 'lib').mkdir()
+    scripts = shared_folder('launch').parent / 'scripts'
+    (prefix / 'lib/robot_identification').symlink_to(scripts)
     return prefix
 
 
@@ -80,7 +75,8 @@ def test_up_and_down(tmp_path, prefix, files, given, nodes):
     system = System(tmp_path)
     paths = ','.join(str(shared_folder('launch') / f'{name}.launch.py') for name in files)
     environment = {**os.environ, 'ROS_LOG_DIR': str(tmp_path / 'log'), 'AMENT_PREFIX_PATH':
-                   os.pathsep.join([str(prefix), os.environ.get('AMENT_PREFIX_PATH', '')])}
+                   os.pathsep.join([str(prefix), os.environ.get('AMENT_PREFIX_PATH', '')]),
+                   'PATH': os.pathsep.join([str(Path(sys.executable).parent), os.environ['PATH']])}
     environment.pop('_ROS_WHEELS_BOOTSTRAP_COMPLETE', None)
     with (tmp_path / 'out').open('w') as out:
         process = subprocess.Popen(
