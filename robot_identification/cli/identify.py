@@ -28,6 +28,7 @@ from robot_identification.excitation import load_excitation
 from robot_identification.files import (
     check_output_folder,
     check_outputs,
+    HTML_PAGE,
     PREDICTION_CSV,
     write_text,
 )
@@ -43,6 +44,7 @@ from robot_identification.reporting import (
     verdict_summary,
     write_report,
 )
+from robot_identification.reporting.report import REPORT
 from robot_identification.signals.differentiation import PERIODIC_METHODS
 from robot_identification.validation import prediction_csv, Thresholds
 import typer
@@ -184,9 +186,12 @@ def validate(
 
 def report(
     directory: Annotated[Path, typer.Argument(metavar='DIR', help='Folder that identify wrote.')],
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Write the HTML report of an identification anew."""
+    results = [directory / name for name in RESULT_FILES if name != REPORT]
+    check_outputs([(directory / REPORT, HTML_PAGE)], results, force=force)
     try:
         path = write_report(directory)
     except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:

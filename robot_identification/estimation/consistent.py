@@ -185,7 +185,8 @@ def fit_consistent(
             break
     values = prior.mean + transform @ scaled
     values[structure.friction_part] *= structure.active.ravel()    # no rounding of what is absent
-    information = np.linalg.qr(np.vstack([matrix, np.eye(len(scaled))]), mode='r')
+    information: Array = np.asarray(np.linalg.qr(
+        np.vstack([matrix, np.eye(len(scaled))]), mode='r'))
     half = np.linalg.solve(information.T, transform.T)
     inertial = values[structure.inertial].reshape(-1, 10)
     return ConsistentEstimate(

@@ -77,7 +77,8 @@ def read_bag(path: str | Path, arm: Arm | None = None, topic: str | None = None,
                              f"the driver, or read with read_bag(..., stamps='received')")
     times = states.stamps if stamps == 'header' else states.received
     names = states.names if arm is None else arm.joint_names
-    columns = [states.names.index(name) for name in names]
+    columns = [states.names.index(name) for name in
+               (names if arm is None else arm.published_names)]
 
     def pick(values: Array | None) -> Array | None:
         if values is None or np.isnan(values[:, columns]).all():
@@ -150,12 +151,24 @@ def _of_arm(groups: Sequence[JointStates], arm: Arm | None, place: str,
             topic: str) -> JointStates:
     if arm is None:
         return max(groups, key=len)
-    complete = [group for group in groups if set(arm.joint_names) <= set(group.names)]
+    complete = [group for group in groups if set(arm.published_names) <= set(group.names)]
     if not complete:
-        best = max(groups, key=lambda group: len(set(arm.joint_names) & set(group.names)))
-        missing = [name for name in arm.joint_names if name not in best.names]
+        best = max(groups, key=lambda group: len(set(arm.published_names) & set(group.names)))
+        missing = [name for name in arm.published_names if name not in best.names]
         raise RecordingError(
             f"{place} does not have the joint '{', '.join(missing)}' on '{topic}'; it has: "
-            f'{", ".join(best.names)}. Record all joints of the arm, or lock those that stand '
-            f'still')
+            f'{", ".join(best.names)}. {_way_out(groups, arm)}')
     return max(complete, key=len)
+
+
+def _way_out(groups: Sequence[JointStates], arm: Arm) -> str:
+    """Say which prefix makes the joints those of the arm, where there is one."""
+    first = arm.joint_names[0]
+    prefixes = sorted({name.removesuffix(first) for group in groups for name in group.names
+                       if name.endswith(first) and {
+                           name.removesuffix(first) + joint for joint in arm.joint_names
+                       } <= set(group.names)})
+    if prefixes:
+        return (f"They are the arm's with a prefix: say `tf_prefix: {prefixes[0]}` in the robot "
+                f'YAML' + (f' (or {", ".join(prefixes[1:])})' if prefixes[1:] else ''))
+    return 'Record all joints of the arm, or lock those that stand still'
