@@ -70,6 +70,7 @@ setup(
     ],
     extras_require={
         'bags': ['mcap>=1.1'],
+        'logs': ['pandas>=2', 'pyarrow>=14'],
         'test': ['pytest>=7', 'hypothesis>=6', 'cma>=3', 'mcap>=1.1', 'rosbags>=0.10'],
         'develop': ['pytest>=7', 'pytest-xdist>=3', 'hypothesis>=6', 'cma>=3',
                     'mcap>=1.1', 'rosbags>=0.10', 'ruff>=0.6', 'mypy>=1.8', 'types-PyYAML',
