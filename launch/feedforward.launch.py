@@ -13,27 +13,9 @@
 # limitations under the License.
 """Start the node that adds efforts to trajectories or compensates gravity and friction."""
 
-from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument
-from launch.substitutions import LaunchConfiguration
-from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterValue
-from robot_identification.nodes.launch_arguments import arguments, AT_WORK
+from robot_identification.nodes.launching import node_description
 
 
 def generate_launch_description():
-    """Declare the arguments and start the node."""
-    node = Node(
-        package='robot_identification', executable='feedforward', output='screen',
-        parameters=[LaunchConfiguration('nodes_file'), {
-            'data_directory': LaunchConfiguration('data_directory'),
-            'joint_states': LaunchConfiguration('joint_states'),
-            'model': LaunchConfiguration('model'),
-            'mode': LaunchConfiguration('mode'),
-            'controller': LaunchConfiguration('commanded_controller'),
-            'use_sim_time': ParameterValue(
-                LaunchConfiguration('use_sim_time'), value_type=bool)}],
-    )
-    declared = [DeclareLaunchArgument(**argument)
-                for argument in arguments(*AT_WORK['feedforward'])]
-    return LaunchDescription([*declared, node])
+    """Declare the arguments and start the node; the mode says the controller when it is empty."""
+    return node_description('feedforward', 'feedforward', controller='')

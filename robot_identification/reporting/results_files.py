@@ -99,8 +99,6 @@ def save_results(
     ------
     ConfigurationError
         The directory cannot be written.
-    MissingDependencyError
-        plotly is not installed.
 
     """
     target = Path(directory)

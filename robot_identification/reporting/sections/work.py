@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from robot_identification.reporting.markup import Cell, join, number, table, tag, unit
+from robot_identification.reporting.markup import Cell, join, number, table, tag
 from robot_identification.reporting.sections.section import Section
 from robot_identification.reporting.stored_results import StoredResults
 
@@ -46,7 +46,7 @@ def work(results: StoredResults) -> Section | None:
                f'residual of {content["seconds"]:.0f} s without contact lets expect; alarms of as '
                f'long a motion without contact.', class_='hint')
     body = join(
-        table(['joint', *(f'{name}' for name in NAMES.values()), unit('unit')], rows,
+        table(['joint', *NAMES.values(), 'unit'], rows,
               sortable=True),
         tag('h3', 'Smallest contact force on the tool'), hint,
         table(['observer with torques of', 'force [N]', 'false alarms'], contact, sortable=False))
