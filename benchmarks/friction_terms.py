@@ -25,8 +25,8 @@ that does not win here cannot win.
 `--residual` takes the terms of `auto` and says, joint by joint, which part of the residual's
 variance more columns would explain, fitted on every other second and judged on the others: drift
 of Coulomb and viscous friction in time (warming up), jerk (elastic joints), the best of 120
-gear waves sin(k q), cos(k q), torques of the other joints (crosstalk), and the joint's own position
-(cables, springs). Negative parts mean that there is nothing.
+gear waves sin(k q), cos(k q), torques of the other joints (crosstalk), and the joint's own
+position (cables, springs). Negative parts mean that there is nothing.
 """
 
 from __future__ import annotations
@@ -74,6 +74,7 @@ class Extra(FrictionTerm):
         return False
 
     def columns(self, motion: ElementMotion, shape: Array) -> Array:
+        """Return the one column, (..., 1)."""
         return self.column(motion, shape[..., 0] if self.shape else None)[..., None]
 
 
@@ -87,6 +88,7 @@ class Bristle(Extra):
         self.passive, self.lugre, self.rate = (True,), lugre, 100.0
 
     def state(self, q: Array, shape: Array, start: float = 0.0) -> Array:
+        """Return z, (N,)."""
         move = np.diff(q, prepend=q[:1])
         level = 1 + self.lugre * RATIO * np.exp(-(move * self.rate / BREAK) ** 2)
         fade = np.exp(-np.abs(move) / (shape[0] * level))
@@ -108,6 +110,7 @@ class FixedSlip(type(FRICTION_TERMS['slip'])):
         self.parameters = (self.name,)
 
     def state(self, q: Array, shape: Array, start: float = 0.0) -> Array:
+        """Return z, (N,)."""
         return super().state(q, np.array([self.travel]), start)
 
 
@@ -118,7 +121,7 @@ def sgn(motion):
 GMS = tuple(FixedSlip(travel) for travel in (3e-5, 2e-4, 1.5e-3, 1e-2))
 EXTRAS = (
     Bristle('dahl', 'Fm z, dz = dq/delta (1 - z sgn dq)'),
-    Bristle('lugre', 'Fm z, dz = dq/delta (1 - z sgn dq / g(v)), g = 1 + exp(-(v/0.05)^2)/2', True),
+    Bristle('lugre', 'Fm z, dz = dq/delta (1 - z sgn dq / g), g = 1 + exp(-(v/0.05)^2)/2', True),
     Extra('tustin', 'F exp(-|v|/vs) sgn v', lambda m, s: np.exp(-np.abs(m.v) / s) * sgn(m),
           (0.005, 2.0), 1.0),
     Extra('square', 'F v |v|', lambda m, s: m.v * np.abs(m.v), unit='N m s^2'),

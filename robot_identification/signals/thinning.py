@@ -48,9 +48,10 @@ def thinned(samples: Samples) -> Samples:
         return samples
     index = np.concatenate([run.start + decimator.centres(run.stop - run.start) for run in runs])
     ends = np.cumsum([0] + [decimator.rows(run.stop - run.start) for run in runs])
+    period = None if samples.period is None else samples.period // step
     return replace(
         samples, t=samples.t[index], q=samples.q[index], v=samples.v[index], a=samples.a[index],
         tau=np.concatenate([decimator.apply(samples.tau[run]) for run in runs]),
-        rate=samples.rate / step, period=None if samples.period is None else samples.period // step,
+        rate=samples.rate / step, period=period,
         noise=None if samples.noise is None else samples.noise * decimator.noise_gain,
         segments=tuple(slice(int(a), int(b)) for a, b in pairwise(ends)))

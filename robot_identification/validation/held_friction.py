@@ -24,7 +24,7 @@ PART = 0.5
 """Part of the friction of creeping that is held: what relaxes it leaves between all and nothing.
 Measured at rests of a UR10e, a TX40 and a KR300: 0.5 to 1.4 (docs/real_arms.md)."""
 TRAVEL, SLIDE = 1e-4, 1e-5
-"""Half the travel after which friction has changed over, of turning [rad] and sliding [m] joints."""
+"""Half the travel after which friction has changed over: turning [rad], sliding [m]."""
 CREEP, SLIDING_CREEP = 1e-2, 1e-3
 """Speed at which friction is taken to creep [rad/s, m/s]."""
 

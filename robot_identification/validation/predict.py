@@ -29,7 +29,8 @@ def predict(model: IdentifiedModel, recording: Recording, samples: Samples) -> t
     """
     Predict the torques of a recording at its own stamps.
 
-    Joints at rest are held by friction, see `held_friction`. The positions that belong to a torque are recorded later by the model's delays.
+    Joints at rest are held by friction, see `held_friction`. The positions that belong to a torque
+    are recorded later by the model's delays.
 
     Parameters
     ----------
