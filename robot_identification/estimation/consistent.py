@@ -218,7 +218,7 @@ def knowing(consistent: ConsistentEstimate, estimate: Estimate) -> ConsistentEst
 
 def _covariance(rows: Array, root: Array) -> Array:
     """Return the covariance of standard parameters from data rows, scaled by the prior's root."""
-    triangle = np.linalg.qr(np.vstack([rows, np.eye(len(root))]), mode='r')
+    triangle: Array = np.asarray(np.linalg.qr(np.vstack([rows, np.eye(len(root))]), mode='r'))
     half = np.linalg.solve(triangle.T, root.T)
     covariance: Array = half.T @ half
     return covariance
