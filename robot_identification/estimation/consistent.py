@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from robot_identification.arrays import Array, read_only
@@ -28,10 +28,10 @@ from robot_identification.dynamics import (
 )
 from robot_identification.errors import (
     ConfigurationError,
-    EstimationError,
     MissingDependencyError,
     UnknownNameError,
 )
+from robot_identification.estimation.cone_program import nearest_in_cones
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.link_limits import limit_rows, LinkLimits
 from robot_identification.estimation.prior import (
@@ -41,7 +41,6 @@ from robot_identification.estimation.prior import (
     SYMMETRIC_BASIS,
 )
 from robot_identification.regression import NormalForm, Regression
-from scipy import sparse
 
 MARGIN = 1e-3
 """Part of the prior's scale by which every pseudo-inertia stays inside the feasible cone."""
@@ -78,6 +77,8 @@ class ConsistentEstimate:
         Text of the solver.
     deviation
         Prior standard deviation of the links' parameters relative to the URDF's.
+    prior_root
+        (count, count), whose square with its transpose is the covariance of the prior.
 
     """
 
@@ -90,9 +91,11 @@ class ConsistentEstimate:
     active: tuple[str, ...]
     status: str
     deviation: float
+    prior_root: Array
 
     def __post_init__(self) -> None:
-        for name in ('values', 'covariance', 'certificate', 'residual_rms', 'free_residual_rms'):
+        for name in ('values', 'covariance', 'certificate', 'residual_rms', 'free_residual_rms',
+                     'prior_root'):
             object.__setattr__(self, name, read_only(getattr(self, name)))
 
     @property
@@ -186,16 +189,39 @@ def fit_consistent(
             break
     values = prior.mean + transform @ scaled
     values[structure.friction_part] *= structure.active.ravel()    # no rounding of what is absent
-    information = matrix.T @ matrix + np.eye(len(scaled))
-    half = np.linalg.solve(np.linalg.cholesky(information), transform.T)
     inertial = values[structure.inertial].reshape(-1, 10)
     return ConsistentEstimate(
-        structure=structure, values=values, covariance=half.T @ half,
+        structure=structure, values=values, covariance=_covariance(matrix, transform),
         certificate=smallest_eigenvalues(inertial),
         residual_rms=np.sqrt(regression.normal.rss(regression.base.of(values))
                              / regression.normal.rows),
         free_residual_rms=estimate.residual_rms,
-        active=_active(structure, first, values, bounds), status=status, deviation=deviation)
+        active=_active(structure, first, values, bounds), status=status, deviation=deviation,
+        prior_root=transform)
+
+
+def knowing(consistent: ConsistentEstimate, estimate: Estimate) -> ConsistentEstimate:
+    """
+    Return the same values with the covariance that a free estimate and the prior make together.
+
+    Parameters
+    ----------
+    consistent
+        The consistent estimate.
+    estimate
+        The free estimate, whose covariance was widened since.
+
+    """
+    rows = _near(estimate)[0] @ (estimate.base.matrix @ consistent.prior_root)
+    return replace(consistent, covariance=_covariance(rows, consistent.prior_root))
+
+
+def _covariance(rows: Array, root: Array) -> Array:
+    """Return the covariance of standard parameters from data rows, scaled by the prior's root."""
+    triangle: Array = np.asarray(np.linalg.qr(np.vstack([rows, np.eye(len(root))]), mode='r'))
+    half = np.linalg.solve(triangle.T, root.T)
+    covariance: Array = half.T @ half
+    return covariance
 
 
 def _data(normal: NormalForm, estimate: Estimate, transform: Array,
@@ -230,36 +256,20 @@ def _solve(structure: ModelStructure, prior: Prior, spread: Array, matrix: Array
         import clarabel
     except ImportError as error:
         raise MissingDependencyError('clarabel', 'the physically consistent model') from error
-    rows, count = matrix.shape
-    quadratic = sparse.eye(count + rows, format='csc') * 2.0
-    blocks = [sparse.hstack([sparse.csc_matrix(matrix), -sparse.eye(rows)])]
-    bounds, cones = [target], [clarabel.ZeroConeT(rows)]
+    rows, bounds, cones = [], [], []
     for i, scale in enumerate(prior.scales):
-        part = np.zeros((10, count + rows))
+        part = np.zeros((10, matrix.shape[1]))
         part[:, 10 * i:10 * i + 10] = -np.diag(spread[10 * i:10 * i + 10])
-        blocks.append(sparse.csc_matrix(part))
+        rows.append(part)
         bounds.append(_centre(prior.mean[10 * i:10 * i + 10], scale))
         cones.append(clarabel.PSDTriangleConeT(4))
     signs, lowest = limits
     scaled = signs @ (prior.transform * spread)
     norms = np.linalg.norm(scaled, axis=1)
-    part = np.hstack([-scaled / norms[:, None], np.zeros((len(signs), rows))])
-    blocks.append(sparse.csc_matrix(part))
+    rows.append(-scaled / norms[:, None])
     bounds.append((signs @ prior.mean - lowest) / norms)
     cones.append(clarabel.NonnegativeConeT(len(signs)))
-
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.max_iter = 200
-    solution = clarabel.DefaultSolver(
-        quadratic, np.zeros(count + rows), sparse.vstack(blocks, format='csc'),
-        np.concatenate(bounds), cones, settings).solve()
-    status = str(solution.status)
-    if status not in ('Solved', 'AlmostSolved'):
-        raise EstimationError(
-            f'Clarabel found no physically consistent parameters ({status}); check the units of '
-            f'the torques and the inertias of the URDF')
-    return np.array(solution.x[:count]), status
+    return nearest_in_cones(matrix, target, rows, bounds, cones)
 
 
 def _centre(mean: Array, scale: Array) -> Array:

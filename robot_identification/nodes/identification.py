@@ -26,6 +26,7 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from robot_identification.arm import Arm, load_arm
+from robot_identification.arm.prefix import with_prefix
 from robot_identification.errors import ConfigurationError, RobotIdentificationError
 from robot_identification.estimation import load_limits, read_settings
 from robot_identification.excitation import load_excitation, Progress
@@ -98,7 +99,7 @@ class IdentificationProcess:
         source = (self.data.existing(request.excitation, 'excitation')
                   if request.excitation else None)
         executed = load_excitation(source) if source else None
-        _check_results(output, [*recordings, *held_out, source])
+        _check_results(output, [*recordings, *held_out, source, *arm.files])
         done = self._work.start(
             'an identification',
             lambda step: _identified(request, arm, recordings, held_out, options, step),
@@ -112,7 +113,8 @@ class IdentificationProcess:
             return response
         result, saved = outcome
         _fill(response, result, saved)
-        self._description.publish(String(data=saved.urdf.read_text(encoding='utf-8')))
+        self._description.publish(String(data=with_prefix(
+            saved.urdf.read_text(encoding='utf-8'), arm.tf_prefix)))
         self.health.report(OK, response.message, model=saved.model)
         return response
 

@@ -282,7 +282,7 @@ class RecorderProcess:
 
     def _count(self, messages: list[bytes], times: list[int]) -> None:
         for states in self._decoder.decode(messages, times):
-            if set(self.arm.joint_names) <= set(states.names):
+            if set(self.arm.published_names) <= set(states.names):
                 self.count.add(states.stamps)
         self.count.unreadable += len(self._decoder.left_out)
 

@@ -24,6 +24,7 @@ from robot_identification.arm import Arm
 from robot_identification.errors import MissingDependencyError
 from robot_identification.estimation import Choice
 from robot_identification.identification import IdentificationResult
+from robot_identification.reporting.markup import correlation
 from robot_identification.validation import HeldOut, next_steps, Thresholds, Verdict
 
 if TYPE_CHECKING:
@@ -138,7 +139,13 @@ def _headline(arm: Arm, verdict: Verdict) -> Text:
                     f'checks below', style='yellow')
     if not verdict.held_out:
         line.append(': fitted, but not validated on any other motion')
-    for held_out in verdict.held_out[:1]:
+    if len(verdict.held_out) > 1:
+        errors = ', '.join(f'{held_out.relative_error:.1%}' for held_out in verdict.held_out)
+        line.append(': relative torque errors ')
+        line.append(errors, style='bold')
+        line.append(f' on {len(verdict.held_out)} validation motions, allowed '
+                    f'{verdict.thresholds.overall:.1%}')
+    for held_out in verdict.held_out if len(verdict.held_out) == 1 else ():
         line.append(': relative torque error ')
         line.append(f'{held_out.relative_error:.1%}', style='bold')
         line.append(f" on '{held_out.name}' "
@@ -175,7 +182,7 @@ def _table(arm: Arm, evaluation: HeldOut, thresholds: Thresholds,
             continue
         good = accepted != 'no'
         table.add_row(Text(joint), f'{e.relative_error:.1%}', f'{e.rmse:.3g} {unit}',
-                      f'{e.correlation:.3f}', f'{e.nrmse:.1%}',
+                      correlation(e.correlation, 3), f'{e.nrmse:.1%}',
                       Text('\u2588' * max(1, round(BAR * min(e.relative_error / top, 1))),
                            style='green' if good else 'red'))
     return table
