@@ -71,8 +71,8 @@ class System:
         if node == 'simulated_robot':
             self.wait(lambda: self.client.count_publishers('/joint_states'))
 
-    def launch(self, node, prepare=None, **parameters):
-        """Start a node; `prepare` is called in its process."""
+    def launch(self, node, prepare=None, before=(), **parameters):
+        """Start a node; `prepare` is called in its process, `before` is what starts it."""
         parameters.setdefault('data_directory', str(self.data))
         if node == 'simulated_robot':
             parameters.pop('data_directory')
@@ -80,7 +80,7 @@ class System:
         else:
             parameters.setdefault('use_sim_time', self.sim_time)
         program = f'import robot_identification.nodes.start as s; raise SystemExit(s.{node}())'
-        command = [sys.executable, '-c', program, '--ros-args']
+        command = [*before, sys.executable, '-c', program, '--ros-args']
         for name, value in parameters.items():
             command += ['-p', f'{name.replace("__", ".")}:={value}']
         environment = {**os.environ}
