@@ -96,7 +96,7 @@ def test_what_does_not_compare_is_said(may):
     other.content['arm']['urdf_sha256'] = 'x'
     notes = ' '.join(compare(may, other, NAMES).notes)
     assert 'friction models differ' in notes and 'different URDFs' in notes
-    assert 'not compared' in notes and 'did not pass' in notes
+    assert 'not compared' in notes and 'was not validated' in notes
     assert not any('coulomb' in c.label for c in compare(may, other, NAMES).parameters)
     other.content['arm']['joints'] = ['a', 'b', 'c']
     with pytest.raises(ConfigurationError, match='identifications of one arm'):

@@ -23,12 +23,13 @@ from rich.text import Text
 from robot_identification.console import AsJson, emit, Force, out
 from robot_identification.errors import ModelFileError
 from robot_identification.files import check_outputs, HTML_PAGE, write_text
-from robot_identification.reporting import load_results
+from robot_identification.reporting import load_results, RESULTS
 from robot_identification.reporting.comparison import compare as compare_results
 from robot_identification.reporting.comparison import Comparison, comparison_contents
 from robot_identification.reporting.comparison_page import comparison_page, sentence
 import typer
 
+TINY = 1e-9
 SHOWN = 12    # parameters in the terminal; the page and --json have all
 
 
@@ -42,7 +43,7 @@ def compare(
 ) -> None:
     """Say what changed between two identifications of one arm, and what may be chance."""
     folders = [path.parent if path.is_file() else path for path in (first, second)]
-    check_outputs([(report, HTML_PAGE)], [folder / 'results.json' for folder in folders], force=force)
+    check_outputs([(report, HTML_PAGE)], [folder / RESULTS for folder in folders], force=force)
     names = _names(*folders)
     try:
         found = compare_results(load_results(folders[0]), load_results(folders[1]), names)
@@ -79,7 +80,8 @@ def _print(found: Comparison) -> None:
             Text(change.label),
             *(f'{value:.4g} \u00b1 {deviation:.2g}'
               for value, deviation in zip(change.values, change.deviations)),
-            f'{change.relative:+.1%}', f'{change.p:.2g}',
+            f'{change.relative:+.1%}' if change.relative == change.relative else '-',
+            f'{change.p:.2g}' if change.p > TINY else f'< {TINY:g}',
             Text('changed', style='bold red') if change.changed else Text('may be chance'))
     out.print(table)
     if len(found.parameters) > most:

@@ -65,8 +65,9 @@ class Change:
 
     @property
     def relative(self) -> float:
-        """The difference as a part of the first value."""
-        return self.difference / abs(self.values[0]) if self.values[0] else float('nan')
+        """The difference as a part of the first value; NaN where that may be zero."""
+        known = abs(self.values[0]) > 2 * self.deviations[0]
+        return self.difference / abs(self.values[0]) if known else float('nan')
 
     @property
     def deviation(self) -> float:
@@ -245,10 +246,11 @@ def _notes(a: Mapping[str, Any], b: Mapping[str, Any], names: tuple[str, str]) -
         notes.append(f'the friction models differ ({models[0]}, {models[1]}): friction is '
                      'compared by its curves alone, and offsets of the effort move between terms')
     for content, name in zip((a, b), names):
-        if not content['verdict']['passed']:
-            notes.append(f"'{name}' did not pass its own validation "
-                         f'({content["verdict"]["status"]}): what it says changed may be its '
-                         'error')
+        if content['verdict']['status'] == 'not validated':
+            notes.append(f"'{name}' was not validated on another motion")
+        elif not content['verdict']['passed']:
+            notes.append(f"'{name}' did not pass its own validation: what seems to have changed "
+                         'may be its error')
         if content['verdict']['alarms']:
             notes.append(f"'{name}' has alarms of checks, which come first")
     return notes

@@ -33,7 +33,6 @@ from robot_identification.reporting.markup import (
     Html,
     join,
     number,
-    numeric,
     percent,
     table,
     tag,
@@ -42,6 +41,8 @@ from robot_identification.reporting.markup import (
 )
 from robot_identification.reporting.report import template
 from robot_identification.reporting.sections.section import card, legend, Section
+
+TINY = 1e-9
 
 
 def comparison_page(found: Comparison) -> str:
@@ -87,7 +88,8 @@ def _parameters(found: Comparison) -> Section:
                        value, True)
                   for value, deviation in zip(change.values, change.deviations)]
         rows.append([change.label, *values, Cell(percent(change.relative), change.relative, True),
-                     numeric(change.p, 2),
+                     Cell(number(change.p, 2) if change.p > TINY else f'< {TINY:g}',
+                          change.p, True),
                      Cell(tag('span', 'changed' if change.changed else 'may be chance',
                               class_='bad' if change.changed else None), change.p),
                      unit(change.unit)])
@@ -100,7 +102,7 @@ def _parameters(found: Comparison) -> Section:
 
 def _friction(found: Comparison) -> Section:
     figures = [_figure(f'friction_{k}', change) for k, change in enumerate(found.friction)]
-    cards = [card(change.element, figure.place, note=_words(change))
+    cards = [card(change.element, figure.place, tag('p', _words(change), class_='hint'))
              for change, figure in zip(found.friction, figures)]
     key = legend((found.names[0], 'line', 'measured'), (found.names[1], 'line', 'predicted'))
     return Section('friction', 'Friction', 'Friction torque over velocity; in words, the mean of '
