@@ -5,7 +5,7 @@ VENV := .venv
 STAMP := $(VENV)/installed
 ROS_STAMP := $(VENV)/ros_installed
 
-.PHONY: demo ros ros-demo ros-test test portable-test fuzz lint house benchmarks clean
+.PHONY: demo ros ros-demo ros-test test portable-test fuzz lint docs house benchmarks clean
 
 demo: $(STAMP)
 	$(VENV)/bin/robot-identification demo -o results/demo
@@ -43,6 +43,11 @@ lint: $(STAMP)
 	$(VENV)/bin/flake8
 	$(VENV)/bin/pydocstyle
 	$(VENV)/bin/mypy
+
+# the documentation site, in build/docs; a warning, and a link that leads nowhere, is an error
+docs: $(STAMP)
+	$(VENV)/bin/python -m pip install --quiet --editable '.[docs]'
+	$(VENV)/bin/python -m sphinx --fail-on-warning --keep-going --quiet docs build/docs
 
 house:
 	@$(PYTHON) test/house.py
