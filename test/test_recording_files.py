@@ -81,6 +81,16 @@ def test_columns_of_one_joint_need_no_joint_name(tmp_path):
     np.testing.assert_array_equal(read.current, -read.q)
 
 
+def test_both_ways_of_reading_a_table_give_every_bit(run, tmp_path, monkeypatch):
+    path = tmp_path / 'rows.csv'
+    run.to_csv(path)
+    fast = load_recording(path)
+    monkeypatch.setattr('robot_identification.recording.csv_file._fast_table', lambda *_: None)
+    slow = load_recording(path)
+    for name in ('t', 'q', 'tau'):
+        np.testing.assert_array_equal(getattr(fast, name), getattr(slow, name))
+
+
 def lines(rows=20):
     return ['t,q_shoulder,q_elbow,tau_shoulder,tau_elbow',
             *(f'{k / 100},{k / 50},{-k / 50},1.5,{k}' for k in range(rows))]

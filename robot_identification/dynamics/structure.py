@@ -254,6 +254,8 @@ class ModelStructure:
         """Return the friction columns of each joint and drive at its own speed, (N, m, k)."""
         speed, loads = v @ self.arm.transmission.T, element_loads(self.arm, load)
         place = None if q is None else q @ self.arm.transmission.T
+        if self.friction.of_speed and not self.friction.shape:    # all elements at once
+            return self.friction.columns(speed, None, None, place) * self.active
         columns = np.stack([
             self.friction.columns(speed[:, e], shape, loads[e],
                                   None if place is None else place[:, e],

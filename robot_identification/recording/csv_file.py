@@ -111,6 +111,9 @@ def _table(path: Path, place: str) -> tuple[list[str], np.ndarray]:
     try:
         with path.open('rb') as file:
             columns, delimiter = _header(file.readline(LINE + 1), place)
+            fast = _fast_table(file, delimiter, len(columns))
+            if fast is not None:
+                return columns, fast
             rows = (row for _, row in _rows(file, delimiter, len(columns), place))
             first = next(rows, None)
             if first is None:
@@ -121,6 +124,36 @@ def _table(path: Path, place: str) -> tuple[list[str], np.ndarray]:
     except ValueError as error:
         raise _bad_cell(path, delimiter, columns, place) from error
     return columns, table
+
+
+def _fast_table(file: IO[bytes], delimiter: str, columns: int) -> np.ndarray | None:
+    """
+    Return the table by pyarrow, on all cores and with every bit as `np.loadtxt` has it.
+
+    None, with the file where it was, where pyarrow is not installed or refuses anything: then the
+    slow way reads it, or finds the line and the words for what is wrong.
+    """
+    try:
+        from pyarrow import ArrowException, csv as arrow, float64
+    except ImportError:
+        return None
+    names = [str(column) for column in range(columns)]
+    begin = file.tell()
+    try:
+        table = arrow.read_csv(
+            file, arrow.ReadOptions(column_names=names),
+            arrow.ParseOptions(delimiter=delimiter, quote_char=False),
+            arrow.ConvertOptions(column_types=dict.fromkeys(names, float64()), null_values=[]))
+    except (ArrowException, ValueError):
+        file.seek(begin)
+        return None
+    if not table.num_rows:
+        file.seek(begin)
+        return None
+    values = np.empty((table.num_rows, columns))
+    for column in range(columns):
+        values[:, column] = table.column(column)
+    return values
 
 
 def _header(raw: bytes, place: str) -> tuple[list[str], str]:
