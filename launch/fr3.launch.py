@@ -13,48 +13,10 @@
 # limitations under the License.
 """Bring up and identify a Franka Research 3; real by default."""
 
-from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
-from launch.launch_description_sources import PythonLaunchDescriptionSource
-from launch.substitutions import LaunchConfiguration, PathJoinSubstitution, PythonExpression
-from launch_ros.substitutions import FindPackageShare
+from robot_identification.nodes.launch_arguments import FAMILIES
+from robot_identification.nodes.launching import family_description
 
 
 def generate_launch_description():
     """Include identify.launch.py with what this arm and its driver need."""
-    return LaunchDescription([
-        DeclareLaunchArgument(
-            'sim', default_value='none', choices=['mujoco', 'gazebo', 'mock', 'none'],
-            description='none: the real arm; else where it is simulated, see identify.launch.py.'),
-        DeclareLaunchArgument(
-            'robot_ip', default_value='',
-            description='Address of the arm; empty when its driver runs already.'),
-        DeclareLaunchArgument(
-            'load_gripper', default_value='false', choices=['true', 'false'],
-            description="As franka_bringup's argument; the robot YAML describes the arm without "
-            'a hand.'),
-        DeclareLaunchArgument(
-            'use_fake_hardware', default_value='false', choices=['true', 'false'],
-            description="As franka_bringup's argument."),
-        IncludeLaunchDescription(
-            PythonLaunchDescriptionSource(PathJoinSubstitution(
-                [FindPackageShare('robot_identification'), 'launch', 'identify.launch.py'])),
-            launch_arguments={
-                'robot': 'fr3',
-                'sim': LaunchConfiguration('sim'),
-                'robot_ip': LaunchConfiguration('robot_ip'),
-                'driver': 'franka_bringup/franka.launch.py',
-                'driver_arguments': [
-                    'robot_type:=fr3 load_gripper:=', LaunchConfiguration('load_gripper'),
-                    ' use_fake_hardware:=', LaunchConfiguration('use_fake_hardware')],
-                'controller': _when_real(
-                    'fr3_arm_controller', 'joint_trajectory_controller'),
-                'joint_states': _when_real('franka/joint_states', 'joint_states'),
-                'spawn_controller': 'true',
-            }.items()),
-    ])
-
-
-def _when_real(value, otherwise):
-    return PythonExpression([
-        f"'{value}' if '", LaunchConfiguration('sim'), f"' == 'none' else '{otherwise}'"])
+    return family_description(FAMILIES['fr3'])

@@ -11,52 +11,35 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Bring up an arm and everything that identifies it: excite, record, identify, validate."""
+"""Identify an arm: bring it up and start all nodes; simulated by default."""
 
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
+from launch.actions import DeclareLaunchArgument, GroupAction
 from launch.conditions import IfCondition
-from launch.launch_description_sources import PythonLaunchDescriptionSource
-from launch.substitutions import LaunchConfiguration, PathJoinSubstitution, PythonExpression
-from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterValue
-from launch_ros.substitutions import FindPackageShare
-from robot_identification.nodes.launch_arguments import all_arguments, arguments, PARTS
-
-PACKAGE = 'robot_identification'
+from launch.substitutions import LaunchConfiguration
+from robot_identification.nodes.launch_arguments import identify_arguments, PARTS
+from robot_identification.nodes.launching import included, opaque, own_node, resolved, sim_time
 
 
 def generate_launch_description():
     """Declare the arguments, bring the arm up and start the nodes."""
     declared = [DeclareLaunchArgument(**argument)
-                for argument in arguments(*all_arguments(), robot='panda')]
-    identification = Node(
-        package=PACKAGE, executable='identification', output='screen',
-        parameters=[LaunchConfiguration('nodes_file'), {
-            'robot': LaunchConfiguration('robot'),
-            'data_directory': LaunchConfiguration('data_directory'),
-            'use_sim_time': ParameterValue(_sim_time(), value_type=bool)}])
-    return LaunchDescription([
-        *declared,
-        _include('robot'),
-        _include('excite'),
-        _include('record'),
-        identification,
-        _include('validate'),
-        _include('online', condition=IfCondition(LaunchConfiguration('online'))),
-    ])
+                for argument in identify_arguments(robot='panda')]
+    # in a scope: a launch file that brings up two arms includes this one twice
+    return LaunchDescription([*declared, GroupAction([opaque(_everything)])])
 
 
-def _sim_time():
-    return PythonExpression([
-        "'true' if '", LaunchConfiguration('sim'), "' == 'gazebo' else '",
-        LaunchConfiguration('use_sim_time'), "'"])
+def _everything(value):
+    names = resolved(value)
+    identification = own_node('identification', ('robot', 'tf_prefix', 'data_directory',
+                                                 'use_sim_time'))
+    return [*(_part(name, names) for name in ('robot', 'excite', 'record')), identification,
+            _part('validate', names),
+            _part('online', names, condition=IfCondition(LaunchConfiguration('online')))]
 
 
-def _include(name, **options):
+def _part(name, names, **options):
     values = {argument: LaunchConfiguration(argument) for argument in PARTS[name]}
-    values['use_sim_time'] = _sim_time()
-    return IncludeLaunchDescription(
-        PythonLaunchDescriptionSource(PathJoinSubstitution(
-            [FindPackageShare(PACKAGE), 'launch', f'{name}.launch.py'])),
-        launch_arguments=values.items(), **options)
+    values.update({key: text for key, text in names.items() if key in values})
+    values['use_sim_time'] = sim_time()
+    return included(name, values, **options)

@@ -14,66 +14,54 @@
 """Bring up an arm: simulated (MuJoCo or Gazebo), with mock hardware, or real."""
 
 from launch import LaunchDescription
-from launch.actions import (
-    DeclareLaunchArgument,
-    IncludeLaunchDescription,
-    LogInfo,
-    OpaqueFunction,
-    RegisterEventHandler,
-)
+from launch.actions import LogInfo, RegisterEventHandler
 from launch.event_handlers import OnProcessExit
-from launch.launch_description_sources import AnyLaunchDescriptionSource
-from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
-from launch_ros.substitutions import FindPackageShare
-from robot_identification.arm import load_arm
-from robot_identification.bringup import check_controller, controllers_file, robot_description
-from robot_identification.nodes.launch_arguments import arguments, PARTS
-
-PACKAGE = 'robot_identification'
+from robot_identification.bringup import check_controller, named_controllers, robot_description
+from robot_identification.nodes.launch_arguments import PARTS
+from robot_identification.nodes.launching import (
+    arm_of,
+    declared,
+    folder,
+    opaque,
+    own_node,
+    vendors_file,
+)
 
 
 def generate_launch_description():
     """Declare the arguments and bring the arm up."""
-    declared = [DeclareLaunchArgument(**argument) for argument in arguments(*PARTS['robot'])]
-    return LaunchDescription([*declared, OpaqueFunction(function=_bring_up)])
+    return LaunchDescription([*declared(PARTS['robot']), opaque(_bring_up)])
 
 
-def _bring_up(context):
-    def value(name):
-        return LaunchConfiguration(name).perform(context)
-
-    arm = load_arm(value('robot'))
+def _bring_up(value):
     return {'mujoco': _mujoco, 'gazebo': _gazebo, 'mock': _mock, 'none': _real}[value('sim')](
-        arm, value)
+        arm_of(value), value)
 
 
 def _mujoco(arm, value):
-    simulated = Node(
-        package=PACKAGE, executable='simulated_robot', output='screen',
-        parameters=[value('nodes_file'), {
-            'robot': value('robot'), 'controller': value('controller'),
-            'use_sim_time': value('use_sim_time') == 'true'}])
+    simulated = own_node('simulated_robot', ('robot', 'tf_prefix', 'controller', 'use_sim_time'))
     if value('state_publisher') == 'false':
         return [simulated]
-    return [simulated, _state_publisher(robot_description(arm), value('use_sim_time') == 'true')]
+    return [simulated, _state_publisher(arm, value, robot_description(arm))]
 
 
 def _gazebo(arm, value):
     check_controller(arm, value('controller'), value('command_interface'))
-    description = robot_description(arm, 'gazebo', value('command_interface'))
-    gazebo = IncludeLaunchDescription(
-        AnyLaunchDescriptionSource(PathJoinSubstitution(
-            [FindPackageShare('ros_gz_sim'), 'launch', 'gz_sim.launch.py'])),
-        launch_arguments={'gz_args': value('gz_args'), 'on_exit_shutdown': 'true'}.items())
+    description = robot_description(
+        arm, 'gazebo', value('command_interface'),
+        named_controllers(arm, value('namespace'), folder()), value('namespace'))
+    gazebo = vendors_file('ros_gz_sim', 'gz_sim.launch.py', {
+        'gz_args': value('gz_args'), 'on_exit_shutdown': 'true'})
     clock = Node(
         package='ros_gz_bridge', executable='parameter_bridge', output='screen',
         arguments=['/clock@rosgraph_msgs/msg/Clock[gz.msgs.Clock'])
     spawn = Node(
-        package='ros_gz_sim', executable='create', output='screen',
-        arguments=['-topic', 'robot_description', '-name', arm.name, '-allow_renaming', 'true'])
-    controllers = _spawner(['joint_state_broadcaster', value('controller')])
-    return [gazebo, clock, _state_publisher(description, True), spawn,
+        package='ros_gz_sim', executable='create', output='screen', namespace=value('namespace'),
+        arguments=['-topic', 'robot_description', '-name', arm.tf_prefix + arm.name,
+                   '-allow_renaming', 'true'])
+    controllers = _spawner(value, ['joint_state_broadcaster', value('controller')])
+    return [gazebo, clock, _state_publisher(arm, value, description, use_sim_time=True), spawn,
             RegisterEventHandler(OnProcessExit(target_action=spawn, on_exit=[controllers]))]
 
 
@@ -82,22 +70,17 @@ def _mock(arm, value):
     description = robot_description(arm, 'mock', value('command_interface'))
     manager = Node(
         package='controller_manager', executable='ros2_control_node', output='screen',
-        parameters=[str(controllers_file(arm))],
-        remappings=[('~/robot_description', '/robot_description')])
-    return [_state_publisher(description, False), manager,
-            _spawner(['joint_state_broadcaster', value('controller')])]
+        namespace=value('namespace'),
+        parameters=[str(named_controllers(arm, value('namespace'), folder()))],
+        remappings=[('~/robot_description', 'robot_description')])
+    return [_state_publisher(arm, value, description, use_sim_time=False), manager,
+            _spawner(value, ['joint_state_broadcaster', value('controller')])]
 
 
 def _real(arm, value):
     entities = []
     if value('robot_ip') and value('driver'):
-        package, name = value('driver').split('/', 1)
-        arguments = dict(pair.split(':=', 1) for pair in value('driver_arguments').split())
-        arguments['robot_ip'] = value('robot_ip')
-        entities.append(IncludeLaunchDescription(
-            AnyLaunchDescriptionSource(PathJoinSubstitution(
-                [FindPackageShare(package), 'launch', name])),
-            launch_arguments=arguments.items()))
+        entities.append(_driver(arm, value))
     elif value('robot_ip'):
         raise RuntimeError(
             'robot_ip is given, but not the driver to start; give driver:=PACKAGE/FILE, or start '
@@ -105,18 +88,38 @@ def _real(arm, value):
     else:
         entities.append(LogInfo(msg=f"the driver of '{arm.name}' is expected to run already"))
     if value('spawn_controller') == 'true':
-        entities.append(_spawner([value('controller')], controllers_file(arm)))
+        entities.append(_spawner(value, [value('controller')],
+                                 named_controllers(arm, value('namespace'), folder())))
     return entities
 
 
-def _state_publisher(description, use_sim_time):
+def _driver(arm, value):
+    package, name = value('driver').split('/', 1)
+    known = arm.driver if arm.driver is not None and arm.driver.launch == value('driver') else None
+    given = {} if known is None else dict(known.arguments)
+    given.update(pair.split(':=', 1) for pair in value('driver_arguments').split())
+    given['robot_ip' if known is None else known.address] = value('robot_ip')
+    if arm.tf_prefix:
+        if known is None or not known.prefix:
+            raise RuntimeError(
+                f"the driver '{value('driver')}' has no argument for a prefix that is known here; "
+                f'start it yourself with the prefix {arm.tf_prefix}, and leave robot_ip away')
+        given[known.prefix] = arm.tf_prefix
+    return vendors_file(package, name, given, value('namespace'))
+
+
+def _state_publisher(arm, value, description, use_sim_time=None):
+    if use_sim_time is None:
+        use_sim_time = value('use_sim_time') == 'true'
     return Node(
         package='robot_state_publisher', executable='robot_state_publisher', output='screen',
+        namespace=value('namespace'),
         parameters=[{'robot_description': description, 'use_sim_time': use_sim_time}])
 
 
-def _spawner(controllers, parameters=None):
+def _spawner(value, controllers, parameters=None):
     options = [] if parameters is None else ['--param-file', str(parameters)]
     return Node(
         package='controller_manager', executable='spawner', output='screen',
+        namespace=value('namespace'),
         arguments=[*controllers, *options, '--controller-manager-timeout', '60'])

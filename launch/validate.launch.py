@@ -13,25 +13,9 @@
 # limitations under the License.
 """Start the node that compares measured torques with those of a model."""
 
-from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument
-from launch.substitutions import LaunchConfiguration
-from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterValue
-from robot_identification.nodes.launch_arguments import arguments, PARTS
+from robot_identification.nodes.launching import node_description
 
 
 def generate_launch_description():
     """Declare the arguments and start the node."""
-    node = Node(
-        package='robot_identification', executable='validation', output='screen',
-        parameters=[LaunchConfiguration('nodes_file'), {
-            'robot': LaunchConfiguration('robot'),
-            'data_directory': LaunchConfiguration('data_directory'),
-            'joint_states': LaunchConfiguration('joint_states'),
-            'model': LaunchConfiguration('model'),
-            'use_sim_time': ParameterValue(
-                LaunchConfiguration('use_sim_time'), value_type=bool)}],
-    )
-    declared = [DeclareLaunchArgument(**argument) for argument in arguments(*PARTS['validate'])]
-    return LaunchDescription([*declared, node])
+    return node_description('validate', 'validation')

@@ -13,46 +13,10 @@
 # limitations under the License.
 """Bring up and identify a UFACTORY xArm7; real by default."""
 
-from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
-from launch.launch_description_sources import PythonLaunchDescriptionSource
-from launch.substitutions import LaunchConfiguration, PathJoinSubstitution, PythonExpression
-from launch_ros.substitutions import FindPackageShare
+from robot_identification.nodes.launch_arguments import FAMILIES
+from robot_identification.nodes.launching import family_description
 
 
 def generate_launch_description():
     """Include identify.launch.py with what this arm and its driver need."""
-    return LaunchDescription([
-        DeclareLaunchArgument(
-            'sim', default_value='none', choices=['mujoco', 'gazebo', 'mock', 'none'],
-            description='none: the real arm; else where it is simulated, see identify.launch.py.'),
-        DeclareLaunchArgument(
-            'robot_ip', default_value='',
-            description='Address of the arm; empty when its driver runs already.'),
-        DeclareLaunchArgument(
-            'report_type', default_value='dev', choices=['normal', 'rich', 'dev'],
-            description="As xarm_controller's argument; dev reports at the highest rate."),
-        DeclareLaunchArgument(
-            'add_gripper', default_value='false', choices=['true', 'false'],
-            description="As xarm_controller's argument; the robot YAML describes the arm "
-            'without one.'),
-        IncludeLaunchDescription(
-            PythonLaunchDescriptionSource(PathJoinSubstitution(
-                [FindPackageShare('robot_identification'), 'launch', 'identify.launch.py'])),
-            launch_arguments={
-                'robot': 'xarm7',
-                'sim': LaunchConfiguration('sim'),
-                'robot_ip': LaunchConfiguration('robot_ip'),
-                'driver': 'xarm_controller/xarm7_control_rviz_display.launch.py',
-                'driver_arguments': [
-                    'report_type:=', LaunchConfiguration('report_type'),
-                    ' add_gripper:=', LaunchConfiguration('add_gripper')],
-                'controller': _when_real(
-                    'xarm7_traj_controller', 'joint_trajectory_controller'),
-            }.items()),
-    ])
-
-
-def _when_real(value, otherwise):
-    return PythonExpression([
-        f"'{value}' if '", LaunchConfiguration('sim'), f"' == 'none' else '{otherwise}'"])
+    return family_description(FAMILIES['xarm7'])

@@ -17,13 +17,16 @@ from __future__ import annotations
 
 from pathlib import Path
 import tempfile
+from typing import Any
 from xml.etree import ElementTree
 
 from robot_identification.arm import Arm
+from robot_identification.arm.prefix import with_prefix
 from robot_identification.arm.urdf import parse_urdf, read_urdf
-from robot_identification.errors import ArmError, ConfigurationError, MissingDependencyError
-from robot_identification.files import shared_folder
+from robot_identification.errors import ConfigurationError
+from robot_identification.files import shared_folder, write_text
 from robot_identification.yaml_file import read_yaml
+import yaml
 
 HARDWARE = ('mock', 'gazebo', 'none')
 COMMAND_INTERFACES = ('position', 'effort')
@@ -86,6 +89,45 @@ def check_controller(arm: Arm, controller: str, command_interface: str) -> None:
             f"controller:={' or '.join(fitting)}")
 
 
+def named_controllers(arm: Arm, namespace: str, folder: Path) -> Path:
+    """
+    Return the YAML of an arm's controllers for its prefix and a namespace.
+
+    Parameters
+    ----------
+    arm
+        The arm.
+    namespace
+        Of the controller manager; '' or '/' for none.
+    folder
+        Where the YAML is written; where there is neither prefix nor namespace, it is that of
+        `controllers_file`.
+
+    Raises
+    ------
+    ConfigurationError
+        The robot has no controllers.
+
+    """
+    path, space = controllers_file(arm), namespace.strip('/')
+    if not space and not arm.tf_prefix:
+        return path
+    content = _prefixed(read_yaml(path, 'controllers file', ConfigurationError), arm)
+    content = {f'/{space}/{name}' if space else name: section
+               for name, section in content.items()}
+    target = folder / f'{space.replace("/", "_") or arm.tf_prefix.strip("/")}_{path.name}'
+    write_text(target, yaml.safe_dump(content, sort_keys=False))
+    return target
+
+
+def _prefixed(content: Any, arm: Arm) -> Any:
+    if isinstance(content, dict):
+        return {_prefixed(key, arm): _prefixed(value, arm) for key, value in content.items()}
+    if isinstance(content, list):
+        return [_prefixed(item, arm) for item in content]
+    return arm.tf_prefix + content if content in arm.joint_names else content
+
+
 def description_file(arm: Arm) -> Path:
     """
     Return the xacro that adds ros2_control to an arm, `<name>.urdf.xacro`.
@@ -115,7 +157,7 @@ def description_file(arm: Arm) -> Path:
 
 def robot_description(
     arm: Arm, hardware: str = 'none', command_interface: str = 'position',
-    controllers: Path | None = None,
+    controllers: Path | None = None, namespace: str = '',
 ) -> str:
     """
     Return the URDF text of an arm for robot_state_publisher, ros2_control or Gazebo.
@@ -130,6 +172,8 @@ def robot_description(
         'position' or 'effort', of the ros2_control tags.
     controllers
         YAML of the controllers, for Gazebo; that of the arm when not given.
+    namespace
+        Of the controller manager that Gazebo's plugin makes.
 
     Raises
     ------
@@ -146,16 +190,27 @@ def robot_description(
         if value not in known:
             raise ConfigurationError(f'{name} is {value!r}; it must be one of {", ".join(known)}')
     if hardware == 'none':
-        return arm.urdf
+        return with_prefix(arm.urdf, arm.tf_prefix)
     if hardware == 'gazebo' and controllers is None:
         controllers = controllers_file(arm)
     source = description_file(arm)
     with tempfile.TemporaryDirectory() as folder:
         bare = Path(folder) / f'{arm.name}.urdf'
         bare.write_text(without_control(arm.urdf), encoding='utf-8')
-        return _expand(source, {
+        text = read_urdf(source, {
             'description': str(bare), 'hardware': hardware,
-            'command_interface': command_interface, 'controllers': str(controllers or '')})
+            'command_interface': command_interface, 'controllers': str(controllers or '')})[0]
+    return _in_namespace(with_prefix(text, arm.tf_prefix), namespace)
+
+
+def _in_namespace(urdf: str, namespace: str) -> str:
+    """Tell Gazebo's ros2_control its namespace."""
+    if not namespace.strip('/'):
+        return urdf
+    root = ElementTree.fromstring(urdf)
+    for plugin in root.iterfind('gazebo/plugin'):
+        ElementTree.SubElement(ElementTree.SubElement(plugin, 'ros'), 'namespace').text = namespace
+    return ElementTree.tostring(root, encoding='unicode')
 
 
 def without_control(urdf: str) -> str:
@@ -183,15 +238,3 @@ def without_control(urdf: str) -> str:
 
 def _beside(arm: Arm) -> Path:
     return arm.source.parent if arm.source is not None else shared_folder('config')
-
-
-def _expand(source: Path, arguments: dict[str, str]) -> str:
-    try:
-        import xacro
-    except ImportError as error:
-        raise MissingDependencyError('xacro', f"reading '{source}'") from error
-    try:
-        text = str(xacro.process_file(str(source), mappings=arguments).toxml())
-    except Exception as error:  # xacro raises many unrelated types for a user's mistake
-        raise ArmError(f"xacro cannot expand '{source}': {error}") from error
-    return read_urdf(text)[0]

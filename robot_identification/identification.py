@@ -49,6 +49,11 @@ from robot_identification.estimation import (
 from robot_identification.estimation.block_covariance import widened
 from robot_identification.estimation.payload import payload_covariance
 from robot_identification.estimation.tilt import estimate_tilt, stand, Tilt
+from robot_identification.observer.uncertainty import (
+    to_rows,
+    uncertain_directions,
+    UNCERTAINTY,
+)
 from robot_identification.recording import load_recording, Recording
 from robot_identification.signals import check_effort, EffortCheck, judged, process, Samples
 from robot_identification.validation import (
@@ -431,6 +436,8 @@ def _information(recordings: Sequence[Recording], samples: Sequence[Samples], es
         'payload_covariance': [[float(x) for x in row] for row in payload_covariance(
             consistent.structure, consistent.covariance,
             *(np.concatenate([getattr(part, name) for part in samples]) for name in 'qva'))],
+        UNCERTAINTY: to_rows(uncertain_directions(
+            consistent.structure, consistent.covariance)),
         'smallest_pseudo_inertia_eigenvalue': {
             joint: float(value)
             for joint, value in zip(consistent.structure.arm.joint_names, consistent.certificate)},

@@ -21,7 +21,7 @@ from excitation_arms import chain
 from known_truth import samples_of
 import numpy as np
 import pytest
-from robot_identification.arm import arm_from_mapping
+from robot_identification.arm import arm_from_mapping, load_arm
 from robot_identification.dynamics import from_pseudo_inertia, pseudo_inertia, smallest_eigenvalues
 from robot_identification.estimation import fit_consistent, get_estimator
 from robot_identification.estimation.prior import _scales, link_transform, Prior
@@ -117,3 +117,14 @@ def test_a_rotor_behind_a_high_gear_may_outweigh_its_link():
     consistent = fit_consistent(regression, get_estimator('wls').fit(regression))
     assert consistent.rotor_inertia[-1] == pytest.approx(rotor[-1], rel=0.1)
     assert np.all(consistent.residual_rms < 1.01 * consistent.free_residual_rms)
+
+
+@pytest.mark.parametrize('robot', ['two_link', 'z1', 'panda', 'xarm7'])
+def test_torques_without_noise_are_no_obstacle(robot):
+    """Exact data weigh so much that the solver's own arithmetic used to end."""
+    arm = load_arm(robot)
+    regression, _, consistent = fitted(arm, noise=0.0)
+    level = np.sqrt(regression.normal.energy() / regression.normal.rows)
+    assert np.all(consistent.residual_rms < 1e-6 * level)
+    assert np.all(consistent.certificate > 0)
+    assert np.all(np.isfinite(consistent.covariance))

@@ -15,14 +15,13 @@
 
 from __future__ import annotations
 
-import ast
 import re
 
 import pytest
 from robot_identification.arm import robot_files
 from robot_identification.cli import app
 from robot_identification.files import shared_folder
-from robot_identification.nodes.launch_arguments import all_arguments, PARTS
+from robot_identification.nodes.launch_arguments import all_arguments, FAMILIES, FAMILY, PARTS
 from typer.main import get_command
 from typer.testing import CliRunner
 
@@ -42,9 +41,7 @@ def declared(launch_file):
         return set(all_arguments())
     if name in PARTS:
         return set(PARTS[name])
-    tree = ast.parse((ROOT / 'launch' / launch_file).read_text(encoding='utf-8'))
-    return {node.args[0].value for node in ast.walk(tree) if isinstance(node, ast.Call)
-            and getattr(node.func, 'id', None) == 'DeclareLaunchArgument'}
+    return {*FAMILY, *FAMILIES[name].arguments, FAMILIES[name].choice}
 
 
 @every_page

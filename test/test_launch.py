@@ -23,25 +23,28 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from robot_identification.arm import robot_files
+from robot_identification.arm import load_arm, robot_files
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import shared_folder
 from robot_identification.nodes import launch_arguments
-from robot_identification.nodes.launch_arguments import PARTS
+from robot_identification.nodes.launch_arguments import AT_WORK, FAMILIES, FROM_ROBOT, PARTS
 import yaml
 
 LAUNCH = shared_folder('launch')
 FILES = {path.name.removesuffix('.launch.py'): path for path in sorted(LAUNCH.glob('*.launch.py'))}
-GENERIC = ('identify', *PARTS)
+NODE_FILES = {**PARTS, **AT_WORK}
+GENERIC = ('identify', *NODE_FILES)
 CLOSED = ('sim', 'command_interface', 'transport', 'autostart', 'online', 'use_sim_time',
-          'state_publisher', 'spawn_controller')
-VENDORS = {    # arguments of the vendors' own launch files that are passed on, besides robot_ip
+          'state_publisher', 'spawn_controller', 'mode')
+VENDORS = {    # arguments of the vendors' own launch files that are passed on, besides the address
     'ur': ('ur_robot_driver/ur_control.launch.py', 'scaled_joint_trajectory_controller',
            {'ur_type', 'headless_mode', 'use_currents_as_efforts', 'launch_rviz'}),
     'fr3': ('franka_bringup/franka.launch.py', 'fr3_arm_controller',
             {'robot_type', 'load_gripper', 'use_fake_hardware'}),
     'xarm7': ('xarm_controller/xarm7_control_rviz_display.launch.py', 'xarm7_traj_controller',
               {'report_type', 'add_gripper'})}
+EXECUTABLES = {'excite': 'excitation', 'record': 'recorder', 'validate': 'validation',
+               'online': 'online_identification', **{name: name for name in AT_WORK}}
 INSTALLED = all(importlib.util.find_spec(name) for name in ('launch_ros', 'ament_index_python'))
 # PyPI's `launch` is another package; only the one of ROS comes with launch_ros
 needs_launch = pytest.mark.skipif(not INSTALLED, reason='launch_ros of ROS 2 is not installed')
@@ -65,29 +68,25 @@ def keyword(call, name):
 def arguments(name):
     """Return the declared arguments of a file: default_value, choices and description of each."""
     if name == 'identify':
-        given = launch_arguments.arguments(*launch_arguments.all_arguments(), robot='panda')
-    elif name in PARTS:
-        given = launch_arguments.arguments(*PARTS[name])
+        given = launch_arguments.identify_arguments(robot='panda')
+    elif name in NODE_FILES:
+        given = launch_arguments.arguments(*NODE_FILES[name])
     else:
-        given = [{'name': call.args[0].value,
-                  **{item.arg: ast.literal_eval(item.value) for item in call.keywords}}
-                 for call in calls(name, 'DeclareLaunchArgument')]
+        family = FAMILIES[name]
+        given = [*launch_arguments.arguments(*launch_arguments.FAMILY, sim='none'),
+                 *({'name': key, 'default_value': default, 'choices': ['true', 'false'],
+                    'description': f"As the driver's argument; {text}"}
+                   for key, (default, text) in family.arguments.items())]
+        if family.choice:
+            given.append({'name': family.choice, 'default_value': family.robots[0],
+                          'choices': list(family.robots), 'description': 'Which arm is meant.'})
     return {argument['name']: argument for argument in given}
 
 
 @pytest.fixture(scope='session')
 def executables():
-    """Names of the console scripts that the package installs."""
-    import setuptools  # brings distutils back where Python has none
-    from distutils.core import run_setup  # isort: skip
-    assert setuptools
-    before = Path.cwd()
-    os.chdir(LAUNCH.parent)
-    try:
-        scripts = run_setup('setup.py', stop_after='init').entry_points['console_scripts']
-    finally:
-        os.chdir(before)
-    return {script.split(' = ')[0] for script in scripts}
+    """Names of the programs that `ros2 run` and launch find."""
+    return {path.name for path in (LAUNCH.parent / 'scripts').iterdir()}
 
 
 def test_there_are_generic_files_and_one_for_each_driver():
@@ -101,7 +100,9 @@ def test_every_argument_is_described(name):
     for argument, content in declared.items():
         assert len(content['description']) > 15, argument
         default = content.get('default_value')
-        if argument in CLOSED or default in ('true', 'false'):
+        if name == 'identify' and argument in FROM_ROBOT:
+            assert not default and 'choices' not in content, argument
+        elif argument in CLOSED or default in ('true', 'false'):
             assert default in content['choices'], argument
 
 
@@ -112,35 +113,55 @@ def test_every_argument_that_is_used_is_declared(name):
     assert used <= set(arguments(name))
 
 
-@pytest.mark.parametrize('name', GENERIC)
-def test_generic_files_declare_what_the_table_says(name):
-    text = FILES[name].read_text(encoding='utf-8')
-    expected = ("arguments(*all_arguments(), robot='panda')" if name == 'identify'
-                else f"arguments(*PARTS['{name}'])")
-    assert text.count('DeclareLaunchArgument(') == 1 and expected in text
-    used = {call.args[0].value for call in calls(name, 'LaunchConfiguration', 'value')
-            if isinstance(call.args[0], ast.Constant)}
-    if name in PARTS:
-        assert set(PARTS[name]) - used <= {'data_directory', 'robot'}   # no argument is idle
+def test_files_are_what_the_tables_say(executables):
+    for name, executable in EXECUTABLES.items():
+        text = FILES[name].read_text(encoding='utf-8')
+        assert f"node_description('{name}', '{executable}'" in text and executable in executables
+    for name in FAMILIES:
+        text = FILES[name].read_text(encoding='utf-8')
+        assert f"family_description(FAMILIES['{name}'])" in text
+    own = {call.args[0].value for name in ('robot', 'identify')
+           for call in calls(name, 'own_node')}
+    assert own == {'simulated_robot', 'identification'} and own <= executables
+    assert Path(arguments('excite')['nodes_file']['default_value']).is_file()
+
+
+def test_every_argument_is_a_parameter_a_switch_or_used():
+    helper = LAUNCH.parent / 'robot_identification/nodes/launching.py'
+    used = {name for path in (helper, FILES['robot'], FILES['identify']) for name in
+            re.findall(r"(?:value|LaunchConfiguration)\('(\w+)'\)", path.read_text())}
+    for names in NODE_FILES.values():
+        for name in names:
+            assert name in (*launch_arguments.PARAMETERS, *launch_arguments.SWITCHES, *used), name
 
 
 def test_identify_includes_its_parts():
-    included = [call.args[0].value for call in calls('identify', '_include')]
-    assert sorted(included) == sorted(PARTS)
+    text = FILES['identify'].read_text(encoding='utf-8')
+    assert {part for part in PARTS if f"'{part}'" in text} == set(PARTS)
 
 
-@every_file
-def test_nodes_and_files_of_this_package_exist(name, executables):
-    for call in calls(name, 'Node'):
-        package = keyword(call, 'package')
-        own = ('PACKAGE', 'robot_identification')
-        if getattr(package, 'id', getattr(package, 'value', None)) in own:
-            assert keyword(call, 'executable').value in executables
-    assert Path(arguments('excite')['nodes_file']['default_value']).is_file()
-    text = FILES[name].read_text(encoding='utf-8')
-    own = r"FindPackageShare\((?:PACKAGE|'robot_identification')\), '(\w+)', '([\w.]+)'"
-    for folder, file in re.findall(own, text):
-        assert (LAUNCH.parent / folder / file).is_file(), file
+def test_nothing_is_absolute_but_what_ros_shares():
+    """A second arm in a namespace of its own meets nothing of the first."""
+    shared = {'/diagnostics', '/clock', '/_action'}
+    package = LAUNCH.parent / 'robot_identification/nodes'
+    for path in [*package.glob('*.py'), *FILES.values()]:
+        if path.stem == 'demo':
+            continue    # a client of its own nodes
+        tree = ast.parse(path.read_text(encoding='utf-8'))
+        joined = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
+        begins = {id(node.values[0]) for node in joined}
+        later = {id(part) for node in joined for part in node.values[1:]}
+        for node in ast.walk(tree):
+            text = getattr(node, 'value', None)
+            if not isinstance(node, ast.Constant) or not isinstance(text, str):
+                continue
+            name = re.fullmatch(r'/[a-z_]+(/[a-z_]*)*', text)
+            assert not name or text in shared or id(node) in later, (path, text)
+            assert id(node) not in begins or not text.startswith('/'), (path, text)
+    nodes = yaml.safe_load((LAUNCH.parent / 'config' / 'nodes.yaml').read_text())
+    assert all(key.startswith('/**/') for key in nodes)
+    values = str([section['ros__parameters'] for section in nodes.values()])
+    assert "'/" not in values
 
 
 def test_packages_are_dependencies():
@@ -150,7 +171,7 @@ def test_packages_are_dependencies():
             package = keyword(call, 'package')
             used.add(getattr(package, 'value', 'robot_identification'))
         text = FILES[name].read_text(encoding='utf-8')
-        used.update(re.findall(r"FindPackageShare\('(\w+)'\)", text))
+        used.update(re.findall(r"vendors_file\('(\w+)'", text))
         used.update(module for module in re.findall(r'^from (\w+)', text, re.MULTILINE))
     used -= {'robot_identification', 'ros_gz_sim', 'ros_gz_bridge'}    # Gazebo is a choice
     package = ElementTree.parse(LAUNCH.parent / 'package.xml')
@@ -160,30 +181,18 @@ def test_packages_are_dependencies():
     assert controllers <= dependencies
 
 
-@pytest.mark.parametrize('name', sorted(set(FILES) - set(GENERIC)))
-def test_files_of_robots_only_include_the_generic_one(name):
-    assert not calls(name, 'Node', 'OpaqueFunction', 'ExecuteProcess')
-    (include,) = calls(name, 'IncludeLaunchDescription')
-    assert "'launch', 'identify.launch.py'" in ast.unparse(include)
-    values = next(node for node in ast.walk(include) if isinstance(node, ast.Dict))
-    passed = {key.value: value for key, value in zip(values.keys, values.values)}
-    robots = ([passed['robot'].value] if isinstance(passed['robot'], ast.Constant)
-              else arguments(name)['ur_type']['choices'])
-    assert set(robots) <= set(robot_files())
-    config = shared_folder('config')
-    assert all((config / f'{robot}_controllers.yaml').is_file() for robot in robots)
-    assert set(passed) <= set(arguments('identify'))
-
-
 @pytest.mark.parametrize('name', VENDORS)
 def test_vendors_drivers_get_arguments_by_their_own_names(name):
-    driver, controller, expected = VENDORS[name]
-    text = FILES[name].read_text(encoding='utf-8')
-    assert f"'driver': '{driver}'" in text
-    assert f"'{controller}'" in text
-    assert set(re.findall(r'(\w+):=', text.split('driver_arguments')[1])) == expected
-    assert expected - {'ur_type', 'robot_type'} <= set(arguments(name))
-    assert {'robot_ip', 'sim'} <= set(arguments(name))
+    launch, controller, expected = VENDORS[name]
+    family, config = FAMILIES[name], shared_folder('config')
+    assert set(family.robots) <= set(robot_files())
+    for robot in family.robots:
+        driver = load_arm(robot).driver
+        assert (driver.launch, driver.controller.removeprefix('{tf_prefix}')) == (
+            launch, controller)
+        assert set(family.arguments) | set(driver.arguments) == expected
+        assert driver.rate >= 100 and driver.address == 'robot_ip'
+        assert (config / f'{robot}_controllers.yaml').is_file()
     assert arguments(name)['sim']['default_value'] == 'none'
 
 
@@ -236,25 +245,31 @@ def vendor(workspace: Path, package: str, file: str) -> Path:
     return record
 
 
+def including(name, **given):
+    from launch.actions import IncludeLaunchDescription
+    from launch.launch_description_sources import PythonLaunchDescriptionSource
+    return IncludeLaunchDescription(PythonLaunchDescriptionSource(str(FILES[name])),
+                                    launch_arguments=given.items())
+
+
+def visited(entity, context, nodes):
+    """Append the nodes that an entity would start, with names and parameters of this moment."""
+    from launch_ros.actions import Node
+    if isinstance(entity, Node):
+        entity._perform_substitutions(context)
+        nodes.append(entity)
+        return
+    for child in entity.visit(context) or []:
+        visited(child, context, nodes)
+
+
 def started(name, **given):
     """Return the nodes that a launch file starts, and the context, without starting them."""
     from launch import LaunchContext
-    from launch.actions import IncludeLaunchDescription
-    from launch.launch_description_sources import PythonLaunchDescriptionSource
-    from launch_ros.actions import Node
-    context = LaunchContext()
+    context, nodes = LaunchContext(), []
     context.launch_configurations.update(given)
     context.extend_globals({})
-    nodes = []
-
-    def visit(entity):
-        if isinstance(entity, Node):
-            nodes.append(entity)
-            return
-        for child in entity.visit(context) or []:
-            visit(child)
-
-    visit(IncludeLaunchDescription(PythonLaunchDescriptionSource(str(FILES[name]))))
+    visited(including(name), context, nodes)
     return nodes, context
 
 
@@ -265,6 +280,14 @@ def programs(nodes, context):
         return perform_substitutions(context, normalize_to_list_of_substitutions(value))
 
     return [(text(node.node_package), text(node.node_executable)) for node in nodes]
+
+
+def parameter(node, name):
+    """Return the value that a node is given."""
+    found = [file for file, is_file in node._Node__expanded_parameter_arguments if is_file]
+    return next(values[name] for path in reversed(found) for section in
+                yaml.safe_load(Path(path).read_text()).values()
+                if name in (values := section['ros__parameters']))
 
 
 OWN = [('robot_identification', name)
@@ -307,7 +330,7 @@ def test_gazebo_starts_simulator_bridge_and_controllers(workspace):
     assert programs(nodes, context) == [
         ('ros_gz_bridge', 'parameter_bridge'), ('robot_state_publisher', 'robot_state_publisher'),
         ('ros_gz_sim', 'create'), *OWN]
-    assert context.launch_configurations['use_sim_time'] == 'true'
+    assert all(parameter(node, 'use_sim_time') for node in nodes[-4:])
 
 
 @needs_launch
@@ -318,10 +341,59 @@ def test_real_arms_start_the_vendors_driver(name, workspace):
     nodes, context = started(name, robot_ip='192.168.0.7')
     seen = dict(line.split(':=', 1) for line in record.read_text().splitlines())
     assert seen['robot_ip'] == '192.168.0.7'
-    assert expected <= set(seen)
-    assert seen['controller'] == controller
+    assert set(seen) - {'ros_namespace'} == expected | {'robot_ip'}    # and nothing of ours
+    (excitation,) = [node for node in nodes if node.node_executable == 'excitation']
+    assert parameter(excitation, 'controller') == controller
     spawner = [('controller_manager', 'spawner')] if name == 'fr3' else []
     assert programs(nodes, context) == [*spawner, *OWN]
+
+
+@needs_launch
+def test_everything_is_in_the_namespace_with_the_prefix(workspace):
+    for sim in ('mujoco', 'mock', 'none'):
+        nodes, context = started('fr3', sim=sim, namespace='/cell/left', tf_prefix='left_')
+        assert {node.expanded_node_namespace for node in nodes} == {'/cell/left'}
+        own = [node for node in nodes if programs([node], context)[0][0] == OWN[0][0]]
+        assert all(parameter(node, 'tf_prefix') == 'left_' for node in own)
+        descriptions = [parameter(node, 'robot_description') for node in nodes
+                        if node.node_executable == 'robot_state_publisher']
+        assert all('joint name="left_fr3_joint1"' in text for text in descriptions)
+
+
+@needs_launch
+def test_a_driver_is_given_prefix_and_namespace(workspace):
+    record = vendor(workspace, 'ur_robot_driver', 'ur_control.launch.py')
+    started('ur', robot_ip='192.168.0.7', namespace='left', tf_prefix='left_')
+    seen = dict(line.split(':=', 1) for line in record.read_text().splitlines())
+    assert (seen['tf_prefix'], seen['ros_namespace']) == ('left_', '/left')
+    vendor(workspace, 'some_driver', 'x.launch.py')
+    with pytest.raises(RuntimeError, match='no argument for a prefix'):
+        started('identify', robot='ur5e', sim='none', robot_ip='1', tf_prefix='left_',
+                driver='some_driver/x.launch.py')
+
+
+@needs_launch
+def test_arguments_go_before_the_robot_yaml(workspace):
+    nodes, context = started('identify', robot='fr3', sim='none', controller='mine',
+                             spawn_controller='false')
+    assert programs(nodes, context) == OWN
+    assert [parameter(nodes[0], name) for name in ('controller', 'joint_states')] == [
+        'mine', 'franka/joint_states']
+
+
+@needs_launch
+def test_two_arms_in_one_launch_do_not_inherit_from_each_other(workspace):
+    from launch import LaunchContext
+    from launch.actions import GroupAction
+    context, nodes = LaunchContext(), []
+    context.extend_globals({})
+    for side, robot in (('left', 'ur5e'), ('right', 'fr3')):
+        visited(GroupAction([including('identify', robot=robot, sim='none', namespace=side)]),
+                context, nodes)
+    excitations = [node for node in nodes if node.node_executable == 'excitation']
+    assert [parameter(node, 'controller') for node in excitations] == [
+        'scaled_joint_trajectory_controller', 'fr3_arm_controller']
+    assert [node.expanded_node_namespace for node in excitations] == ['/left', '/right']
 
 
 @needs_launch

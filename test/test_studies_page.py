@@ -72,10 +72,12 @@ def test_a_run_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
     seen = []
     with pytest.raises(KeyboardInterrupt):
         stored_run.run_all(tmp_path, True, 0, lambda text, part: seen.append(part))
+    assert seen == sorted(seen)
+    seen.clear()
     run = stored_run.run_all(tmp_path, True, 0, lambda text, part: seen.append(part))
     assert ran == list(STUDIES)                 # none ran twice
     assert [study['study'] for study in run['studies']] == list(STUDIES)
-    assert seen == sorted(seen)
+    assert seen == sorted(seen) and seen[-1] == 1.0
     stored_run.run_all(tmp_path, True, 1, lambda text, part: None)
     assert ran == 2 * list(STUDIES)             # another seed is another run
     page = write_page(run, tmp_path / 'docs')
@@ -86,3 +88,11 @@ def test_a_run_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
     (tmp_path / ran[0] / 'study.json').write_text('nothing')
     with pytest.raises(ConfigurationError, match='is no stored study'):
         stored_run.run_all(tmp_path, True, 1, lambda text, part: None)
+
+
+def test_a_process_that_dies_is_named(tmp_path, monkeypatch):
+    for name in list(STUDIES):
+        monkeypatch.delitem(STUDIES, name)
+    monkeypatch.setitem(STUDIES, 'oracle', None)
+    with pytest.raises(RuntimeError, match='the study oracle ended with 1'):
+        stored_run.run_all(tmp_path, True, 0, lambda text, part: None, workers=2)

@@ -20,15 +20,18 @@ from dataclasses import dataclass, field, replace
 import hashlib
 from pathlib import Path
 import re
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 import pinocchio as pin
 from robot_identification.arm.balancers import Balancer
+from robot_identification.arm.driver import Driver
 from robot_identification.arm.drives import Drives
 from robot_identification.arm.effort import Effort, PositionSignal
 from robot_identification.arm.limits import Limits
+from robot_identification.arm.prefix import check_prefix
 from robot_identification.arm.urdf import fold_urdf, read_urdf
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import ArmError
@@ -67,7 +70,7 @@ class Arm:
     locked
         Positions of the locked joints [rad or m].
     recording_keys
-        Names of the arrays in recordings, where they are not `t`, `q`, `v`, `tau`, `current`.
+        What loggers call the signals, and their units: the block `recording` of the robot YAML.
     source
         The file that the arm came from.
     urdf_file
@@ -82,6 +85,10 @@ class Arm:
         Whether the direction of gravity is to be estimated, beginning at `gravity`.
     package_dirs
         Folders that hold the ROS packages which the URDF names.
+    tf_prefix
+        What ROS puts before the names of joints and links, where several arms share one system.
+    driver
+        The vendor's ROS 2 driver, None where the robot YAML names none.
 
     """
 
@@ -96,7 +103,7 @@ class Arm:
     position: PositionSignal
     gravity: Array
     locked: Mapping[str, float] = field(default_factory=dict)
-    recording_keys: Mapping[str, str] = field(default_factory=dict)
+    recording_keys: Mapping[str, Any] = field(default_factory=dict)
     source: Path | None = None
     urdf_file: Path | None = None
     wider_limits: tuple[str, ...] = ()
@@ -104,6 +111,11 @@ class Arm:
     unmeasured: tuple[str, ...] = ()
     estimate_gravity: bool = False
     package_dirs: tuple[Path, ...] = ()
+    tf_prefix: str = ''
+    driver: Driver | None = None
+
+    def __post_init__(self) -> None:
+        check_prefix(self.tf_prefix, f"the arm '{self.name}'")
 
     @classmethod
     def from_urdf(
@@ -187,6 +199,11 @@ class Arm:
     def n(self) -> int:
         """Number of joints that move."""
         return len(self.joint_names)
+
+    @property
+    def published_names(self) -> tuple[str, ...]:
+        """Names of the joints as ROS has them: in joint states, trajectories and bags."""
+        return tuple(self.tf_prefix + name for name in self.joint_names)
 
     @property
     def measured(self) -> NDArray[np.bool_]:

@@ -23,10 +23,12 @@ from typing import Any
 import numpy as np
 from robot_identification.arm.arm import Arm, STANDARD_GRAVITY
 from robot_identification.arm.balancers import Balancer, BALANCERS, ESTIMATE
+from robot_identification.arm.driver import Driver
 from robot_identification.arm.drives import Drives
 from robot_identification.arm.effort import Effort, PositionSignal
 from robot_identification.arm.library import find_urdf
 from robot_identification.arm.limits import Limits
+from robot_identification.arm.recording_block import check_recording_block
 from robot_identification.arm.urdf import rotation_from_rpy
 from robot_identification.arrays import read_only
 from robot_identification.errors import ArmError, ConfigurationError
@@ -34,14 +36,13 @@ from robot_identification.yaml_file import read_yaml, Schema, shown
 
 KEYS = ('name', 'urdf', 'locked', 'gravity', 'mount', 'joints', 'drives', 'coupling', 'effort',
         'position', 'recording', 'balancers', 'unmeasured', 'xacro',
-        'package_dirs', 'urdf_limits_wrong')
+        'package_dirs', 'urdf_limits_wrong', 'tf_prefix', 'driver')
 JOINT_KEYS = ('position', 'velocity', 'acceleration', 'jerk', 'torque')
 DRIVE_KEYS = ('gain', 'reduction', 'rotor_inertia')
 FASTEST = 50.0    # [rad] and [rad/s]: no joint of an arm turns so far or so fast; degrees do
 SAME = 1e-6    # relative difference of limits that rounding makes
 STRONGEST_GRAVITY = 30.0    # [m/s^2], of no planet that arms work on
 _S = Schema(ConfigurationError)
-RECORDING_KEYS = ('t', 'q', 'v', 'tau', 'current', 'joint_names')
 
 
 def read_robot_file(path: str | Path) -> Arm:
@@ -101,7 +102,7 @@ def arm_from_mapping(content: Mapping[str, Any], *, folder: Path, origin: str,
         raise ConfigurationError(f'{origin} still has places to fill in: {", ".join(empty)}')
     if 'urdf' not in content:
         raise ConfigurationError(f'{origin} does not name its `urdf`')
-    for key in ('urdf', 'name'):
+    for key in ('urdf', 'name', 'tf_prefix'):
         _S.text(content.get(key, ''), f'{origin}, {key}')
     urdf = content['urdf']
     base = Arm.from_urdf(
@@ -116,15 +117,16 @@ def arm_from_mapping(content: Mapping[str, Any], *, folder: Path, origin: str,
     effort = None
     if 'effort' in content:
         effort = _section(Effort, content['effort'], f'{origin}, effort')
-    keys = content.get('recording', {})
-    _known_keys(keys, RECORDING_KEYS, f'{origin}, recording')
-    _S.named(_S.text)(keys, f'{origin}, recording')
+    keys = check_recording_block(content.get('recording', {}), base.joint_names,
+                                 f'{origin}, recording')
     arm = dataclasses.replace(
         base, limits=limits, drives=drives, effort=effort, source=source,
-        position=_position(base, content.get('position', {}), origin), recording_keys=dict(keys),
+        position=_position(base, content.get('position', {}), origin), recording_keys=keys,
         wider_limits=wider,
         balancers=_balancers(base, content.get('balancers', {}), f'{origin}, balancers'),
         estimate_gravity=content.get('gravity') == ESTIMATE,
+        tf_prefix=content.get('tf_prefix', ''),
+        driver=_driver(content, origin),
         unmeasured=_unmeasured(base, content.get('unmeasured', []), f'{origin}, unmeasured'))
     try:
         limits.check(arm.joint_names)
@@ -166,11 +168,19 @@ def arm_to_mapping(arm: Arm) -> dict[str, Any]:
         content['urdf_limits_wrong'] = list(arm.wider_limits)
     if arm.unmeasured:
         content['unmeasured'] = list(arm.unmeasured)
+    if arm.tf_prefix:
+        content['tf_prefix'] = arm.tf_prefix
     if arm.balancers:
         content['balancers'] = {b.name: _balancer_content(b) for b in arm.balancers}
     if arm.effort is not None:
         content['effort'] = dataclasses.asdict(arm.effort)
     return content
+
+
+def _driver(content: Mapping[str, Any], origin: str) -> Driver | None:
+    if 'driver' not in content:
+        return None
+    return Driver.read(content['driver'], f'{origin}, driver')
 
 
 def _known_keys(content: Any, known: tuple[str, ...], origin: str) -> None:

@@ -28,6 +28,7 @@ from robot_identification.excitation import load_excitation
 from robot_identification.files import (
     check_output_folder,
     check_outputs,
+    HTML_PAGE,
     PREDICTION_CSV,
     write_text,
 )
@@ -43,12 +44,14 @@ from robot_identification.reporting import (
     verdict_summary,
     write_report,
 )
+from robot_identification.reporting.report import REPORT
 from robot_identification.signals.differentiation import PERIODIC_METHODS
 from robot_identification.validation import prediction_csv, Thresholds
 import typer
 
-Window = Annotated[tuple[int, int] | None, typer.Option(
-    metavar='FIRST LAST', help='Use only these samples of the recording.')]
+Window = Annotated[tuple[str, str] | None, typer.Option(
+    metavar='FIRST LAST', help='Use only this part of a recording: seconds from its first stamp, '
+                               'as 2s 10s or 2.0 10.0; whole numbers are samples.')]
 Overall = Annotated[float, typer.Option(
     help='Largest relative torque error of all joints together that passes.')]
 Joint = Annotated[float, typer.Option(
@@ -74,7 +77,7 @@ Period = Annotated[float | None, typer.Option(
 def identify(
     robot: Robot,
     recordings: Annotated[list[Path], typer.Argument(
-        metavar='RECORDING...', help='CSV, NPZ or rosbag recordings to fit.')],
+        metavar='RECORDING...', help='Recordings to fit: CSV, NPZ, MAT, Parquet or rosbag.')],
     output: Annotated[Path, typer.Option('--output', '-o', help='Folder for the results.')],
     estimator: Annotated[str, typer.Option(
         help='See `estimators`; auto chooses by cross-validation.')] = 'wls',
@@ -145,7 +148,7 @@ def identify(
 def validate(
     model: Annotated[Path, typer.Argument(metavar='MODEL', help='Model file.')],
     recording: Annotated[Path, typer.Argument(
-        metavar='RECORDING', help='CSV, NPZ or rosbag recording.')],
+        metavar='RECORDING', help='CSV, NPZ, MAT, Parquet or rosbag.')],
     csv: Annotated[Path | None, typer.Option(
         help="Write t and tau_hat_<joint> at the recording's stamps.")] = None,
     window: Window = None,
@@ -184,9 +187,12 @@ def validate(
 
 def report(
     directory: Annotated[Path, typer.Argument(metavar='DIR', help='Folder that identify wrote.')],
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Write the HTML report of an identification anew."""
+    results = [directory / name for name in RESULT_FILES if name != REPORT]
+    check_outputs([(directory / REPORT, HTML_PAGE)], results, force=force)
     try:
         path = write_report(directory)
     except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:

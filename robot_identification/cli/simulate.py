@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+import dataclasses
 from pathlib import Path
 from typing import Annotated, TYPE_CHECKING
 
@@ -70,7 +71,10 @@ def simulate(
         err.print(f'moving {arm.name} for {periods * motion.period:g} s in MuJoCo', markup=False)
     run = run_plant(Plant(arm, options), motion, rng=np.random.default_rng(noise_seed),
                     periods=periods, name=output.name)
-    WRITERS[output.suffix](run.recording, output)
+    recording = run.recording
+    if not output.suffix:    # a bag has the names that ROS has
+        recording = dataclasses.replace(recording, joint_names=arm.published_names)
+    WRITERS[output.suffix](recording, output)
     saturated = {joint: float(part) for joint, part in zip(arm.joint_names, run.saturated) if part}
     contacts, looked = _contacts(arm, motion, run)
     if as_json:

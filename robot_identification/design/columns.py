@@ -31,10 +31,11 @@ from robot_identification.errors import (
 )
 
 RANK_TOLERANCE = 1e-5      # of the largest singular value, at random states of about unit size
+DEPENDENT = 1e-4           # part of a base column's norm that others do not explain
 RANDOM_STATES = 60         # for each joint
 STEEPNESS = 20.0           # of the smoothed sign in the Coulomb columns [s/rad or s/m]
 DRIVE_COLUMNS = ('none', 'friction', 'friction_and_rotor')
-SCALINGS = ('none', 'unit', 'prior')
+SCALINGS = ('none', 'unit', 'prior', 'motion')
 PRIOR = 0.3                # relative standard deviation of the URDF's parameters
 PRIOR_FRICTION = (0.05, 0.05, 0.02)    # of Coulomb, viscous, offset over the rated torque
 
@@ -54,8 +55,10 @@ class Columns:
         From `DRIVE_COLUMNS`: 'none', 'friction' or 'friction_and_rotor'.
     scaling
         From `SCALINGS`: 'none' (SI units), 'unit' (columns of unit root mean square at random
-        states), or 'prior' (columns times the prior standard deviations of their parameters, so
-        that every singular value compares information with what was known before).
+        states), 'prior' (columns times the prior standard deviations of their parameters, so
+        that every singular value compares information with what was known before), or 'motion'
+        (base columns of unit norm in the motion itself, which the objective sees to: the
+        condition number that most papers print).
     noise
         Standard deviation of the joints' torques, (n,) or one number [N m or N]; rows are divided
         by it. None weights all joints alike.
@@ -69,7 +72,9 @@ class Columns:
     row_space
         Orthonormal basis of what the weighted rows span over all motions, times the columns'
         scale, (size, rank): the non-zero singular values of the scaled W are those of
-        `weights * W @ row_space`.
+        `weights * W @ row_space`. With scaling 'motion' it selects the base columns.
+    equal
+        Whether the columns of `W @ row_space` are to have one norm.
     weights
         Of the rows, (n,).
 
@@ -103,6 +108,7 @@ class Columns:
         self._rotor = drives == 'friction_and_rotor'
         self.size = self._inertial + len(self._elements) * (4 if self._rotor else 3)
         self.weights = _weights(arm, noise)
+        self.equal = scaling == 'motion'
         self.row_space = self._row_space(arm, scaling)
 
     @property
@@ -156,8 +162,10 @@ class Columns:
         rng = np.random.default_rng(0)
         q, v, a = rng.normal(size=(3, RANDOM_STATES * arm.n, arm.n))
         rows = self.regressor(q * np.where(arm.prismatic, 1.0, np.pi / 2), v, a)
-        triangle = np.linalg.qr(rows.reshape(-1, self.size), mode='r')
+        triangle: Array = np.asarray(np.linalg.qr(rows.reshape(-1, self.size), mode='r'))
         scale = np.ones(self.size)
+        if scaling == 'motion':
+            return read_only(np.eye(self.size)[:, np.array(_independent(triangle))])
         if scaling == 'unit':
             norms = np.linalg.norm(triangle, axis=0) / np.sqrt(rows.size / self.size)
             scale = np.divide(1.0, norms, out=np.zeros_like(norms),
@@ -169,6 +177,22 @@ class Columns:
         if rank == 0:
             raise ExcitationError(f"no inertial parameter of the arm '{arm.name}' can be excited")
         return read_only(scale[:, None] * right[:rank].T)
+
+
+def _independent(triangle: Array) -> list[int]:
+    """Columns, from the first, that are no combination of those before them."""
+    basis = np.zeros((len(triangle), 0))
+    norms = np.linalg.norm(triangle, axis=0)
+    kept = []
+    for column in np.flatnonzero(norms > RANK_TOLERANCE * norms.max()):
+        rest = triangle[:, column] / norms[column]
+        for _ in range(2):     # once more for what rounding left
+            rest = rest - basis @ (basis.T @ rest)
+        size = np.linalg.norm(rest)
+        if size > DEPENDENT:
+            kept.append(int(column))
+            basis = np.column_stack([basis, rest / size])
+    return kept
 
 
 def _weights(arm: Arm, noise: ArrayLike | None) -> Array | None:

@@ -93,14 +93,18 @@ class Objective:
 
         """
         (q, v, a), regressor, projected = self._regress(coefficients)
+        information, norms = self._scaled(_gram(projected) + self.earlier)
         # evr stays on the calling thread, numpy's evd does not
-        eigenvalues, vectors = eigh(_gram(projected) + self.earlier, driver='evr',
-                                    check_finite=False)
+        eigenvalues, vectors = eigh(information, driver='evr', check_finite=False)
         if not eigenvalues[0] > 0:
             return Evaluation(np.inf, np.zeros_like(coefficients), np.nan)
         merit, slope = self.criterion.merit(eigenvalues, sharpness)
         # d merit = sum(slope_k u_k' dM u_k), M = X'X, X = W row_space
-        inner = 2.0 * (vectors * slope) @ vectors.T @ self.columns.row_space.T
+        inner = (vectors * slope) @ vectors.T
+        if self.columns.equal:    # A = D M D, D = diag(M)^-1/2 depends on M too
+            inner = inner - np.diag((inner * information).sum(axis=0))
+            inner = inner / norms / norms[:, None]
+        inner = 2.0 * inner @ self.columns.row_space.T
         cotangent = _product(projected, inner).reshape(regressor.shape)
         by_motion = self.columns.vjp(q, v, a, cotangent)
         gradient = sum(basis.T @ g for basis, g in zip(self._basis, by_motion))
@@ -108,11 +112,18 @@ class Objective:
 
     def look(self, coefficients: Array) -> tuple[float, float]:
         """Return merit and value without the gradient; infinite and NaN as `evaluate`."""
-        eigenvalues = eigh(self.information(coefficients), driver='evr', check_finite=False,
-                           eigvals_only=True)
+        information, _ = self._scaled(self.information(coefficients))
+        eigenvalues = eigh(information, driver='evr', check_finite=False, eigvals_only=True)
         if not eigenvalues[0] > 0:
             return np.inf, np.nan
         return self.criterion.merit(eigenvalues)[0], self.criterion.value(eigenvalues)
+
+    def _scaled(self, information: Array) -> tuple[Array, Array]:
+        """Return the information of columns of one norm where asked for, and the norms, (r,)."""
+        norms = np.ones(len(information))
+        if self.columns.equal:
+            norms = np.sqrt(np.maximum(np.diag(information), np.finfo(float).tiny))
+        return information / norms / norms[:, None], norms
 
     def _regress(self, coefficients: Array) -> tuple[tuple[Array, Array, Array], Array, Array]:
         q, v, a = (basis @ coefficients for basis in self._basis)

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -286,10 +287,27 @@ class ModelStructure:
                                              else start[e])
                          for e, shape in enumerate(self.shape)], axis=1)
 
-    @property
+    def slipped(self, v: Array) -> Array | None:
+        """
+        Return the states of friction that has slipped, (N, m, terms); None without memory.
+
+        They stand for the true ones where only the present speed is known: they are reached after
+        the travel that a term remembers.
+
+        Parameters
+        ----------
+        v
+            Velocities, (N, n) [rad/s or m/s].
+
+        """
+        if not self.friction.has_state:
+            return None
+        return self.friction.slipped(v @ self.arm.transmission.T)
+
+    @cached_property
     def active(self) -> NDArray[np.bool_]:
         """Which friction parameters act on which joints and drives, (m, k) bool."""
-        return self.friction.active(self.arm.element_names)
+        return read_only(self.friction.active(self.arm.element_names), dtype=bool)
 
     @property
     def active_shape(self) -> NDArray[np.bool_]:

@@ -21,8 +21,8 @@ import numpy as np
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import from_pseudo_inertia, pseudo_inertia
 from robot_identification.errors import EstimationError, MissingDependencyError
+from robot_identification.estimation.cone_program import nearest_in_cones
 from robot_identification.estimation.prior import link_transform, matrix_root, SYMMETRIC_BASIS
-from scipy import sparse
 
 MARGIN = 1e-4
 WEAK = 10.0
@@ -83,8 +83,8 @@ def fit_body(rows: Array, target: Array) -> Body:
     orthogonal, triangle = np.linalg.qr(flat @ transform)
     centred = orthogonal.T @ (wanted - flat @ mean)
     solution = _constrained(triangle, centred, scale, mean)
-    information = triangle.T @ triangle + np.eye(10)
-    half = np.linalg.solve(np.linalg.cholesky(information), transform.T)
+    information: Array = np.asarray(np.linalg.qr(np.vstack([triangle, np.eye(10)]), mode='r'))
+    half = np.linalg.solve(information.T, transform.T)
     return Body(mean + transform @ solution, half.T @ half)
 
 
@@ -96,14 +96,6 @@ def _constrained(matrix: Array, target: Array, scale: Array, mean: Array) -> Arr
         raise MissingDependencyError('clarabel', 'a physical payload') from error
     inverse = np.linalg.inv(matrix_root(scale))
     inside = inverse @ pseudo_inertia(mean) @ inverse - MARGIN * np.eye(4)
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    quadratic = sparse.triu(sparse.csc_matrix(2 * (matrix.T @ matrix + np.eye(10))), format='csc')
-    solution = clarabel.DefaultSolver(
-        quadratic, -2 * matrix.T @ target, sparse.csc_matrix(-WEAK * np.eye(10)),
-        np.einsum('kij,ij->k', SYMMETRIC_BASIS, inside), [clarabel.PSDTriangleConeT(4)],
-        settings).solve()
-    if str(solution.status) not in ('Solved', 'AlmostSolved'):
-        raise EstimationError(f'Clarabel found no physical payload ({solution.status}); check the '
-                              f'units of the torques')
-    return np.array(solution.x)
+    return nearest_in_cones(
+        matrix, target, [-WEAK * np.eye(10)], [np.einsum('kij,ij->k', SYMMETRIC_BASIS, inside)],
+        [clarabel.PSDTriangleConeT(4)])[0]

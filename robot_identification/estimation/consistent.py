@@ -28,10 +28,10 @@ from robot_identification.dynamics import (
 )
 from robot_identification.errors import (
     ConfigurationError,
-    EstimationError,
     MissingDependencyError,
     UnknownNameError,
 )
+from robot_identification.estimation.cone_program import nearest_in_cones
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.link_limits import limit_rows, LinkLimits
 from robot_identification.estimation.prior import (
@@ -41,7 +41,6 @@ from robot_identification.estimation.prior import (
     SYMMETRIC_BASIS,
 )
 from robot_identification.regression import NormalForm, Regression
-from scipy import sparse
 
 MARGIN = 1e-3
 """Part of the prior's scale by which every pseudo-inertia stays inside the feasible cone."""
@@ -186,8 +185,9 @@ def fit_consistent(
             break
     values = prior.mean + transform @ scaled
     values[structure.friction_part] *= structure.active.ravel()    # no rounding of what is absent
-    information = matrix.T @ matrix + np.eye(len(scaled))
-    half = np.linalg.solve(np.linalg.cholesky(information), transform.T)
+    information: Array = np.asarray(np.linalg.qr(
+        np.vstack([matrix, np.eye(len(scaled))]), mode='r'))
+    half = np.linalg.solve(information.T, transform.T)
     inertial = values[structure.inertial].reshape(-1, 10)
     return ConsistentEstimate(
         structure=structure, values=values, covariance=half.T @ half,
@@ -230,36 +230,20 @@ def _solve(structure: ModelStructure, prior: Prior, spread: Array, matrix: Array
         import clarabel
     except ImportError as error:
         raise MissingDependencyError('clarabel', 'the physically consistent model') from error
-    rows, count = matrix.shape
-    quadratic = sparse.eye(count + rows, format='csc') * 2.0
-    blocks = [sparse.hstack([sparse.csc_matrix(matrix), -sparse.eye(rows)])]
-    bounds, cones = [target], [clarabel.ZeroConeT(rows)]
+    rows, bounds, cones = [], [], []
     for i, scale in enumerate(prior.scales):
-        part = np.zeros((10, count + rows))
+        part = np.zeros((10, matrix.shape[1]))
         part[:, 10 * i:10 * i + 10] = -np.diag(spread[10 * i:10 * i + 10])
-        blocks.append(sparse.csc_matrix(part))
+        rows.append(part)
         bounds.append(_centre(prior.mean[10 * i:10 * i + 10], scale))
         cones.append(clarabel.PSDTriangleConeT(4))
     signs, lowest = limits
     scaled = signs @ (prior.transform * spread)
     norms = np.linalg.norm(scaled, axis=1)
-    part = np.hstack([-scaled / norms[:, None], np.zeros((len(signs), rows))])
-    blocks.append(sparse.csc_matrix(part))
+    rows.append(-scaled / norms[:, None])
     bounds.append((signs @ prior.mean - lowest) / norms)
     cones.append(clarabel.NonnegativeConeT(len(signs)))
-
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.max_iter = 200
-    solution = clarabel.DefaultSolver(
-        quadratic, np.zeros(count + rows), sparse.vstack(blocks, format='csc'),
-        np.concatenate(bounds), cones, settings).solve()
-    status = str(solution.status)
-    if status not in ('Solved', 'AlmostSolved'):
-        raise EstimationError(
-            f'Clarabel found no physically consistent parameters ({status}); check the units of '
-            f'the torques and the inertias of the URDF')
-    return np.array(solution.x[:count]), status
+    return nearest_in_cones(matrix, target, rows, bounds, cones)
 
 
 def _centre(mean: Array, scale: Array) -> Array:

@@ -70,13 +70,13 @@ class ExcitationProcess:
                           'name of the controller'),
             declare(node, 'transport', 'auto', 'to the controller: action (FollowJointTrajectory, '
                     'needs control_msgs), topic, or auto: the action where it is offered'),
-            self.arm.joint_names,
+            self.arm.published_names,
             declare(node, 'controller_manager', 'controller_manager',
                     'name of the controller manager, which is asked for active controllers'),
             declare(node, 'speed_scaling', 'speed_scaling_state_broadcaster/speed_scaling',
                     "topic of the robot's speed scaling [%], std_msgs/Float64"))
         self.recorder = RecorderClient(node, declare(
-            node, 'recorder', '/recorder', 'name of the recorder node'))
+            node, 'recorder', 'recorder', 'name of the recorder node'))
         autostart = declare(node, 'autostart', False, 'configure and activate at the start')
         self.health = Health(node)
         self.active, self._motion, self._lock = False, None, threading.Lock()
@@ -208,7 +208,7 @@ class ExcitationProcess:
     def _refusal(self) -> Outcome | None:
         if not self.active:
             return Outcome('not_active', 'the node is not active: nothing moves; '
-                           f'ros2 lifecycle set /{self.node.get_name()} activate')
+                           f'ros2 lifecycle set {self.node.get_fully_qualified_name()} activate')
         if self._motion is not None:
             return Outcome('busy', 'another motion is being executed; wait for its end')
         return None
@@ -233,7 +233,7 @@ class ExcitationProcess:
             excitation=str(path or ''), recording=outcome.recording, duration=outcome.duration,
             transport=outcome.transport,
             largest_tracking_error=np.asarray(outcome.largest_error, dtype=float).tolist(),
-            joint_names=list(self.arm.joint_names))
+            joint_names=list(self.arm.published_names))
 
 
 class _Lifecycle(LifecycleNode):

@@ -21,12 +21,11 @@ from geometry_msgs.msg import WrenchStamped
 import numpy as np
 from rclpy.node import Node
 from robot_identification.arrays import Array
-from robot_identification.dynamics import load_model
 from robot_identification.errors import ConfigurationError, RobotIdentificationError
 from robot_identification.execution import DataDirectory
 from robot_identification.nodes.health import ERROR, Health, OK, WARN
 from robot_identification.nodes.live_states import LiveStates
-from robot_identification.nodes.parameters import declare, required
+from robot_identification.nodes.parameters import declare, declared_model, required
 from robot_identification.nodes.process import main_of
 from robot_identification.nodes.trajectories import SECOND
 from robot_identification.observer import (
@@ -55,7 +54,7 @@ class ExternalTorqueProcess:
         self.node = node = Node('external_torque')
         data = DataDirectory(declare(node, 'data_directory', '~/robot_identification',
                                      'folder of models and recordings'))
-        self.model = load_model(data.existing(
+        self.model = declared_model(node, data.existing(
             required(node, 'model', 'model file in the data directory'), 'model'))
         reference = data.existing(required(
             node, 'reference', 'recording without contact in the data directory, from which the '
@@ -140,7 +139,7 @@ class ExternalTorqueProcess:
             self.health.report(WARN, f'no joint states with efforts for {QUIET:g} s')
 
     def _publish(self, instant: Instant, found: ExternalTorque) -> None:
-        names = list(self.model.arm.joint_names)
+        names = list(self.model.arm.published_names)
         stamp = divmod(self._states.stamp(instant.t), SECOND)
         for output in ('torque', 'deviation'):
             message = JointState(name=names, effort=getattr(found, output).tolist())

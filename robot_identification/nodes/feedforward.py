@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 from rclpy.node import Node
 from robot_identification.arrays import Array
-from robot_identification.dynamics import load_model
 from robot_identification.errors import (
     ConfigurationError,
     ExecutionError,
@@ -31,7 +30,7 @@ from robot_identification.errors import (
 from robot_identification.execution import DataDirectory
 from robot_identification.nodes.health import ERROR, Health, OK
 from robot_identification.nodes.live_states import LiveStates
-from robot_identification.nodes.parameters import declare, required
+from robot_identification.nodes.parameters import declare, declared_model, required
 from robot_identification.nodes.process import main_of
 from robot_identification.nodes.trajectories import SECOND
 from robot_identification.observer import Compensation, CompensationLimits, trajectory_efforts
@@ -59,7 +58,7 @@ class FeedforwardProcess:
         self.node = node = Node('feedforward')
         data = DataDirectory(declare(node, 'data_directory', '~/robot_identification',
                                      'folder of models'))
-        self.model = load_model(data.existing(
+        self.model = declared_model(node, data.existing(
             required(node, 'model', 'model file in the data directory'), 'model'))
         mode = declare(node, 'mode', 'trajectory', 'trajectory or compensation')
         if mode not in MODES:
@@ -85,11 +84,11 @@ class FeedforwardProcess:
         self._ending, self._active = False, False
         if mode == 'trajectory':
             name = controller or 'joint_trajectory_controller'
-            self._out = node.create_publisher(JointTrajectory, f'/{name}/joint_trajectory', 10)
+            self._out = node.create_publisher(JointTrajectory, f'{name}/joint_trajectory', 10)
             node.create_subscription(JointTrajectory, '~/joint_trajectory', self._forward, 10)
             return
         self._commands = node.create_publisher(
-            Float64MultiArray, f'/{controller or "effort_controller"}/commands', 10)
+            Float64MultiArray, f'{controller or "effort_controller"}/commands', 10)
         self._states = LiveStates(node, self.model.arm, topic)
         self._smoothing = window, 1 / rate
         self._window = SlidingWindow(self.model.arm.n, *self._smoothing)
@@ -139,10 +138,10 @@ class FeedforwardProcess:
     def _efforts(self, message: Any) -> Array:
         """Return the efforts in the order of the message's joints."""
         arm, names = self.model.arm, list(message.joint_names)
-        if sorted(names) != sorted(arm.joint_names):
+        if sorted(names) != sorted(arm.published_names):
             raise ConfigurationError(f'it is for the joints {", ".join(names)}, the model for '
-                                     f'{", ".join(arm.joint_names)}')
-        columns = [names.index(joint) for joint in arm.joint_names]
+                                     f'{", ".join(arm.published_names)}')
+        columns = [names.index(joint) for joint in arm.published_names]
 
         def rows(field: str) -> Array | None:
             values = [list(getattr(point, field)) for point in message.points]
@@ -163,7 +162,7 @@ class FeedforwardProcess:
                 raise ExecutionError(f'{what}_limit', f"'{arm.joint_names[j]}' is beyond its "
                                      f'{what} limit at {t[k]:.3g} s')
         efforts = trajectory_efforts(self.model, t, q, v, a, share=self.limits.effort)
-        return efforts[:, [arm.joint_names.index(name) for name in names]]
+        return efforts[:, [arm.published_names.index(name) for name in names]]
 
     def _start(self, request: Any, response: Any) -> Any:
         self._compensation.begin()

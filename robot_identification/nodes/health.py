@@ -37,7 +37,8 @@ class Health:
     def __init__(self, node: Any) -> None:
         self._node: Node = node
         self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
-        self._status = DiagnosticStatus(name=f'robot_identification: {node.get_name()}',
+        self._status = DiagnosticStatus(name='robot_identification: '
+                                        f'{node.get_fully_qualified_name().lstrip("/")}',
                                         hardware_id='robot_identification')
         self.report(OK, 'started')
         self._timer = node.create_timer(1.0, self._publish)

@@ -55,7 +55,7 @@ class JointStateListener:
         if reliable is None:
             raise ExecutionError('no_joint_states',
                                  f"nobody publishes '{name}'; start the robot first")
-        self._names, self._decoder = arm.joint_names, JointStateDecoder()
+        self._names, self._decoder = arm.published_names, JointStateDecoder()
         self._subscription = BatchSubscription(node, JointState, name, reliable=reliable)
         self.topic = name
         self.stamp = 0                     # of the last joint state [ns]

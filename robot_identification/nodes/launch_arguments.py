@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 from robot_identification.files import shared_folder
@@ -29,9 +30,20 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         'description': 'mujoco: the simulated robot of this package; gazebo: ros_gz_sim and '
                        'gz_ros2_control; mock: ros2_control without physics and torques; none: a '
                        'real arm.'},
+    'namespace': {
+        'default_value': '',
+        'description': 'Namespace of all nodes, topics and services, so that several arms share '
+                       'one system; /diagnostics, /clock and /tf stay what they are.'},
+    'tf_prefix': {
+        'default_value': '',
+        'description': 'What stands before the names of joints and links in ROS, as left_; that '
+                       'of the robot YAML when empty.'},
     'controller': {
         'default_value': 'joint_trajectory_controller',
         'description': 'Joint trajectory controller that moves the arm.'},
+    'controller_manager': {
+        'default_value': 'controller_manager',
+        'description': 'Controller manager that is asked which controllers are active.'},
     'transport': {
         'default_value': 'auto', 'choices': ['auto', 'action', 'topic'],
         'description': 'How the controller is told: its action FollowJointTrajectory, its topic, '
@@ -54,7 +66,16 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
                        'while the arm moves.'},
     'model': {
         'default_value': '',
-        'description': 'Model file to predict torques with from the beginning; empty for none.'},
+        'description': 'Model file in the data directory, to predict torques with from the '
+                       'beginning; only validation does without.'},
+    'reference': {
+        'default_value': '',
+        'description': 'Recording without contact in the data directory, from which the errors of '
+                       'the model are learnt; it must be given.'},
+    'mode': {
+        'default_value': 'trajectory', 'choices': ['trajectory', 'compensation'],
+        'description': 'trajectory: efforts are added to trajectories; compensation: an effort '
+                       'controller is commanded, after the service ~/start.'},
     'data_directory': {
         'default_value': '~/robot_identification',
         'description': 'Folder of excitations, recordings and results; nodes read and write '
@@ -82,24 +103,77 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     'driver_arguments': {
         'default_value': '',
         'description': "Arguments of the vendor's launch file: NAME:=VALUE, separated by spaces; "
-                       'robot_ip is added.'},
+                       "they go before those of the robot YAML's driver, the address and "
+                       'tf_prefix are added.'},
     'spawn_controller': {
         'default_value': 'false', 'choices': SWITCH,
         'description': "Whether to add `controller`, as the robot's controllers YAML describes "
                        "it, to the vendor's controller manager (sim:=none)."},
 }
-COMMON = ('robot', 'use_sim_time', 'nodes_file')
+COMMON = ('robot', 'namespace', 'tf_prefix', 'use_sim_time', 'nodes_file')
 ROBOT = (*COMMON, 'sim', 'controller', 'command_interface', 'state_publisher', 'gz_args',
          'robot_ip', 'driver', 'driver_arguments', 'spawn_controller')
 STEP = (*COMMON, 'joint_states', 'data_directory')
 PARTS: dict[str, tuple[str, ...]] = {
     'robot': ROBOT,
-    'excite': (*STEP, 'controller', 'transport', 'autostart'),
+    'excite': (*STEP, 'controller', 'controller_manager', 'transport', 'autostart'),
     'record': STEP,
     'validate': (*STEP, 'model'),
     'online': STEP,
 }
 """Launch files that identify.launch.py includes, and their arguments."""
+MODEL_AND_STATES = ('namespace', 'use_sim_time', 'nodes_file', 'joint_states', 'data_directory',
+                    'model')
+AT_WORK: dict[str, tuple[str, ...]] = {
+    'external_torque': (*MODEL_AND_STATES, 'reference'),
+    'feedforward': (*MODEL_AND_STATES, 'mode', 'controller'),
+}
+"""Launch files of the nodes that use a model; the arm is the model's own."""
+PARAMETERS = ('robot', 'tf_prefix', 'joint_states', 'data_directory', 'controller',
+              'controller_manager', 'transport', 'model', 'reference', 'mode')
+"""Arguments that are parameters of the nodes."""
+SWITCHES = ('autostart', 'use_sim_time')
+"""Those that are true or false."""
+FROM_ROBOT = ('controller', 'controller_manager', 'joint_states', 'driver', 'spawn_controller')
+"""Arguments of identify.launch.py that the robot YAML's driver says when they are empty."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """
+    Arms of a vendor that share a driver.
+
+    Parameters
+    ----------
+    robots
+        Shipped robots.
+    choice
+        The argument that chooses among them, where there are several.
+    arguments
+        Of the driver's launch file that are passed on: default and a remark.
+
+    """
+
+    robots: tuple[str, ...]
+    choice: str = ''
+    arguments: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+
+FAMILIES: dict[str, Family] = {
+    'ur': Family(('ur5e', 'ur10e'), 'ur_type', {
+        'headless_mode': ('false', 'send the program instead of the URCap'),
+        'use_currents_as_efforts': ('false', 'with true the robot YAML must say current'),
+        'launch_rviz': ('false', '')}),
+    'fr3': Family(('fr3',), '', {
+        'load_gripper': ('false', 'the robot YAML describes the arm without a hand'),
+        'use_fake_hardware': ('false', '')}),
+    'xarm7': Family(('xarm7',), '', {
+        'report_type': ('dev', 'dev reports at the highest rate'),
+        'add_gripper': ('false', 'the robot YAML describes the arm without one')}),
+}
+"""Launch files of vendors' arms, besides identify.launch.py robot:=NAME sim:=none."""
+FAMILY = ('sim', 'robot_ip', 'namespace', 'tf_prefix')
+"""Arguments that each of them has besides those of its driver."""
 
 
 def arguments(*names: str, **defaults: str) -> list[dict[str, Any]]:
@@ -123,3 +197,14 @@ def all_arguments() -> tuple[str, ...]:
     """Return the arguments of identify.launch.py: those of all its parts."""
     return tuple(dict.fromkeys(['robot', 'sim', *(name for part in PARTS.values()
                                                   for name in part), 'online']))
+
+
+def identify_arguments(**defaults: str) -> list[dict[str, Any]]:
+    """Return what DeclareLaunchArgument takes in identify.launch.py; some with other defaults."""
+    empty = dict.fromkeys(FROM_ROBOT, '')
+    given = arguments(*all_arguments(), **{**empty, **defaults})
+    for argument in given:
+        if argument['name'] in FROM_ROBOT:
+            argument.pop('choices', None)
+            argument['description'] += " Empty: as the robot YAML's driver says (sim:=none)."
+    return given

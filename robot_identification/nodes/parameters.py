@@ -15,12 +15,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+from pathlib import Path
 from typing import Any
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
 from rclpy.node import Node
 from robot_identification.arm import Arm, load_arm
+from robot_identification.dynamics import IdentifiedModel, load_model
 from robot_identification.errors import ConfigurationError
 
 
@@ -84,5 +87,23 @@ def required(node: Node, name: str, description: str) -> str:
 
 
 def declared_arm(node: Node) -> Arm:
-    """Declare the parameter `robot` and return its arm."""
-    return load_arm(required(node, 'robot', 'name of a shipped robot, or path of a robot YAML'))
+    """Declare the parameters `robot` and `tf_prefix`, and return the arm."""
+    arm = load_arm(required(node, 'robot', 'name of a shipped robot, or path of a robot YAML'))
+    return prefixed(arm, declared_prefix(node))
+
+
+def declared_prefix(node: Node) -> str:
+    """Declare the parameter `tf_prefix` and return it."""
+    return str(declare(node, 'tf_prefix', '', 'before the names of joints and links in ROS; that '
+                       'of the robot YAML or model when empty'))
+
+
+def prefixed(arm: Arm, prefix: str) -> Arm:
+    """Return the arm with another prefix, or as it is where that is empty."""
+    return dataclasses.replace(arm, tf_prefix=prefix) if prefix else arm
+
+
+def declared_model(node: Node, path: Path) -> IdentifiedModel:
+    """Declare the parameter `tf_prefix` and return a model for that arm."""
+    model = load_model(path)
+    return dataclasses.replace(model, arm=prefixed(model.arm, declared_prefix(node)))

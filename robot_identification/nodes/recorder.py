@@ -254,7 +254,7 @@ class RecorderProcess:
 
     def _count(self, messages: list[bytes], times: list[int]) -> None:
         for states in self._decoder.decode(messages, times):
-            if set(self.arm.joint_names) <= set(states.names):
+            if set(self.arm.published_names) <= set(states.names):
                 self.count.add(states.stamps)
 
     def _guarded(self, action: Any, *arguments: Any) -> None:

@@ -87,10 +87,10 @@ class SimulatedController:
 
     def __init__(self, name: str, arm: Arm, q: Array, faults: Faults) -> None:
         self.node = node = Node(name)
-        self._faults, self._names = faults, arm.joint_names
-        declare(node, 'joints', list(arm.joint_names), 'of the controller')
+        self._faults, self._names = faults, arm.published_names
+        declare(node, 'joints', list(arm.published_names), 'of the controller')
         wraps = ~np.isfinite(arm.limits.upper - arm.limits.lower)
-        self.controller = TrajectoryController(arm.joint_names, q, PERIOD, wraps)
+        self.controller = TrajectoryController(arm.published_names, q, PERIOD, wraps)
         self.controller.tolerances = Tolerances(**{
             field: declare(node, name, 0.0, text, read_only=False, lower=0.0, upper=10.0)
             for name, (field, text) in TOLERANCES.items()})

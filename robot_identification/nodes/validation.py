@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 from rclpy.callback_groups import ReentrantCallbackGroup
@@ -27,7 +28,7 @@ from robot_identification.identification import validate
 from robot_identification.nodes.health import ERROR, Health, OK
 from robot_identification.nodes.live_states import LiveStates
 from robot_identification.nodes.long_work import LongWork
-from robot_identification.nodes.parameters import declare
+from robot_identification.nodes.parameters import declare, declared_prefix, prefixed
 from robot_identification.nodes.process import main_of
 from robot_identification.nodes.trajectories import SECOND
 from robot_identification.recording import load_recording
@@ -61,7 +62,8 @@ class ValidationProcess:
         self._work = LongWork(node, lambda text, part: None)
         self._live: LiveValidation | None = None
         self._states: LiveStates | None = None
-        self.model = load_model(self.data.existing(name, 'model')) if name else None
+        self._prefix = declared_prefix(node)
+        self.model = self._loaded(name) if name else None
         node.create_service(Validate, '~/validate', self._validate,
                             callback_group=ReentrantCallbackGroup())
         node.create_timer(1 / rate, self._judge)
@@ -108,11 +110,15 @@ class ValidationProcess:
 
     def _asked(self, name: str) -> IdentifiedModel:
         if name:
-            model = load_model(self.data.existing(name, 'model'))
+            model = self._loaded(name)
             self.model, self._live = model, None
         if self.model is None:
             raise ConfigurationError('no model is loaded; name one, or set the parameter `model`')
         return self.model
+
+    def _loaded(self, name: str) -> IdentifiedModel:
+        model = load_model(self.data.existing(name, 'model'))
+        return dataclasses.replace(model, arm=prefixed(model.arm, self._prefix))
 
     def _judge(self) -> None:
         if self.model is None:
@@ -136,7 +142,7 @@ class ValidationProcess:
                 self.health.report(OK, 'predicting')
             stamp = self._states.stamp(found.t)
             for output in OUTPUTS:
-                self._publish(output, stamp, arm.joint_names, getattr(found, output))
+                self._publish(output, stamp, arm.published_names, getattr(found, output))
 
     def _publish(self, output: str, stamp: int, names: tuple[str, ...], values: Array) -> None:
         message = JointState(name=list(names), effort=values.tolist())

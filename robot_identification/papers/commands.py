@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+import os
 from pathlib import Path
 from typing import Annotated, Any, TYPE_CHECKING
 
@@ -104,7 +105,7 @@ def _all(directory: Path, docs: Path | None, quick: bool, seed: int, as_json: bo
     if docs is not None:
         check_output_folder(docs, (PAGE, RUN), RUN, (), force=force)
     with progress(as_json) as tell:
-        run = run_all(directory, quick, seed, tell)
+        run = run_all(directory, quick, seed, tell, os.cpu_count() or 1)
     page = None if docs is None else write_page(run, docs)
     if as_json:
         emit({'directory': str(directory), 'page': None if page is None else str(page),

@@ -15,12 +15,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+import contextlib
 from importlib.metadata import PackageNotFoundError, version
 import json
+import multiprocessing
 import os
 from pathlib import Path
 import platform
+import queue
+import signal
 from typing import Any
 
 from robot_identification.errors import ConfigurationError
@@ -30,6 +34,9 @@ from robot_identification.papers.study_report import write_study
 from robot_identification.reporting.contents import software
 
 PACKAGES = ('scipy', 'numba', 'mujoco', 'clarabel', 'cma')
+LONGEST = ('survey_er20', 'ics_er16', 'elpidso_2link', 'mfs_qj', 'abc_er16')    # first
+STORED = 'study.json'
+POLL = 0.2    # for messages of the processes [s]
 
 
 def environment() -> dict[str, str]:
@@ -43,7 +50,8 @@ def environment() -> dict[str, str]:
     return found
 
 
-def run_all(directory: Path, quick: bool, seed: int, progress: Progress) -> dict[str, Any]:
+def run_all(directory: Path, quick: bool, seed: int, progress: Progress,
+            workers: int = 1) -> dict[str, Any]:
     """
     Run the studies that a folder does not hold yet, and return all of them.
 
@@ -55,15 +63,66 @@ def run_all(directory: Path, quick: bool, seed: int, progress: Progress) -> dict
         As for `run_study`; stored studies of another choice, or of other versions, are run again.
     progress
         Called with what is done and the part of all of it.
+    workers
+        Processes; each has a study to itself, so results do not depend on their number.
+
+    Raises
+    ------
+    ConfigurationError
+        The folder holds something else in place of a study.
+    RuntimeError
+        A process has died.
 
     """
-    done = []
-    for number, name in enumerate(STUDIES):
-        def tell(text: str, part: float, name: str = name, number: int = number) -> None:
-            progress(f'{name}: {text}', (number + part) / len(STUDIES))
+    parts = dict.fromkeys(STUDIES, 0.0)
 
-        done.append(stored_study(name, directory, quick, seed, tell))
+    def tell(name: str, text: str, part: float) -> None:
+        parts[name] = max(parts[name], part)
+        progress(f'{name}: {text}', sum(parts.values()) / len(parts))
+
+    if workers > 1:
+        _in_processes(directory, quick, seed, tell, workers)
+    done = []
+    for name in STUDIES:
+        def own(text: str, part: float, name: str = name) -> None:
+            tell(name, text, part)
+
+        done.append(stored_study(name, directory, quick, seed, own))
+        tell(name, 'done', 1.0)
     return {'seed': seed, 'quick': quick, 'environment': environment(), 'studies': done}
+
+
+def _in_processes(directory: Path, quick: bool, seed: int,
+                  tell: Callable[[str, str, float], None], workers: int) -> None:
+    """Let processes write the studies into the folder; they end when this one does."""
+    context = multiprocessing.get_context('spawn')
+    messages = context.Queue()
+    for name in STUDIES:
+        _stored(directory / name / STORED)     # what cannot be read is told before the work
+    waiting = sorted(STUDIES, key=lambda name: LONGEST.index(name) if name in LONGEST else 0)
+    running: dict[str, Any] = {}
+    try:
+        while waiting or running:
+            while waiting and len(running) < workers:
+                name = waiting.pop(0)
+                running[name] = context.Process(
+                    target=_job, args=(name, directory, quick, seed, messages), daemon=True)
+                running[name].start()
+            with contextlib.suppress(queue.Empty):
+                tell(*messages.get(timeout=POLL))
+            for name in [name for name, process in running.items() if not process.is_alive()]:
+                code = running.pop(name).exitcode
+                if code:
+                    raise RuntimeError(f'the process of the study {name} ended with {code}')
+    finally:
+        for process in running.values():
+            process.terminate()
+
+
+def _job(name: str, directory: Path, quick: bool, seed: int, messages: Any) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)     # the parent is told, and ends this process
+    stored_study(name, directory, quick, seed,
+                 lambda text, part: messages.put((name, text, part)))
 
 
 def stored_study(name: str, directory: Path, quick: bool, seed: int,
@@ -79,7 +138,7 @@ def stored_study(name: str, directory: Path, quick: bool, seed: int,
         As for `run_all`.
 
     """
-    path, wanted = directory / name / 'study.json', {
+    path, wanted = directory / name / STORED, {
         'quick': quick, 'seed': seed, 'environment': environment()}
     stored = _stored(path)
     if stored is None or any(stored.get(key) != value for key, value in wanted.items()):

@@ -26,7 +26,7 @@ from robot_identification.files import write_text
 from robot_identification.reporting.contents import plain
 from robot_identification.reporting.figures import axis, Figure, figures_json, layout, trace
 from robot_identification.reporting.markup import Cell, Html, join, numeric, table, tag, text
-from robot_identification.reporting.report import plotly_script, template
+from robot_identification.reporting.report import template
 
 STUDY_FILES = ('study.json', 'study.html')
 COLOURS = ('#0067b1', '#d55e00', '#00795c', '#a05195', '#b3590a', '#6b7a90', '#c2185b', '#4c9ed9')
@@ -46,11 +46,6 @@ def write_study(contents: Mapping[str, Any], directory: str | Path) -> Path:
     directory
         Folder; it is created.
 
-    Raises
-    ------
-    MissingDependencyError
-        plotly is not installed.
-
     """
     directory = Path(directory)
     write_text(directory / STUDY_FILES[0], json.dumps(plain(contents), indent=1, allow_nan=False))
@@ -61,7 +56,8 @@ def write_study(contents: Mapping[str, Any], directory: str | Path) -> Path:
         *(_claims(contents, title, anchor, ours) for title, anchor, ours in (
             ('Claims of the paper', 'claims', False), ('Claims of this suite', 'ours', True))),
         *(_table(part, f'table-{number}') for number, part in enumerate(contents['tables'])),
-        *(_section(plot['title'], f'plot-{number}', _legend(plot), figure.place)
+        *(_section(plot['title'], f'plot-{number}', _legend(plot), figure.place,
+                   class_='plot')
           for number, (plot, figure) in enumerate(zip(contents['plots'], figures))),
         _section('Settings', 'settings', table(('setting', 'value'), [
             (key, numeric(value, 5) if isinstance(value, (int, float)) else value)
@@ -73,7 +69,7 @@ def write_study(contents: Mapping[str, Any], directory: str | Path) -> Path:
         ('Settings', 'settings'), ('Assumptions', 'assumptions'))]
     page = Template(template('report.html')).substitute(
         title=text(contents['title']), style=template('report.css'), navigation=join(*navigation),
-        body=body, figures=figures_json(figures), plotly=plotly_script(),
+        body=body, figures=figures_json(figures), plots=template('plots.js'),
         script=template('report.js'))
     write_text(directory / STUDY_FILES[1], page)
     return directory / STUDY_FILES[1]
@@ -91,14 +87,14 @@ def _warnings(contents: Mapping[str, Any]) -> list[Html]:
 
 def _claims(contents: Mapping[str, Any], title: str, anchor: str, ours: bool) -> Html:
     rows = [(c['claim'], tag('b', c['verdict']), numeric(c['effect'], 3), numeric(c['p'], 2),
-             ' and '.join(map(str, c['n'])), c['evidence'])
+             Cell(', '.join(map(str, dict.fromkeys(c['n']))), None, True), c['evidence'])
             for c in contents['claims'] if c['ours'] == ours]
     return _section(title, anchor, table(
         ('claim', 'here', 'effect', 'p', 'n', 'evidence'), rows)) if rows else Html()
 
 
-def _section(title: str, anchor: str, *children: object) -> Html:
-    return tag('section', tag('h2', title), *children, id=anchor)
+def _section(title: str, anchor: str, *children: object, class_: str | None = None) -> Html:
+    return tag('section', tag('h2', title), *children, id=anchor, class_=class_)
 
 
 def _table(part: Mapping[str, Any], anchor: str) -> Html:

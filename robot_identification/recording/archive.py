@@ -21,6 +21,7 @@ import struct
 import tokenize
 from types import TracebackType
 from typing import IO
+import warnings
 import zipfile
 import zlib
 
@@ -105,12 +106,12 @@ class NumpyArchive:
 
     def _read(self, file: IO[bytes], size: int, place: str) -> np.ndarray:
         version = npy.read_magic(file)
-        if version == (1, 0):
-            shape, fortran, dtype = npy.read_array_header_1_0(file)
-        elif version == (2, 0):
-            shape, fortran, dtype = npy.read_array_header_2_0(file)
-        else:
+        if version not in ((1, 0), (2, 0)):
             raise ValueError(f'its format is {version}')
+        read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+        with warnings.catch_warnings():
+            warnings.simplefilter('ignore')    # of headers that Python 2 wrote
+            shape, fortran, dtype = read(file)
         if dtype.kind not in 'fiuUS':
             raise self._error(f"{place} holds '{dtype}', neither real numbers nor text")
         count = math.prod(shape)

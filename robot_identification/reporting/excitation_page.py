@@ -64,7 +64,9 @@ def write_excitation_page(arm: Arm, excitation: Excitation, path: str | Path) ->
     excitation.check_arm(arm)
     body = join(_heading(excitation), _certificate(excitation),
                 tag('section', tag('h2', 'The arm'), _player(excitation)),
-                tag('section', tag('h2', 'Joints'), _used(arm, excitation), _legend(arm),
+                tag('section', tag('h2', 'Joints'), tag(
+                    'p', 'Part of each limit that is used', class_='lead'),
+                    _used(arm, excitation), _legend(arm),
                     tag('div', *_plots(arm, excitation), class_='plots')))
     # '<' cannot occur in numbers, and names must not end the script element
     motion = json.dumps(_motion(arm, excitation), separators=(',', ':')).replace('<', '\\u003c')
@@ -134,9 +136,8 @@ def _used(arm: Arm, excitation: Excitation) -> Html:
     rows = [tag('tr', tag('td', joint), *(tag('td', percent(float(values[i])))
                                           for _, values in columns))
             for i, joint in enumerate(arm.joint_names)]
-    head = tag('tr', tag('th', 'part of the limit that is used'),
-               *(tag('th', name) for name, _ in columns))
-    return tag('div', tag('table', head, *rows), class_='scroll')
+    head = tag('tr', tag('th', 'joint'), *(tag('th', name) for name, _ in columns))
+    return tag('div', tag('table', head, *rows, class_='used'), class_='scroll')
 
 
 def _sampled(arm: Arm, excitation: Excitation) -> tuple[Array, Array, Array, Array | None]:

@@ -11,7 +11,12 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Plots as plotly specifications; colours are names of CSS variables that the page fills in."""
+"""
+Plots as mappings that `templates/plots.js` draws, in the words of plotly.
+
+A page carries what draws it. plotly.js alone is 4.8 MB, 2.0 MB when compressed and written as
+text, which is more than a whole page may have.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +28,6 @@ from typing import Any
 from robot_identification.arrays import Array
 from robot_identification.reporting.markup import Html, tag
 
-INK, MUTED, GRID = 'var(--ink)', 'var(--muted)', 'var(--grid)'
 MEASURED, PREDICTED, RESIDUAL = 'var(--measured)', 'var(--predicted)', 'var(--residual)'
 LIMIT = 'var(--limit)'
 
@@ -38,7 +42,8 @@ class Figure:
     name
         Unique in the page.
     data, layout
-        As plotly.js takes them; a colour may be 'var(--name)'.
+        Traces of the type scatter, and axes, as `trace`, `axis` and `layout` make them; a
+        colour may be 'var(--name)'.
     height
         [px]
     link
@@ -107,25 +112,19 @@ def trace(x: Array, y: Array, colour: str, *, name: str, width: float = 1.4, das
     axis
         Number of the y-axis.
     more
-        Other attributes of a plotly scatter trace.
+        Other attributes of the trace.
 
     """
     return {'type': 'scatter', 'mode': 'lines', 'x': rounded(x, 7), 'y': rounded(y),
             'name': name, 'line': {'color': colour, 'width': width, 'dash': dash},
-            'yaxis': 'y' if axis == 1 else f'y{axis}', 'hoverlabel': {'namelength': -1}, **more}
+            'yaxis': 'y' if axis == 1 else f'y{axis}', **more}
 
 
 def axis(title: str, size: int = 12, **more: Any) -> dict[str, Any]:
     """Return an axis with a title [unit] in letters of a size [px]."""
-    return {'title': {'text': title, 'standoff': 6, 'font': {'size': size}}, 'gridcolor': GRID,
-            'zerolinecolor': MUTED, 'zerolinewidth': 1, 'linecolor': GRID, 'ticks': '',
-            'automargin': False, 'nticks': 6, 'tickfont': {'size': 11}, **more}
+    return {'title': {'text': title, 'font': {'size': size}}, 'nticks': 6, **more}
 
 
 def layout(**more: Any) -> dict[str, Any]:
     """Return a layout in the style of the page."""
-    return {
-        'paper_bgcolor': 'rgba(0,0,0,0)', 'plot_bgcolor': 'rgba(0,0,0,0)', 'showlegend': False,
-        'margin': {'l': 58, 'r': 10, 't': 6, 'b': 42}, 'font': {'color': INK, 'size': 12},
-        'hovermode': 'x', 'hoverlabel': {'bgcolor': 'var(--card)', 'font': {'color': INK}},
-        'dragmode': 'zoom', **more}
+    return {'margin': {'l': 58, 'r': 10, 't': 6, 'b': 42}, **more}

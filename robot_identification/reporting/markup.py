@@ -99,6 +99,14 @@ def percent(value: float | None, digits: int = 3) -> Html:
     return Html(f'{shown}\u2009%'.replace('-', '\u2212'))
 
 
+def correlation(value: float, decimals: int = 4) -> str:
+    """Return a correlation coefficient; one that is not 1 is not rounded to it."""
+    if 1 > abs(value) >= 1 - 0.5 * 10 ** -decimals:
+        sign = '> ' if value > 0 else '< \u2212'
+        return f'{sign}{1 - 10 ** -decimals:.{decimals}f}'
+    return f'{value:.{decimals}f}'.replace('-', '\u2212') if math.isfinite(value) else '\u2013'
+
+
 def unit(name: str) -> str:
     """Return a unit as it is printed: 'kg m^2' becomes 'kg m²'."""
     return name.replace('^2', '\u00b2').replace('^3', '\u00b3').replace(' ', '\u00a0')

@@ -19,7 +19,7 @@ from importlib import resources
 from pathlib import Path
 from string import Template
 
-from robot_identification.errors import MissingDependencyError, ModelFileError
+from robot_identification.errors import ModelFileError
 from robot_identification.files import write_text
 from robot_identification.reporting.figures import figures_json
 from robot_identification.reporting.markup import join, tag, text
@@ -47,8 +47,6 @@ def write_report(directory: str | Path) -> Path:
     ------
     ModelFileError
         A file is missing, damaged or of another schema.
-    MissingDependencyError
-        plotly is not installed.
 
     """
     results = load_results(directory)
@@ -72,11 +70,6 @@ def render(results: StoredResults) -> str:
     results
         What was stored.
 
-    Raises
-    ------
-    MissingDependencyError
-        plotly is not installed.
-
     """
     sections = [section for build in SECTIONS if (section := build(results)) is not None]
     navigation = [tag('a', section.short or section.title, href=f'#{section.anchor}')
@@ -87,19 +80,10 @@ def render(results: StoredResults) -> str:
         navigation=join(tag('a', 'Verdict', href='#verdict'), *navigation),
         body=join(hero(results), *(section.html for section in sections)),
         figures=figures_json(figure for section in sections for figure in section.figures),
-        plotly=plotly_script(), script=template('report.js'))
+        plots=template('plots.js'), script=template('report.js'))
 
 
 def template(name: str) -> str:
     """Return the text of a file in `templates`."""
     return (resources.files('robot_identification.reporting') / 'templates' / name).read_text(
         encoding='utf-8')
-
-
-def plotly_script() -> str:
-    """Return plotly.js, for a page that needs no network."""
-    try:
-        from plotly.offline import get_plotlyjs
-    except ImportError as error:
-        raise MissingDependencyError('plotly', 'the HTML report') from error
-    return str(get_plotlyjs())

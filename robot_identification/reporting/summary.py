@@ -24,6 +24,7 @@ from robot_identification.arm import Arm
 from robot_identification.errors import MissingDependencyError
 from robot_identification.estimation import Choice
 from robot_identification.identification import IdentificationResult
+from robot_identification.reporting.markup import correlation
 from robot_identification.validation import HeldOut, next_steps, Thresholds, Verdict
 
 if TYPE_CHECKING:
@@ -175,7 +176,7 @@ def _table(arm: Arm, evaluation: HeldOut, thresholds: Thresholds,
             continue
         good = accepted != 'no'
         table.add_row(Text(joint), f'{e.relative_error:.1%}', f'{e.rmse:.3g} {unit}',
-                      f'{e.correlation:.3f}', f'{e.nrmse:.1%}',
+                      correlation(e.correlation, 3), f'{e.nrmse:.1%}',
                       Text('\u2588' * max(1, round(BAR * min(e.relative_error / top, 1))),
                            style='green' if good else 'red'))
     return table

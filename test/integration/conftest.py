@@ -236,9 +236,9 @@ class Execution(Goal):
 
     DESIGN = 6
 
-    def __init__(self, system, /, **goal):
+    def __init__(self, system, /, name='/excitation/execute', **goal):
         from robot_identification_interfaces.action import Excite
-        super().__init__(system, Excite, '/excitation/execute', **goal)
+        super().__init__(system, Excite, name, **goal)
 
     @property
     def phase(self):

@@ -217,6 +217,11 @@ class FrictionModel:
                 out[:, i] = term.state(q, numbers[part], float(begin[i]))
         return out
 
+    def slipped(self, v: Array) -> Array:
+        """Return the states of the terms after a long travel in the direction of v, (..., k)."""
+        return np.stack([term.slipped(v) if term.has_state else 0.0 * v for term in self.terms],
+                        axis=-1)
+
     def passivity(self, shape: ArrayLike | None = None) -> Array:
         """
         Return rows (c, k): friction dissipates when rows @ parameters >= 0.

@@ -163,3 +163,7 @@ class FrictionTerm(ABC):
 
         """
         raise NotImplementedError(f'{self.name} has no state')
+
+    def slipped(self, v: Array) -> Array:
+        """Return the state after a long travel in the direction of v, of its shape."""
+        raise NotImplementedError(f'{self.name} has no state')

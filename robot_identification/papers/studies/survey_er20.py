@@ -133,12 +133,15 @@ def _designs(quick: bool, seed: int) -> tuple[Table, Excitation]:
     arm = load_arm('er20_c10')
     rows: list[tuple[str | float, ...]] = []
     best: list[tuple[float, Excitation]] = []
-    cases = [('with friction, unit norm', 'friction', 'unit', ('real_genetic', 1), 1.0),
-             ('with friction, unit norm', 'friction', 'unit', ('barrier', 4), 1.0),
-             ('the same, three times the velocity and acceleration', 'friction', 'unit',
+    cases = [('with friction, unit norm in the motion', 'friction', 'motion', ('real_genetic', 1),
+              1.0),
+             ('with friction, unit norm in the motion', 'friction', 'motion', ('barrier', 4), 1.0),
+             ('the same, three times the velocity and acceleration', 'friction', 'motion',
               ('barrier', 1), 3.0),
+             ('with friction, unit norm at random states', 'friction', 'unit', ('barrier', 1),
+              1.0),
              ('with friction, SI', 'friction', 'none', ('barrier', 1), 1.0),
-             ('inertial, unit norm', 'none', 'unit', ('barrier', 1), 1.0),
+             ('inertial, unit norm in the motion', 'none', 'motion', ('barrier', 1), 1.0),
              ('inertial, SI', 'none', 'none', ('barrier', 1), 1.0)]
     for label, drives, scaling, (optimiser, starts), factor in cases[1:2] if quick else cases:
         motion = design(arm, kind='ffs', period=10.0, harmonics=5, starts=1 if quick else starts,
@@ -156,12 +159,12 @@ def _designs(quick: bool, seed: int) -> tuple[Table, Excitation]:
         'Condition numbers of the excitation, five harmonics of 0.1 Hz, limits of motion kept',
         ('columns that the design minimises', 'search', 'what it minimises',
          'linear friction (7), unit norm', 'Stribeck friction (4), unit norm'), tuple(rows),
-        note='The survey does not say how the columns of K are scaled. In SI units the friction '
-             'columns keep the number high; with columns of unit norm faster motion does not '
-             'lower it, so the limits do not stand between ours and the printed ones; what is '
-             'left is the arm and which columns count. The last two columns: condition number of '
-             'all columns of the model, each of unit norm, those of Stribeck friction at its '
-             'true shape.'), min(best, key=lambda pair: pair[0])[1]
+        note='The survey does not say how the columns of K are scaled. Base columns of unit norm '
+             'in the motion itself give its numbers; in SI units the friction columns keep the '
+             'number high, and columns of unit norm at random states minimise something else. '
+             'The last two columns: condition number of all columns of the model but those of '
+             'rotor inertia, which the survey knows, each of unit norm in the motion; those of '
+             'Stribeck friction at its true shape.'), min(best, key=lambda pair: pair[0])[1]
 
 
 def _runs(excitation: Excitation, seeds: range, budgets: dict[str, int],

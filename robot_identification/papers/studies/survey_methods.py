@@ -147,11 +147,13 @@ class Platform:
         return cls(arm, excitation, samples, plants)
 
     def condition(self, friction: str) -> float:
-        """Return the condition number of the regressor with columns of unit norm."""
+        """Return the condition number of the columns without rotors', each of unit norm."""
         regression = build_regression(self.arm, [self.samples[friction]], friction)
         if not regression.fixed:
             regression = regression.at(self.truth(friction)[1])
         matrix, _ = regression.normal.stacked(np.ones(self.arm.n))
+        known = [label.endswith('.rotor_inertia') for label in regression.base.labels]
+        matrix = matrix[:, :len(known)][:, ~np.array(known)]
         singular = np.linalg.svd(matrix / np.linalg.norm(matrix, axis=0), compute_uv=False)
         return float(singular[0] / singular[-1])
 

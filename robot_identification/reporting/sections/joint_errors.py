@@ -21,12 +21,12 @@ from typing import Any
 from robot_identification.reporting.markup import (
     bar,
     Cell,
+    correlation,
     details,
     file_name,
     Html,
     join,
     number,
-    numeric,
     percent,
     table,
     tag,
@@ -69,6 +69,10 @@ def joint_errors(results: StoredResults) -> Section:
     return Section('errors', 'Errors of each joint', lead, join(*parts), short='Errors')
 
 
+def _correlation(value: float | None) -> str:
+    return '\u2013' if value is None else correlation(value)
+
+
 def _table(evaluation: Mapping[str, Any], thresholds: Mapping[str, float]) -> Html:
     joints = evaluation['joints']
     limit = thresholds['joint']
@@ -82,7 +86,8 @@ def _table(evaluation: Mapping[str, Any], thresholds: Mapping[str, float]) -> Ht
         rows.append([
             joint, Cell(shown, error), Cell(join(number(e['rmse'], 3), f' {e["unit"]}'),
                                             e['rmse'], True),
-            Cell(percent(e['of_rated'], 2), e['of_rated'], True), numeric(e['correlation'], 4),
+            Cell(percent(e['of_rated'], 2), e['of_rated'], True),
+            Cell(_correlation(e['correlation']), e['correlation'], True),
             Cell(percent(e['nrmse'], 3), e['nrmse'], True),
             Cell(tag('span', WORDS[e['within']], class_='good' if good else 'bad'), e['within'])])
     heads = ['joint', 'relative error', 'RMSE', 'of rated', 'correlation', 'NRMSE', 'allowed?']

@@ -69,6 +69,5 @@ def _figure(frequency: np.ndarray, measured: np.ndarray, residual: np.ndarray, u
             trace(frequency, np.maximum(residual, floor), RESIDUAL, name='residual', width=1.6)]
     return Figure(f'spectrum_{j}', data,
                   layout(xaxis=axis('frequency [Hz]'),
-                         yaxis=axis(f'[{unit}/\u221aHz]', type='log', nticks=5, dtick=1,
-                                    exponentformat='power')),
+                         yaxis=axis(f'[{unit}/\u221aHz]', type='log', nticks=5)),
                   height=230, link='spectra', label='amplitude density over frequency')

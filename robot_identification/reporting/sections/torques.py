@@ -70,7 +70,7 @@ def torques(results: StoredResults) -> Section:
     key = legend(('measured', 'line thick', 'measured'), ('predicted', 'line', 'predicted'),
                  ('residual = measured \u2212 predicted', 'area', 'residual'))
     hint = tag('p', 'Drag to zoom, all joints follow; double-click to see everything again.',
-               class_='hint')
+               class_='hint screen')
     return Section('torques', 'Measured and predicted torque', lead, join(key, hint, *parts),
                    tuple(figures), 'Torques')
 
@@ -78,9 +78,9 @@ def torques(results: StoredResults) -> Section:
 def _title(kind: str, evaluation: Mapping[str, Any]) -> Html:
     name = tag('b', file_name(evaluation['name']))
     if kind == 'fit':
-        return join('The training motion ', name, tag('span', 'fitted', class_='chip'))
+        return join(name, tag('span', 'training motion, fitted', class_='chip'))
     chip = ('repeats the training motion' if evaluation['repeat'] else 'held out')
-    return join('The motion ', name, tag('span', chip, class_='chip'))
+    return join(name, tag('span', chip, class_='chip'))
 
 
 def _grid(results: StoredResults, name: str,
