@@ -48,6 +48,7 @@ from robot_identification.estimation import (
     get_estimator,
 )
 from robot_identification.estimation.block_covariance import widened
+from robot_identification.estimation.consistent import knowing
 from robot_identification.estimation.payload import payload_covariance
 from robot_identification.estimation.tilt import estimate_tilt, stand, Tilt
 from robot_identification.observer.uncertainty import (
@@ -246,7 +247,9 @@ def identify(
                                backend, tell)
     fit = fit_samples(arm, samples, options, backend=backend,
                       progress=lambda part: tell('reducing the regressor', part))
-    fit = replace(fit, estimate=widened(fit.estimate, fit.regression))
+    estimate = widened(fit.estimate, fit.regression)
+    if estimate is not fit.estimate:
+        fit = replace(fit, estimate=estimate, consistent=knowing(fit.consistent, estimate))
     model = fit.model(_information(fitted, samples, fit.estimate, fit.consistent))
     predictions, findings = [], list(look_at_fit(model, fit, fitted, effort))
     for number, recording in enumerate(others):
@@ -427,6 +430,9 @@ def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds,
     notes.append(f'physical consistency costs {cost:.1%} more residual than the free estimate')
     if estimate.status == 'not_converged':
         notes.append(estimate.message)
+    if estimate.interval_doubt:
+        notes.append('intervals of the base parameters hold less often than they state: '
+                     + estimate.interval_doubt)
     leads = fit.delay.implausible(max(1 / part.rate for part in fit.regression.samples))
     if len(leads):
         notes.append('positions lead the torque by '
