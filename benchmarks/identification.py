@@ -19,9 +19,9 @@ What identification costs, as ratios to the bare regressor in the same run.
 
 Processor time a sample, over all threads: the regressor alone, the fit of prepared samples, and
 the whole of `identify` from a recording in memory. Wall time and peak memory of `identify` on an
-NPZ of twice as many samples, in a process of its own; wall time of reading the same as CSV and as a
-bag; and Pinocchio's loop over the regressor, in Python and, where a compiler and the headers of
-Eigen are given (`--eigen`, the folder that holds `Eigen/`), in C++ on one thread.
+NPZ of as many samples and of twice as many, in a process of its own; wall time of reading the same
+as CSV and as a bag; and Pinocchio's loop over the regressor, in Python and, where a compiler and
+the headers of Eigen are given (`--eigen`, the folder that holds `Eigen/`), in C++ on one thread.
 """
 
 from __future__ import annotations

@@ -134,7 +134,8 @@ class CsvColumns:
         or finds the line and the words for what is wrong.
         """
         try:
-            from pyarrow import ArrowException, csv as arrow, float64
+            from pyarrow import ArrowException, float64
+            import pyarrow.csv as arrow
         except ImportError:
             return None
         if self._delimiter == ' ':

@@ -175,7 +175,7 @@ class Packing:
         return samples.q[rows], samples.v[rows], samples.a[rows]
 
     def _extra(self, rows: slice) -> Array:
-        """Return the columns of balancers, rotors and friction, each of its own element, (N, e)."""
+        """Return the columns of balancers, rotors and friction of each element, (N, e)."""
         structure = self.base.structure
         q, v, a = self._motion(rows)
         drive = structure.element_columns(q, v, a, *(
