@@ -55,6 +55,7 @@ house:
 benchmarks: $(STAMP)
 	$(VENV)/bin/python benchmarks/regressor.py
 	$(VENV)/bin/python benchmarks/regression.py
+	$(VENV)/bin/python benchmarks/identification.py
 	$(VENV)/bin/python benchmarks/recording.py
 	$(VENV)/bin/python benchmarks/excitation.py
 	$(VENV)/bin/python benchmarks/search_and_online.py

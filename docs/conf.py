@@ -18,16 +18,18 @@ import sys
 
 sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parent)]
 
-from robot_identification import __version__  # noqa: E402, I100, I201
+from robot_identification import __version__  # noqa: E402
 
 project = 'robot_identification'
-author = copyright = 'The robot_identification authors'
+author = 'The robot_identification authors'
+project_copyright = author
 version = release = __version__
 extensions = ['myst_parser', 'sphinx.ext.autodoc', 'sphinx.ext.napoleon', 'sphinx.ext.mathjax',
               'command_reference']
 smartquotes = False    # options are written with two hyphens
 exclude_patterns = ['studies.json']
-suppress_warnings = ['toc.multiple_toc_parents']    # the last list of index.md takes what others lack
+# the last list of index.md takes what the others lack
+suppress_warnings = ['toc.multiple_toc_parents']
 
 myst_enable_extensions = ['dollarmath', 'colon_fence']
 myst_heading_anchors = 3
