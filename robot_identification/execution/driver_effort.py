@@ -72,7 +72,7 @@ def check_driver(arm: Arm, description: str) -> str:
         if said and declared and said != declared:
             raise ExecutionError(
                 'effort_meaning', f"the driver '{plugin}' is told to publish a {said} as effort "
-                f"({name}: {given[name]}), the robot YAML says {declared}, so the limits would "
+                f'({name}: {given[name]}), the robot YAML says {declared}, so the limits would '
                 f'not stop the arm: set `effort.quantity: {said}` (and the gains of the drives), '
                 f'or change the argument of the driver')
         return said

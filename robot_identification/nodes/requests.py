@@ -103,4 +103,3 @@ def answered(node: Any, callback: Callable[[Any, Any], Any]) -> Callable[[Any, A
         response.success = False
         return response
     return serve
-
