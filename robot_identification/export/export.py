@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,6 +42,7 @@ from robot_identification.export.sdf import SdfTarget
 from robot_identification.export.target import (
     Exported,
     ExportOptions,
+    Loss,
     Source,
     Target,
 )
@@ -96,10 +97,8 @@ def export_model(model: IdentifiedModel, target: str,
     exported = TARGETS[target].export(source)
     if options.strict and exported.losses:
         raise ExportError(
-            f"'{target}' does not carry all of the model: "
-            + '; '.join(str(loss) for loss in exported.losses)
-            + '. Without --strict it is exported with these errors; c, python, json and mat carry '
-              'more.')
+            f"'{target}' does not carry all of the model: {_worst(exported.losses)}. Without "
+            f'--strict it is exported with these errors; json carries everything')
     return exported
 
 
@@ -144,6 +143,16 @@ def save_export(exported: Exported, output: str | Path,
         with written_whole(path) as temporary:
             temporary.write_bytes(data)
     return tuple(paths)
+
+
+def _worst(losses: Sequence[Loss]) -> str:
+    """Return each thing that is lost once, at the joint where it weighs most."""
+    worst: dict[str, Loss] = {}
+    for loss in losses:
+        if loss.what not in worst or loss.relative > worst[loss.what].relative:
+            worst[loss.what] = loss
+    return '; '.join(f'{loss} ({sum(other.what == what for other in losses)} joints, this one '
+                     f'most)' for what, loss in worst.items())
 
 
 def _into(arm: Arm, urdf: str) -> Arm:
