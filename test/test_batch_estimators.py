@@ -316,3 +316,14 @@ def test_settings_are_checked():
                            ('huber', {'threshold': 0}), ('wls', {'colour': 'red'})):
         with pytest.raises(ConfigurationError):
             get_estimator(name, **settings)
+
+
+@pytest.mark.parametrize(('name', 'friction', 'words'), [
+    ('wls', 'coulomb_viscous', ''), ('wls', 'bompos', 'fit almost alike'),
+    ('huber', 'atan', 'for known')])
+def test_intervals_that_do_not_hold_are_said_to(name, friction, words):
+    arm = two_link()
+    data, *_ = friction_samples(arm, friction, seconds=6.0)
+    doubt = fit_samples(arm, [data], FitOptions(get_estimator(name), friction)
+                        ).estimate.interval_doubt
+    assert words in doubt and bool(words) == bool(doubt)

@@ -57,9 +57,9 @@ Overall = Annotated[float, typer.Option(
 Joint = Annotated[float, typer.Option(
     help='Largest relative torque error of a joint that passes.')]
 Cutoff = Annotated[float | None, typer.Option(
-    help='Of the position filter [Hz]; chosen from the data when not given.')]
+    help='Cut-off of the position filter [Hz]; chosen from the data when not given.')]
 Decimation = Annotated[float | None, typer.Option(
-    help='Of the parallel decimation [Hz]; chosen from the data when not given.')]
+    help='Cut-off of the parallel decimation [Hz]; chosen from the data when not given.')]
 Method = Annotated[str, typer.Option(
     help='How velocities are made: butterworth, smoothing, fourier or spectral.')]
 Harmonics = Annotated[int | None, typer.Option(
@@ -71,7 +71,7 @@ Passes = Annotated[int | None, typer.Option(
     '--smoothing-passes', help='Passes of the method smoothing (five-point cubic); from the '
     'cut-off when not given.')]
 Period = Annotated[float | None, typer.Option(
-    help='Of the motion [s]; found in the data when not given.')]
+    help='Period of the motion [s]; found in the data when not given.')]
 
 
 def identify(
@@ -147,10 +147,10 @@ def identify(
 
 def validate(
     model: Annotated[Path, typer.Argument(metavar='MODEL', help='Model file.')],
-    recording: Annotated[Path, typer.Argument(
-        metavar='RECORDING', help='CSV, NPZ, MAT, Parquet or rosbag.')],
+    recordings: Annotated[list[Path], typer.Argument(
+        metavar='RECORDING...', help='Recordings; the verdict is over all.')],
     csv: Annotated[Path | None, typer.Option(
-        help="Write t and tau_hat_<joint> at the recording's stamps.")] = None,
+        help='Write t and tau_hat_<joint> at the stamps of the one recording.')] = None,
     window: Window = None,
     overall: Overall = Thresholds.overall,
     joint: Joint = Thresholds.joint,
@@ -164,11 +164,13 @@ def validate(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Predict the torques of a recording; exit code 1 when the errors exceed the thresholds."""
+    """Predict the torques of recordings; exit code 1 when the errors exceed the thresholds."""
     thresholds = Thresholds(overall, joint)
-    check_outputs([(csv, PREDICTION_CSV)], (model, recording), force=force)
+    check_outputs([(csv, PREDICTION_CSV)], (model, *recordings), force=force)
+    if csv is not None and len(recordings) > 1:
+        raise ConfigurationError('--csv is of one recording; give one at a time')
     identified = load_model(model)
-    measured = read_told(recording, identified.arm, window)
+    measured = [read_told(path, identified.arm, window) for path in recordings]
     validation = run_validation(
         identified, measured, thresholds=thresholds,
         processing=_processing(cutoff, decimation_cutoff, method, period, harmonics, basis,

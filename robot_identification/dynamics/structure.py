@@ -253,8 +253,15 @@ class ModelStructure:
     def friction_columns(self, q: Array | None, v: Array, load: Array | None = None,
                          states: Array | None = None) -> Array:
         """Return the friction columns of each joint and drive at its own speed, (N, m, k)."""
-        speed, loads = v @ self.arm.transmission.T, element_loads(self.arm, load)
         place = None if q is None else q @ self.arm.transmission.T
+        return self.element_friction(place, v @ self.arm.transmission.T, load, states)
+
+    def element_friction(self, place: Array | None, speed: Array, load: Array | None = None,
+                         states: Array | None = None) -> Array:
+        """Return these columns at places and speeds of the elements, (N, m) each."""
+        if self.friction.of_speed and not self.friction.shape:    # all elements at once
+            return self.friction.columns(speed, None, None, place) * self.active
+        loads = element_loads(self.arm, load)
         columns = np.stack([
             self.friction.columns(speed[:, e], shape, loads[e],
                                   None if place is None else place[:, e],

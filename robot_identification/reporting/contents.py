@@ -176,6 +176,7 @@ def _estimate(result: IdentificationResult) -> dict[str, Any]:
     estimate, arm = result.estimate, result.arm
     return {
         'estimator': estimate.estimator, 'status': estimate.status, 'message': estimate.message,
+        'interval_doubt': estimate.interval_doubt,
         'iterations': estimate.iterations, 'rank': estimate.rank, 'count': estimate.base.rank,
         'condition_number': estimate.condition_number, 'unexcited': estimate.unexcited,
         **{name: _by_joint(arm, getattr(estimate, name)) for name in (

@@ -66,6 +66,7 @@ class FrictionModel:
         self.needs_position = any(term.needs_position for term in self.terms)
         self.has_state = any(term.has_state for term in self.terms)
         self.abrupt = any(term.abrupt for term in self.terms)
+        self.ambiguous = any(term.ambiguous for term in self.terms)
         self.places = _slices([len(term.parameters) for term in self.terms])
         self.shape_places = _slices([len(term.shape) for term in self.terms])
 
