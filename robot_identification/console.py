@@ -38,12 +38,18 @@ Force = Annotated[bool, typer.Option(
     '--force', help='Replace existing files of another kind; an input never is.')]
 
 
-def read_told(path: Path, arm: Arm, window: tuple[int, int] | None = None) -> Recording:
+def read_told(path: Path, arm: Arm, window: tuple[int, int] | None = None,
+              topic: str | None = None) -> Recording:
     """Load a recording, and say on stderr what its reader remarked."""
-    recording = load_recording(path, arm, window)
+    recording = load_recording(path, arm, window, topic)
     for remark in recording.remarks:
-        err.print(f'note: {remark}', style='yellow', markup=False, soft_wrap=True)
+        note(remark)
     return recording
+
+
+def note(remark: str) -> None:
+    """Say on stderr what a user should know."""
+    err.print(f'note: {remark}', style='yellow', markup=False, soft_wrap=True)
 
 
 @contextmanager

@@ -21,7 +21,13 @@ import pytest
 from robot_identification.arm import robot_files
 from robot_identification.cli import app
 from robot_identification.files import shared_folder
-from robot_identification.nodes.launch_arguments import all_arguments, FAMILIES, FAMILY, PARTS
+from robot_identification.nodes.launch_arguments import (
+    all_arguments,
+    FAMILIES,
+    FAMILY,
+    generic_arguments,
+    PARTS,
+)
 from typer.main import get_command
 from typer.testing import CliRunner
 
@@ -39,6 +45,8 @@ def declared(launch_file):
     name = launch_file.removesuffix('.launch.py')
     if name == 'identify':
         return set(all_arguments())
+    if name == 'generic':
+        return {argument['name'] for argument in generic_arguments()}
     if name in PARTS:
         return set(PARTS[name])
     return {*FAMILY, *FAMILIES[name].arguments, FAMILIES[name].choice}

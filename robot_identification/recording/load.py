@@ -29,7 +29,8 @@ READERS: dict[str, Callable[[Path, Arm | None], Recording]] = {'.csv': read_csv,
 
 
 def load_recording(path: str | Path, arm: Arm | None = None,
-                   window: tuple[int, int] | None = None) -> Recording:
+                   window: tuple[int, int] | None = None,
+                   topic: str | None = None) -> Recording:
     """
     Read a recording.
 
@@ -41,6 +42,8 @@ def load_recording(path: str | Path, arm: Arm | None = None,
         Its joints are selected, in its order, and its robot YAML names the signals.
     window
         First and last (exclusive) sample to keep.
+    topic
+        Of the joint states, in a bag with several.
 
     Raises
     ------
@@ -51,7 +54,12 @@ def load_recording(path: str | Path, arm: Arm | None = None,
     path = Path(path)
     if not path.exists():
         raise RecordingError(f"there is no recording '{path}'")
-    reader = read_bag if path.is_dir() or is_bag(path) else READERS.get(path.suffix.lower())
+    reader = READERS.get(path.suffix.lower())
+    if path.is_dir() or is_bag(path):
+        recording = read_bag(path, arm, topic)
+        return recording if window is None else recording.window(*window)
+    if topic is not None:
+        raise RecordingError(f"the recording '{path}' is no bag, it has no topic '{topic}'")
     if reader is None:
         raise RecordingError(f"the recording '{path}' is of no known kind; there is: "
                              f"{', '.join(sorted(READERS))}, and bags of rosbag2")

@@ -46,7 +46,8 @@ def read_bag(path: str | Path, arm: Arm | None = None, topic: str | None = None,
         Its joints are read, in its order; other joints are ignored, as are the messages of other
         publishers.
     topic
-        With the joint states; `/joint_states`, else the only one, when not given.
+        With the joint states. When not given: the only one with the arm's joints, that of the
+        arm's driver, `/joint_states`, or the one with far more messages than the others.
     stamps
         'header', those of the sender, or 'received', those of the recorder.
 
@@ -66,7 +67,7 @@ def read_bag(path: str | Path, arm: Arm | None = None, topic: str | None = None,
         raise UnknownNameError('kind of stamps', stamps, STAMPS)
     bag = Bag(path)
     place = f"the recording '{path}'"
-    chosen = _topic(bag, topic, place)
+    chosen = topic_of(bag, topic, arm)
     groups = joint_states(bag, chosen)
     if not groups:
         raise RecordingError(f"{place} has no message on '{chosen}'; was the recorder started "
@@ -87,9 +88,12 @@ def read_bag(path: str | Path, arm: Arm | None = None, topic: str | None = None,
 
     if states.position is None:
         raise RecordingError(f"{place}: the messages on '{chosen}' have no positions")
+    remarks = bag.remarks(chosen, sum(map(len, groups)))
+    others = sorted(name for name, kind in bag.topics().items() if kind == TYPE and name != chosen)
+    if others and topic is None:
+        remarks += (f"joint states are also on {', '.join(others)}; those on {chosen} were read",)
     return Recording((times - times[0]) / 1e9, states.position[:, columns], pick(states.effort),
-                     v=pick(states.velocity), joint_names=names, name=str(path),
-                     remarks=bag.remarks(chosen, sum(map(len, groups))))
+                     v=pick(states.velocity), joint_names=names, name=str(path), remarks=remarks)
 
 
 def joint_states(bag: Bag, topic: str) -> list[JointStates]:
@@ -129,8 +133,28 @@ def joint_states(bag: Bag, topic: str) -> list[JointStates]:
     return [JointStates.joined(group) for group in parts.values()]
 
 
-def _topic(bag: Bag, topic: str | None, place: str) -> str:
-    types = bag.topics()
+def topic_of(bag: Bag, topic: str | None = None, arm: Arm | None = None) -> str:
+    """
+    Return the topic with the joint states of an arm.
+
+    Parameters
+    ----------
+    bag
+        The bag.
+    topic
+        What was asked for.
+    arm
+        Whose joints; any when None.
+
+    Raises
+    ------
+    RecordingError
+        There is none, or several of which none stands out.
+    UnknownNameError
+        That one is not there.
+
+    """
+    types, place = bag.topics(), f"the recording '{bag.path}'"
     known = sorted(name for name, kind in types.items() if kind == TYPE)
     if topic is not None:
         if topic not in known:
@@ -139,12 +163,31 @@ def _topic(bag: Bag, topic: str | None, place: str) -> str:
     if not known:
         raise RecordingError(f'{place} has no topic of type {TYPE}; it has: '
                              f"{', '.join(sorted(types)) or 'none'}")
-    if STANDARD in known:
-        return STANDARD
     if len(known) > 1:
-        raise RecordingError(f"{place} has joint states on {', '.join(known)}; choose one with "
-                             f'read_bag(..., topic=...)')
+        return _outstanding(bag, known, arm, place)
     return known[0]
+
+
+def _outstanding(bag: Bag, known: list[str], arm: Arm | None, place: str) -> str:
+    """Choose among several topics: a driver's, or by how much of the arm they carry."""
+    names = set() if arm is None else set(arm.published_names)
+    driver = None if arm is None else arm.driver
+    if arm is not None and driver is not None:
+        own = '/' + driver.joint_states.replace('{tf_prefix}', arm.tf_prefix).lstrip('/')
+        fitting = [name for name in known if name.endswith(own)]
+        if len(fitting) == 1 and own != STANDARD:
+            return fitting[0]
+    counts = {name: sum(len(group) for group in joint_states(bag, name)
+                        if names <= set(group.names) and group.effort is not None)
+              for name in known}
+    best = max(counts, key=lambda name: counts[name])
+    others = [count for name, count in counts.items() if name != best]
+    if counts[best] > 1.5 * max(others):
+        return best
+    if STANDARD in known and (counts[STANDARD] or not any(counts.values())):
+        return STANDARD
+    raise RecordingError(f"{place} has joint states on {', '.join(known)}; choose one with "
+                         f'--topic, or read_bag(..., topic=...)')
 
 
 def _of_arm(groups: Sequence[JointStates], arm: Arm | None, place: str,
