@@ -5,7 +5,7 @@ VENV := .venv
 STAMP := $(VENV)/installed
 ROS_STAMP := $(VENV)/ros_installed
 
-.PHONY: demo ros ros-demo ros-test test portable-test fuzz lint house benchmarks clean
+.PHONY: demo ros ros-demo ros-test test portable-test fuzz lint docs house benchmarks clean
 
 demo: $(STAMP)
 	$(VENV)/bin/robot-identification demo -o results/demo
@@ -44,12 +44,18 @@ lint: $(STAMP)
 	$(VENV)/bin/pydocstyle
 	$(VENV)/bin/mypy
 
+# the documentation site, in build/docs; a warning, and a link that leads nowhere, is an error
+docs: $(STAMP)
+	$(VENV)/bin/python -m pip install --quiet --editable '.[docs]'
+	$(VENV)/bin/python -m sphinx --fail-on-warning --keep-going --quiet docs build/docs
+
 house:
 	@$(PYTHON) test/house.py
 
 benchmarks: $(STAMP)
 	$(VENV)/bin/python benchmarks/regressor.py
 	$(VENV)/bin/python benchmarks/regression.py
+	$(VENV)/bin/python benchmarks/identification.py
 	$(VENV)/bin/python benchmarks/recording.py
 	$(VENV)/bin/python benchmarks/excitation.py
 	$(VENV)/bin/python benchmarks/search_and_online.py

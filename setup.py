@@ -15,26 +15,38 @@
 
 from glob import glob
 from pathlib import Path
+import re
 
 from setuptools import find_packages, setup
 
 PACKAGE = 'robot_identification'
-NODES = ('excitation', 'external_torque', 'feedforward', 'identification',
-         'online_identification', 'recorder', 'simulated_robot', 'validation')
 SHARE = f'share/{PACKAGE}'
+HOME = 'https://robot-identification.org'    # as in package.xml
+README = Path(__file__).with_name('README.md').read_text(encoding='utf-8')
+# on the page of a package index, what lies beside README.md is on the documentation site
+README = re.sub(r'\]\(docs/images/([\w.]+)\)', rf']({HOME}/_images/\1)', README)
+README = re.sub(r'\]\((?:docs/)?(\w+)\.(?:md|rst)\)',
+                lambda link: f']({HOME}/{link[1].lower()}.html)', README)
 
 setup(
     name=PACKAGE,
     version='0.1.0',
     description='From a URDF to a validated dynamic model of a serial arm',
-    long_description=Path(__file__).with_name('README.md').read_text(encoding='utf-8'),
+    long_description=README,
     long_description_content_type='text/markdown',
     author='The robot_identification authors',
+    author_email='maintainers@robot-identification.org',
+    url=HOME,
+    project_urls={'Documentation': HOME, 'Changelog': f'{HOME}/changelog.html'},
     keywords='robotics dynamics identification URDF ROS Pinocchio friction',
     classifiers=[
+        'Development Status :: 4 - Beta', 'Environment :: Console',
         'Intended Audience :: Science/Research', 'Intended Audience :: Developers',
-        'Operating System :: POSIX :: Linux', 'Programming Language :: Python :: 3',
-        'Topic :: Scientific/Engineering'],
+        'Intended Audience :: Manufacturing', 'Operating System :: POSIX :: Linux',
+        *(f'Programming Language :: Python :: 3{minor}'
+          for minor in ('', '.10', '.11', '.12', '.13')),
+        'Topic :: Scientific/Engineering', 'Topic :: Scientific/Engineering :: Physics',
+        'Typing :: Typed'],
     license='Apache-2.0',
     license_files=['LICENSE'],
     packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
@@ -45,6 +57,8 @@ setup(
         (f'{SHARE}/config', glob('config/*')),
         (f'{SHARE}/urdf', glob('urdf/*')),
         (f'{SHARE}/launch', glob('launch/*')),
+        # nodes are for `ros2 run` and launch, which look here; their names are too common for PATH
+        (f'lib/{PACKAGE}', glob('scripts/*')),
     ],
     zip_safe=False,
     python_requires='>=3.10',
@@ -56,6 +70,7 @@ setup(
     ],
     extras_require={
         'bags': ['mcap>=1.1'],
+        'logs': ['pandas>=2', 'pyarrow>=14'],
         'test': ['pytest>=7', 'hypothesis>=6', 'cma>=3', 'mcap>=1.1', 'rosbags>=0.10'],
         'develop': ['pytest>=7', 'pytest-xdist>=3', 'hypothesis>=6', 'cma>=3',
                     'mcap>=1.1', 'rosbags>=0.10', 'ruff>=0.6', 'mypy>=1.8', 'types-PyYAML',
@@ -63,8 +78,7 @@ setup(
                     'flake8-class-newline', 'flake8-comprehensions', 'flake8-deprecated',
                     'flake8-docstrings', 'flake8-import-order', 'flake8-quotes', 'pydocstyle'],
         'search': ['cma>=3'],
+        'docs': ['sphinx>=7', 'myst-parser>=3', 'furo'],
     },
-    entry_points={'console_scripts': [
-        f'robot-identification = {PACKAGE}.cli:main',
-        *(f'{node} = {PACKAGE}.nodes.start:{node}' for node in NODES)]},
+    entry_points={'console_scripts': [f'robot-identification = {PACKAGE}.cli:main']},
 )

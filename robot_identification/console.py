@@ -19,11 +19,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 import json
 from pathlib import Path
+import re
 from typing import Annotated, Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from robot_identification.arm import Arm
+from robot_identification.errors import ConfigurationError
 from robot_identification.recording import load_recording, Recording
 from robot_identification.reporting import plain
 import typer
@@ -38,10 +40,33 @@ Force = Annotated[bool, typer.Option(
     '--force', help='Replace existing files of another kind; an input never is.')]
 
 
-def read_told(path: Path, arm: Arm, window: tuple[int, int] | None = None,
+def read_told(path: Path, arm: Arm, window: tuple[str, str] | None = None,
               topic: str | None = None) -> Recording:
-    """Load a recording, and say on stderr what its reader remarked."""
-    recording = load_recording(path, arm, window, topic)
+    """
+    Load a recording, and say on stderr what its reader remarked.
+
+    Parameters
+    ----------
+    path, arm
+        As for `load_recording`.
+    window
+        What to keep: seconds from the first stamp, as 2s 10s or 2.0 10.0; whole numbers are
+        numbers of samples.
+    topic
+        Of the joint states, in bags with several.
+
+    Raises
+    ------
+    ConfigurationError
+        The window is neither.
+
+    """
+    seconds = None if window is None else _seconds(window)
+    recording = load_recording(path, arm, topic=topic)
+    if seconds is not None:
+        recording = recording.between(*seconds)
+    elif window is not None:
+        recording = recording.window(int(window[0]), int(window[1]))
     for remark in recording.remarks:
         note(remark)
     return recording
@@ -50,6 +75,19 @@ def read_told(path: Path, arm: Arm, window: tuple[int, int] | None = None,
 def note(remark: str) -> None:
     """Say on stderr what a user should know."""
     err.print(f'note: {remark}', style='yellow', markup=False, soft_wrap=True)
+
+
+def _seconds(window: tuple[str, str]) -> tuple[float, float] | None:
+    """Return a window in seconds, None where it is one of samples."""
+    if all(re.fullmatch(r'-?\d+', end.strip()) for end in window):
+        return None
+    try:
+        first, last = (float(end.strip().removesuffix('s')) for end in window)
+    except ValueError as error:
+        raise ConfigurationError(
+            f"--window '{' '.join(window)}' must be two times from the first stamp, as 2s 10s or "
+            '2.0 10.0, or two whole numbers of samples') from error
+    return first, last
 
 
 @contextmanager

@@ -132,6 +132,7 @@ def check_output_folder(folder: Path, names: Iterable[str], mark: str,
         As `check_outputs`.
 
     """
+    _check_name(folder)
     if folder.exists() and not folder.is_dir():
         raise ConfigurationError(f"'{folder}' is a file; name a directory for the results")
     anything = FileKind('a result', '')
@@ -261,8 +262,7 @@ def check_writable(path: str | Path) -> None:
 
     """
     target = Path(path)
-    if '\0' in str(path):
-        raise ConfigurationError(f'{str(path)!r} is not a path')
+    _check_name(target)
     if target.is_dir():
         raise ConfigurationError(f"'{target}' is a folder; name a file")
     if target.exists() and not target.is_file():
@@ -274,6 +274,16 @@ def check_writable(path: str | Path) -> None:
         raise ConfigurationError(f"'{target}' cannot be written: '{folder}' is not a folder")
     if not os.access(folder, os.W_OK):
         raise ConfigurationError(f"'{target}' cannot be written: no permission in '{folder}'")
+
+
+def _check_name(path: Path) -> None:
+    """Refuse what the system cannot even look for."""
+    try:
+        path.exists()
+    except OSError as error:
+        raise ConfigurationError(f"'{path}' cannot be written: {error.strerror}") from error
+    if '\0' in str(path):
+        raise ConfigurationError(f'{str(path)!r} is not a path')
 
 
 @contextmanager

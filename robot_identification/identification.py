@@ -31,6 +31,7 @@ from robot_identification.errors import (
     ConfigurationError,
     EstimationError,
     MissingDependencyError,
+    SignalError,
 )
 from robot_identification.estimation import (
     AUTO,
@@ -47,8 +48,14 @@ from robot_identification.estimation import (
     get_estimator,
 )
 from robot_identification.estimation.block_covariance import widened
+from robot_identification.estimation.consistent import knowing
 from robot_identification.estimation.payload import payload_covariance
 from robot_identification.estimation.tilt import estimate_tilt, stand, Tilt
+from robot_identification.observer.uncertainty import (
+    to_rows,
+    uncertain_directions,
+    UNCERTAINTY,
+)
 from robot_identification.recording import load_recording, Recording
 from robot_identification.signals import check_effort, EffortCheck, judged, process, Samples
 from robot_identification.validation import (
@@ -64,8 +71,11 @@ from robot_identification.validation import (
     Verdict,
     whole_motion_error,
 )
+from robot_identification.validation.held_out import SHORTEST
 
 Progress = Callable[[str, float], None]
+LONG_ENOUGH = SHORTEST + 0.1
+"""A run between rests is judged alone where it is as long [s], the largest delays taken out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,7 +247,9 @@ def identify(
                                backend, tell)
     fit = fit_samples(arm, samples, options, backend=backend,
                       progress=lambda part: tell('reducing the regressor', part))
-    fit = replace(fit, estimate=widened(fit.estimate, fit.regression))
+    estimate = widened(fit.estimate, fit.regression)
+    if estimate is not fit.estimate:
+        fit = replace(fit, estimate=estimate, consistent=knowing(fit.consistent, estimate))
     model = fit.model(_information(fitted, samples, fit.estimate, fit.consistent))
     predictions, findings = [], list(look_at_fit(model, fit, fitted, effort))
     for number, recording in enumerate(others):
@@ -279,7 +291,7 @@ class Validation:
     verdict
         Pass or fail.
     t, torque
-        Predicted torques at the recording's stamps, (M,) [s] and (M, n) [N m or N].
+        Predicted torques at the stamps of the (first) recording, (M,) [s] and (M, n) [N m or N].
 
     """
 
@@ -290,20 +302,20 @@ class Validation:
 
 def validate(
     model: IdentifiedModel,
-    recording: Recording | str | Path,
+    recording: Recording | str | Path | Sequence[Recording | str | Path],
     *,
     thresholds: Thresholds | None = None,
     processing: Mapping[str, Any] | None = None,
 ) -> Validation:
     """
-    Predict the torques of a recording and judge the errors.
+    Predict the torques of recordings and judge the errors.
 
     Parameters
     ----------
     model
         The identified model.
     recording
-        A recording of the model's arm, or its path.
+        A recording of the model's arm, or its path; or several, over which the verdict is one.
     thresholds
         What the model must reach.
     processing
@@ -315,19 +327,25 @@ def validate(
         The recording cannot be used; the text says what to do.
 
     """
-    recording = _load(model.arm, recording)
-    whole = _whole(model, recording, processing or {})
-    samples = judged(whole)
+    given = [recording] if isinstance(recording, Recording | str | Path) else list(recording)
+    if not given:
+        raise EstimationError('no recording to validate on')
     training = [Trace.from_coarse(trace) for trace in model.information.get('training_motion', [])]
-    held_out = evaluate(model, samples, name=recording.name,
-                        repeated=_repeated(model.arm, samples, training))
-    t, torque = predict(model, recording, whole)
-    held_out = replace(held_out, whole_relative_error=whole_motion_error(
-        recording.t, recording.joint_torque(model.arm), t, torque))
-    verdict = judge([held_out], thresholds or Thresholds(), rated_torque=model.arm.limits.torque,
-                    findings=(*look_at_held_out(model, recording, samples),
-                              *look_at_model(model)))
-    return Validation(verdict, t, torque)
+    predictions, traces, findings = [], [], []
+    for measured in (_load(model.arm, each) for each in given):
+        whole = _whole(model, measured, processing or {})
+        samples = judged(whole, LONG_ENOUGH)
+        held_out = evaluate(model, samples, name=measured.name,
+                            repeated=_repeated(model.arm, samples, training))
+        t, torque = predict(model, measured, whole)
+        predictions.append(replace(held_out, whole_relative_error=whole_motion_error(
+            measured.t, measured.joint_torque(model.arm), t, torque)))
+        traces.append((t, torque))
+        findings += look_at_held_out(model, measured, samples)
+    verdict = judge(predictions, thresholds or Thresholds(),
+                    rated_torque=model.arm.limits.torque,
+                    findings=(*findings, *look_at_model(model)))
+    return Validation(verdict, *traces[0])
 
 
 def _load(arm: Arm, recording: Recording | str | Path) -> Recording:
@@ -336,7 +354,7 @@ def _load(arm: Arm, recording: Recording | str | Path) -> Recording:
 
 def _validate(model: IdentifiedModel, fit: Fit, recording: Recording,
               processing: Mapping[str, Any]) -> tuple[HeldOut, tuple[Finding, ...]]:
-    samples = process(recording, model.arm, still_joints=True, **processing)
+    samples = _held_out_samples(model, recording, processing)
     by_load = get_friction(model.friction).needs_load    # the free estimate knows no load
     held_out = evaluate(model, samples, name=recording.name,
                         free=None if by_load else _free_model(model, fit.estimate),
@@ -347,6 +365,20 @@ def _validate(model: IdentifiedModel, fit: Fit, recording: Recording,
         held_out = replace(held_out, whole_relative_error=whole_motion_error(
             recording.t, recording.joint_torque(model.arm), t, torque))
     return held_out, look_at_held_out(model, recording, samples, fit.estimate.base)
+
+
+def _held_out_samples(model: IdentifiedModel, recording: Recording,
+                      processing: Mapping[str, Any]) -> Samples:
+    """Return what is judged: moving runs, or, where these are short, with the rests between."""
+    try:
+        samples = process(recording, model.arm, still_joints=True, **processing)
+        if processing.get('average') or any(
+                run.stop - run.start > LONG_ENOUGH * samples.rate for run in samples.segments):
+            return samples
+    except SignalError:
+        if processing.get('average'):
+            raise
+    return judged(_whole(model, recording, processing), LONG_ENOUGH)
 
 
 def _whole(model: IdentifiedModel, recording: Recording,
@@ -398,6 +430,9 @@ def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds,
     notes.append(f'physical consistency costs {cost:.1%} more residual than the free estimate')
     if estimate.status == 'not_converged':
         notes.append(estimate.message)
+    if estimate.interval_doubt:
+        notes.append('intervals of the base parameters hold less often than they state: '
+                     + estimate.interval_doubt)
     leads = fit.delay.implausible(max(1 / part.rate for part in fit.regression.samples))
     if len(leads):
         notes.append('positions lead the torque by '
@@ -431,6 +466,8 @@ def _information(recordings: Sequence[Recording], samples: Sequence[Samples], es
         'payload_covariance': [[float(x) for x in row] for row in payload_covariance(
             consistent.structure, consistent.covariance,
             *(np.concatenate([getattr(part, name) for part in samples]) for name in 'qva'))],
+        UNCERTAINTY: to_rows(uncertain_directions(
+            consistent.structure, consistent.covariance)),
         'smallest_pseudo_inertia_eigenvalue': {
             joint: float(value)
             for joint, value in zip(consistent.structure.arm.joint_names, consistent.certificate)},

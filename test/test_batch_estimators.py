@@ -180,6 +180,26 @@ def test_huber_shrugs_off_collisions():
     assert huber < wls / 4
 
 
+def test_huber_finds_isolated_spikes_before_the_decimation_smears_them():
+    """One sample in two hundred is 200 deviations off; a row is made of some eighty samples."""
+    arm = two_link()
+    data, _, standard, *_ = friction_samples(arm, 'coulomb_viscous', noise=0.05)
+    clean = dataclasses.replace(data, decimation_cutoff=10.0)
+    tau, rng = np.array(clean.tau), np.random.default_rng(0)
+    for j in range(arm.n):
+        tau[rng.choice(len(tau), len(tau) // 200, replace=False), j] += 10.0
+    spiky = dataclasses.replace(clean, tau=tau)
+    errors = {}
+    for name, samples in (('clean', clean), ('spiky', spiky)):
+        regression = build_regression(arm, [samples])
+        found = get_estimator('huber').fit(regression)
+        errors[name] = np.linalg.norm(found.values - regression.base.of(standard))
+        assert ('isolated spikes' in found.message) == (name == 'spiky')
+    wls = get_estimator('wls').fit(regression)
+    assert errors['spiky'] < 1.5 * errors['clean']
+    assert errors['spiky'] < np.linalg.norm(wls.values - regression.base.of(standard)) / 4
+
+
 def test_ridge_keeps_the_urdf_where_the_motion_says_nothing():
     arm = two_link()
     data, *_ = friction_samples(arm, 'coulomb_viscous')
@@ -296,3 +316,14 @@ def test_settings_are_checked():
                            ('huber', {'threshold': 0}), ('wls', {'colour': 'red'})):
         with pytest.raises(ConfigurationError):
             get_estimator(name, **settings)
+
+
+@pytest.mark.parametrize(('name', 'friction', 'words'), [
+    ('wls', 'coulomb_viscous', ''), ('wls', 'bompos', 'fit almost alike'),
+    ('huber', 'atan', 'for known')])
+def test_intervals_that_do_not_hold_are_said_to(name, friction, words):
+    arm = two_link()
+    data, *_ = friction_samples(arm, friction, seconds=6.0)
+    doubt = fit_samples(arm, [data], FitOptions(get_estimator(name), friction)
+                        ).estimate.interval_doubt
+    assert words in doubt and bool(words) == bool(doubt)

@@ -24,6 +24,7 @@ import pytest
 from robot_identification.arm import arm_from_mapping, load_arm
 from robot_identification.dynamics import from_pseudo_inertia, pseudo_inertia, smallest_eigenvalues
 from robot_identification.estimation import fit_consistent, get_estimator
+from robot_identification.estimation.consistent import knowing
 from robot_identification.estimation.prior import _scales, link_transform, Prior
 from robot_identification.regression import build_regression
 from simulation_arms import example
@@ -128,3 +129,14 @@ def test_torques_without_noise_are_no_obstacle(robot):
     assert np.all(consistent.residual_rms < 1e-6 * level)
     assert np.all(consistent.certificate > 0)
     assert np.all(np.isfinite(consistent.covariance))
+
+
+def test_a_wider_free_estimate_widens_the_consistent_one():
+    _, estimate, consistent = fitted(chain(), count=400, noise=2.0)
+    same = knowing(consistent, estimate)
+    assert np.allclose(same.covariance, consistent.covariance, rtol=1e-3, atol=1e-9)
+    wide = knowing(consistent, dataclasses.replace(estimate, covariance=9 * estimate.covariance))
+    before, after = (np.diag(x.covariance) for x in (consistent, wide))
+    assert np.all(after > before * (1 - 1e-6)) and np.any(after > 2 * before)
+    assert np.all(after < 9.001 * before)
+    assert np.all(wide.values == consistent.values)

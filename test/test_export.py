@@ -88,8 +88,7 @@ def test_compiled_code_is_the_model_on_ten_thousand_states(tmp_path):
 
 
 @pytest.mark.parametrize('friction', [
-    *(name for name in FRICTION_MODELS if name != 'load_dependent_literal'),
-    'coulomb_viscous_asymmetric'])
+    *FRICTION_MODELS, 'coulomb_viscous_asymmetric', 'coulomb + position + load + offset'])
 def test_every_friction_model_has_an_exact_form(friction, tmp_path):
     model = exported_model(two_link(), friction)
     path, exported = export_to(model, 'python', tmp_path, strict=True)
@@ -99,8 +98,28 @@ def test_every_friction_model_has_an_exact_form(friction, tmp_path):
     tau = model.torque(q, v, a)
     assert relative(names['inverse_dynamics'](q, v, a), tau) < 1e-12
     load = names['rigid_body_torque'](q, v, a)
-    expected = model.friction_torque(v, load) @ model.arm.transmission
-    assert relative(names['friction'](v, load), expected) < 1e-12
+    expected = model.friction_torque(v, load, q) @ model.arm.transmission
+    place = (q,) if get_friction(friction).needs_position else ()
+    assert relative(names['friction'](*place, v, load), expected) < 1e-12
+
+
+@COMPILER
+@pytest.mark.parametrize('friction', ['coulomb + slip + offset', 'slip_asymmetric + load',
+                                      'viscous; elbow: slip + position + load'])
+def test_memory_counts_as_slipped_and_what_that_costs_is_said(friction, tmp_path):
+    model = exported_model(two_link(), friction)
+    path, exported = export_to(model, 'c', tmp_path)
+    assert all('which counts as slipped; error' in str(loss) for loss in exported.losses)
+    assert exported.losses[-1].joint == 'elbow'
+    q, v, a = states(2)
+    tau = model.torque(q, v, a, model.structure.slipped(v))
+    compiled = Compiled(path)
+    assert relative(compiled.call('inverse_dynamics', q, v, a, size=2), tau) < 1e-12
+    assert relative(compiled.call('forward_dynamics', q, v, tau, size=2), a) < 1e-9
+    path, _ = export_to(model, 'python', tmp_path)
+    assert relative(module(path)['inverse_dynamics'](q, v, a), tau) < 1e-12
+    with pytest.raises(ExportError, match='counts as slipped'):
+        export_model(model, 'c', ExportOptions(strict=True))
 
 
 @COMPILER
@@ -201,11 +220,11 @@ def test_dynamics_of_the_urdf_carry_the_fit_and_nothing_else_changes(tmp_path):
     exact = dataclasses.replace(model, friction_parameters=parameters)
     text = next(iter(export_model(exact, 'urdf').files.values()))
     for joint, (coulomb, viscous, _) in zip(model.arm.joint_names, parameters):
-        found = re.search(rf'<joint name="{joint}".*?<dynamics damping="(.*?)" friction="(.*?)"/>'
+        found = re.search(rf'<joint name="{joint}".*?<dynamics damping="(.*?)" friction="(.*?)">'
                           r'<!-- friction sgn\(v\)', text, re.DOTALL)
         np.testing.assert_allclose([float(x) for x in found.groups()], [viscous, coulomb],
                                    rtol=1e-9)
-    bare = re.compile(r'<inertial>.*?</inertial>|<dynamics[^>]*/>(<!-- friction sgn.*?-->)?',
+    bare = re.compile(r'<inertial>.*?</inertial>|<dynamics[^>]*/>|<dynamics.*?</dynamics>',
                       re.DOTALL)
     assert bare.sub('', text) == bare.sub('', model.arm.urdf)
     untouched = next(iter(export_model(exact, 'urdf', ExportOptions(friction=False))

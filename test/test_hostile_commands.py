@@ -86,7 +86,39 @@ REFUSED = (
     ('validate nan.yaml rec.csv', 'finite'),
     ('validate list.yaml rec.csv', 'must be a mapping'),
     ('report folder', 'there is no'),
-    ('report rec.csv', 'no directory'),
+    ('report rec.csv', 'not a folder'),
+    ('report strange', 'is not a page'),
+    ('ros demo -o strange', 'no earlier run|needs the Python module'),
+    ('export m.yaml --to json -o m.yaml', 'is a file'),
+    ('export m.yaml --to c -o rec.csv', 'is a file'),
+    ('init arm.urdf --joint-limits rb.yaml -o rb.yaml', 'exists|would be lost'),
+    ('payload m.yaml m.yaml', 'recording'),
+    ('payload rb.yaml rec.csv', 'not a model file'),
+    ('gains rb.yaml --mass -1 --unloaded rec.csv --loaded rec.csv', 'mass'),
+    ('gains rb.yaml --mass nan --unloaded rec.csv --loaded rec.csv', 'mass'),
+    ('excite rb.yaml -o x.yaml --period nan', 'period'),
+    ('excite rb.yaml -o x.yaml --period 1e9', 'period|samples'),
+    ('simulate rb.yaml e.yaml -o x.csv --periods 0', 'passed through 0 times'),
+    ('simulate rb.yaml e.yaml -o x.csv --periods -1', 'passed through -1 times'),
+    ('identify rb.yaml rec.csv --window 5 3 -o out', 'window|sample'),
+    ('identify rb.yaml rec.csv --cutoff nan -o out', 'cut-off|cutoff'),
+    ('identify rb.yaml rec.csv --cutoff -5 -o out', 'cut-off|cutoff'),
+    ('identify rb.yaml rec.csv --estimator nobody -o out', 'nobody'),
+    ('identify rb.yaml rec.csv --friction nobody -o out', 'nobody'),
+    ('identify rb.yaml rec.csv -o ' + 'a' * 300, 'long'),
+    ('validate m.yaml -- -x.csv', 'there is no recording'),
+    ('validate m.yaml recNUL.csv', 'null|NUL|not a path'),
+    ('validate mNUL.yaml rec.csv', 'null|NUL|not a path'),
+    ('validate m.yaml rec.csv --csv pNUL.csv', 'null|NUL|not a path'),
+    ('excite rbNUL.yaml -o x.yaml', 'null|NUL|not a path|no robot'),
+    ('excite rb.yaml -o xNUL.yaml', 'null|NUL|not a path'),
+    ('identify rb.yaml rec.csv -o outNUL', 'null|NUL|not a path'),
+    ('init armNUL.urdf', 'null|NUL|not a path'),
+    ('report outNUL', 'null|NUL|not a path'),
+    ('simulate rb.yaml eNUL.yaml -o x.csv', 'null|NUL|not a path'),
+    ('simulate rb.yaml e.yaml -o bagNUL', 'null|NUL|not a path'),
+    ('export mNUL.yaml --to json', 'null|NUL|not a path'),
+    ('payload m.yaml recNUL.csv', 'null|NUL|not a path'),
     ('simulate rb.yaml m.yaml -o x.csv', 'not an excitation'),
     ('simulate rb.yaml rec.csv -o x.csv', 'cannot be read|not an excitation'),
 )
@@ -110,10 +142,12 @@ def _write_bad(folder, good):
         'longer.csv': '\n'.join([*lines[:2], lines[2] + ',1', *lines[3:]]),
         'headless.csv': '\n'.join(lines[1:]), 'spaces.csv': csv.replace(',', ' '),
         'comma.csv': csv.replace(',', ';').replace('.', ','), 'text.mcap': csv, 'text.db3': csv,
+        'strange/report.html': 'mine', 'strange/excitation.yaml': 'mine',
         'nan.yaml': model.replace('rate: 10.0', 'rate: .nan'), 'list.yaml': model.replace(
             'information:', 'information: []\nx:')}
     (folder / 'folder').mkdir()
     (folder / 'results').mkdir()
+    (folder / 'strange').mkdir()
     (folder / 'folder.yaml').mkdir()
     for name, text in texts.items():
         (folder / name).write_text(text)
@@ -156,7 +190,7 @@ def _state(folder):
 def test_a_hostile_command_is_one_sentence(folder, words, sentence, monkeypatch, recwarn, capfd):
     monkeypatch.chdir(folder)
     before = _state(folder)
-    done = CliRunner().invoke(app, words.split())
+    done = CliRunner().invoke(app, [word.replace('NUL', '\0') for word in words.split()])
     error = done.exception
     if isinstance(error, SystemExit):    # usage: typer's own sentence
         assert done.exit_code == 2, done.output

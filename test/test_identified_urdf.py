@@ -11,11 +11,13 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The identified URDF: it carries the model, and differs in <inertial> elements only."""
+"""The identified URDF: it carries the model, and nothing else of it differs."""
 
 from __future__ import annotations
 
+import dataclasses
 import re
+from xml.etree import ElementTree
 
 from excitation_arms import chain, tree
 import numpy as np
@@ -28,6 +30,7 @@ from robot_identification.reporting import identified_urdf
 from simulation_arms import example, MIXED
 
 INERTIAL = re.compile(r'<inertial>.*?</inertial>|<inertial\s*/>', re.DOTALL)
+DYNAMICS = re.compile(r'<dynamics[^>]*/>|<dynamics.*?</dynamics>', re.DOTALL)
 ARMS = {
     'chain': chain, 'tree': tree, 'mixed': lambda: Arm.from_urdf(MIXED),
     'panda': lambda: example('panda'), 'xarm7': lambda: example('xarm7'),
@@ -60,11 +63,36 @@ def test_reloaded_urdf_plus_drives_is_the_model(name):
 
 
 @pytest.mark.parametrize('name', sorted(ARMS))
-def test_only_inertial_elements_differ(name):
+def test_only_inertial_elements_and_dynamics_differ(name):
     model = model_with_other_inertias(ARMS[name]())
-    text = identified_urdf(model)
+    text = identified_urdf(model, friction=False)
     assert text != model.arm.urdf
     assert INERTIAL.sub('', text) == INERTIAL.sub('', model.arm.urdf)
+    assert DYNAMICS.sub('', identified_urdf(model)) == DYNAMICS.sub('', text)
+
+
+@pytest.mark.parametrize('name', ['chain', 'mixed', 'panda', 'tiago'])
+def test_no_stale_friction_stands_beside_the_identified_one(name):
+    """Inertias, rotors and the friction of <dynamics> are the model, where it has no offset."""
+    model = model_with_other_inertias(ARMS[name]())
+    parameters = model.friction_parameters.copy()
+    parameters[:, 2] = 0.0
+    model = dataclasses.replace(model, friction_parameters=parameters)
+    text = identified_urdf(model)
+    again = Arm.from_urdf(text, locked=model.arm.locked)
+    root = ElementTree.fromstring(text)
+    found = {joint.get('name'): joint.find('dynamics').attrib for joint in root.findall('joint')
+             if joint.get('name') in model.arm.joint_names}
+    assert len(found) == model.arm.n
+    coulomb, viscous = (np.array([float(found[joint][key]) for joint in model.arm.joint_names])
+                        for key in ('friction', 'damping'))
+    q, v, a = np.random.default_rng(1).normal(size=(3, 50, again.n))
+    torque = (inverse_dynamics(again, q, v, a) + a * model.rotor_inertia
+              + coulomb * np.sign(v) + viscous * v)
+    expected = model.torque(q, v, a)
+    assert np.abs(torque - expected).max() < 1e-9 * np.abs(expected).max()
+    twice = identified_urdf(dataclasses.replace(model, arm=again))
+    assert twice.count('stand for the identified friction') == model.arm.n
 
 
 def test_fixed_links_keep_their_inertia_or_shrink_alike():

@@ -27,14 +27,15 @@ from robot_identification.arm import load_arm, robot_files
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import shared_folder
 from robot_identification.nodes import launch_arguments
-from robot_identification.nodes.launch_arguments import FAMILIES, FROM_ROBOT, PARTS
+from robot_identification.nodes.launch_arguments import AT_WORK, FAMILIES, FROM_ROBOT, PARTS
 import yaml
 
 LAUNCH = shared_folder('launch')
 FILES = {path.name.removesuffix('.launch.py'): path for path in sorted(LAUNCH.glob('*.launch.py'))}
-GENERIC = ('identify', *PARTS)
+NODE_FILES = {**PARTS, **AT_WORK}
+GENERIC = ('identify', *NODE_FILES)
 CLOSED = ('sim', 'command_interface', 'transport', 'autostart', 'online', 'use_sim_time',
-          'state_publisher', 'spawn_controller')
+          'state_publisher', 'spawn_controller', 'mode')
 VENDORS = {    # arguments of the vendors' own launch files that are passed on, besides the address
     'ur': ('ur_robot_driver/ur_control.launch.py', 'scaled_joint_trajectory_controller',
            {'ur_type', 'headless_mode', 'use_currents_as_efforts', 'launch_rviz'}),
@@ -43,7 +44,7 @@ VENDORS = {    # arguments of the vendors' own launch files that are passed on, 
     'xarm7': ('xarm_controller/xarm7_control_rviz_display.launch.py', 'xarm7_traj_controller',
               {'report_type', 'add_gripper'})}
 EXECUTABLES = {'excite': 'excitation', 'record': 'recorder', 'validate': 'validation',
-               'online': 'online_identification'}
+               'online': 'online_identification', **{name: name for name in AT_WORK}}
 INSTALLED = all(importlib.util.find_spec(name) for name in ('launch_ros', 'ament_index_python'))
 # PyPI's `launch` is another package; only the one of ROS comes with launch_ros
 needs_launch = pytest.mark.skipif(not INSTALLED, reason='launch_ros of ROS 2 is not installed')
@@ -70,8 +71,8 @@ def arguments(name):
         given = launch_arguments.identify_arguments(robot='panda')
     elif name == 'generic':
         given = launch_arguments.generic_arguments()
-    elif name in PARTS:
-        given = launch_arguments.arguments(*PARTS[name])
+    elif name in NODE_FILES:
+        given = launch_arguments.arguments(*NODE_FILES[name])
     else:
         family = FAMILIES[name]
         given = [*launch_arguments.arguments(*launch_arguments.FAMILY, sim='none'),
@@ -86,17 +87,8 @@ def arguments(name):
 
 @pytest.fixture(scope='session')
 def executables():
-    """Names of the console scripts that the package installs."""
-    import setuptools  # brings distutils back where Python has none
-    from distutils.core import run_setup  # isort: skip
-    assert setuptools
-    before = Path.cwd()
-    os.chdir(LAUNCH.parent)
-    try:
-        scripts = run_setup('setup.py', stop_after='init').entry_points['console_scripts']
-    finally:
-        os.chdir(before)
-    return {script.split(' = ')[0] for script in scripts}
+    """Names of the programs that `ros2 run` and launch find."""
+    return {path.name for path in (LAUNCH.parent / 'scripts').iterdir()}
 
 
 def test_there_are_generic_files_and_one_for_each_driver():
@@ -126,7 +118,7 @@ def test_every_argument_that_is_used_is_declared(name):
 def test_files_are_what_the_tables_say(executables):
     for name, executable in EXECUTABLES.items():
         text = FILES[name].read_text(encoding='utf-8')
-        assert f"node_description('{name}', '{executable}')" in text and executable in executables
+        assert f"node_description('{name}', '{executable}'" in text and executable in executables
     for name in FAMILIES:
         text = FILES[name].read_text(encoding='utf-8')
         assert f"family_description(FAMILIES['{name}'])" in text
@@ -140,7 +132,7 @@ def test_every_argument_is_a_parameter_a_switch_or_used():
     helper = LAUNCH.parent / 'robot_identification/nodes/launching.py'
     used = {name for path in (helper, FILES['robot'], FILES['identify']) for name in
             re.findall(r"(?:value|LaunchConfiguration)\('(\w+)'\)", path.read_text())}
-    for names in PARTS.values():
+    for names in NODE_FILES.values():
         for name in names:
             assert name in (*launch_arguments.PARAMETERS, *launch_arguments.SWITCHES, *used), name
 

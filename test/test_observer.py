@@ -21,10 +21,12 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification import IdentifiedModel, load_arm
+from robot_identification.dynamics import get_friction
 from robot_identification.errors import (
     ConfigurationError,
     EstimationError,
     ExecutionError,
+    ModelFileError,
     UnknownNameError,
 )
 from robot_identification.observer import (
@@ -35,6 +37,11 @@ from robot_identification.observer import (
     MomentumObserver,
     tool_wrench,
     trajectory_efforts,
+)
+from robot_identification.observer.uncertainty import (
+    to_rows,
+    uncertain_directions,
+    UNCERTAINTY,
 )
 from simulation_arms import slow_motion, two_link
 
@@ -82,11 +89,11 @@ def test_external_torque_is_found_through_a_low_pass(friction):
 def test_contact_is_flagged_and_false_alarms_are_as_rare_as_stated():
     model = model_of(two_link(), size=0.0)
     observer = MomentumObserver(model, 5.0)
-    statistics = learn_residuals(observer, *moving(model, 60.0, noise=0.3))
-    assert np.all(statistics.deviation < 0.3) and statistics.seconds > 55
+    statistics = learn_residuals(observer, *moving(model, 20.0, noise=0.3))
+    assert np.all(statistics.deviation < 0.3) and statistics.seconds > 15
     assert statistics.threshold(1.0) > statistics.threshold(100.0) > 3.0
     contact = ContactObserver(MomentumObserver(model, 5.0), statistics, 1.0)
-    alarms = [contact.step(*row).contact for row in zip(*moving(model, 60.0, seed=3, noise=0.3))]
+    alarms = [contact.step(*row).contact for row in zip(*moving(model, 20.0, seed=3, noise=0.3))]
     assert not any(alarms)
     contact.observer.reset()
     level = 1.5 * contact.threshold * statistics.deviation[1]
@@ -103,8 +110,47 @@ def test_uncertainty_grows_with_the_covariance_and_at_rest():
     free = statistics.deviations(model, q, v)
     assert free[1, 0] > free[0, 0] + 0.3 and free[1, 1] == pytest.approx(free[0, 1])
     count = 2 * 10 + 2 + 2 * 3
-    wider = dataclasses.replace(statistics, covariance=0.01 * np.eye(count))
+    wider = dataclasses.replace(statistics, directions=0.1 * np.eye(count))
     assert np.all(wider.deviations(model, q, v) > free)
+
+
+def test_a_model_file_knows_its_covariance_well_enough():
+    model = model_of(two_link())
+    rng = np.random.default_rng(0)
+    half = rng.normal(size=(28, 28)) * rng.uniform(0, 0.1, 28)
+    directions = uncertain_directions(model.structure, half.T @ half)
+    stored = dataclasses.replace(model, information={UNCERTAINTY: to_rows(directions)})
+    learnt = [learn_residuals(MomentumObserver(used), *moving(model, 8.0, noise=0.1), covariance)
+              for used, covariance in ((model, half.T @ half), (stored, None))]
+    q, v, _ = slow_motion(model.arm, seed=3).evaluate(np.linspace(0, 4, 50))
+    full, few = (np.mean(x.uncertainty(model, q, v)[0], axis=0) for x in learnt)
+    assert np.all(full > 1e-6) and np.all(few <= full * 1.001) and np.all(few > 0.8 * full)
+    for wrong, message in (([[1.0, 2.0]], 'is damaged: cannot reshape'),
+                           ([['a'] * 28], 'is damaged'), ([[np.nan] * 28], 'not finite')):
+        broken = dataclasses.replace(model, information={UNCERTAINTY: wrong})
+        with pytest.raises(ModelFileError, match=message):
+            learn_residuals(MomentumObserver(broken), *moving(model, 8.0))
+
+
+@pytest.mark.parametrize('friction', ['coulomb + slip', 'coulomb + position',
+                                      'viscous_asymmetric + slip_asymmetric'])
+def test_friction_that_remembers_or_depends_on_position_serves_at_work(friction):
+    """Memory counts as slipped: the observer is right once a joint has left its reversal."""
+    arm = two_link()
+    family = get_friction(friction)
+    model = IdentifiedModel(
+        arm, arm.inertial_parameters, np.full(2, 0.1), friction,
+        np.tile(0.3 + 0.05 * np.arange(len(family.parameters)), (2, 1)),
+        friction_shape=np.full((2, len(family.shape)), 1e-3))
+    t, q, v, tau = moving(model, 4.0)
+    found = MomentumObserver(model, 10.0).run(t, q, v, tau)
+    fast = np.abs(v).min(axis=1) > 0.2
+    assert np.median(np.abs(found[fast & (t > 0.5)])) < 0.05
+    q, v, a = slow_motion(arm).evaluate(np.linspace(0, 4, 81))
+    efforts = trajectory_efforts(model, np.linspace(0, 4, 81), q, v, a)
+    assert np.abs(efforts - model.torque(q, v, a, model.structure.slipped(v)))[
+        np.abs(v) > 0.05].max() < 1e-9
+    assert np.all(np.isfinite(Compensation(model).effort(0.0, q[40], 0.1 * v[40])))
 
 
 def test_the_wrench_explains_the_joint_torques():

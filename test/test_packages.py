@@ -14,7 +14,11 @@
 """The two package.xml: format 3, complete, and in agreement with setup.py and the sources."""
 
 import ast
+from email import message_from_string
+from functools import partial
+import os
 import re
+import runpy
 import subprocess
 import sys
 from xml.etree import ElementTree
@@ -22,6 +26,7 @@ from xml.etree import ElementTree
 import pytest
 import robot_identification
 from robot_identification.files import shared_folder
+from robot_identification.nodes import start
 
 ROOT = shared_folder('launch').parent
 PACKAGES = {'robot_identification': ROOT / 'package.xml',
@@ -67,6 +72,35 @@ def test_versions_agree():
     assert done.stdout.split()[-1] == robot_identification.__version__
     assert f'{robot_identification.__version__} (unreleased)' in (
         ROOT / 'CHANGELOG.rst').read_text(encoding='utf-8')
+
+
+def test_every_node_has_its_program_for_ros2_run(monkeypatch):
+    started = []
+    monkeypatch.setattr(start, 'start', started.append)
+    programs = sorted((ROOT / 'scripts').iterdir())
+    for program in programs:
+        assert os.access(program, os.X_OK)
+        assert program.read_text(encoding='utf-8').startswith('#!/usr/bin/env python3\n')
+        with pytest.raises(SystemExit):
+            runpy.run_path(str(program))
+    names = [program.name for program in programs]
+    assert started == names == sorted(
+        name for name, value in vars(start).items() if isinstance(value, partial))
+
+
+def test_wheel_says_what_it_is(tmp_path):
+    subprocess.run([sys.executable, 'setup.py', '-q', 'egg_info', '-e', str(tmp_path)], cwd=ROOT,
+                   check=True, capture_output=True)
+    folder = tmp_path / 'robot_identification.egg-info'
+    said = message_from_string((folder / 'PKG-INFO').read_text(encoding='utf-8'))
+    site = elements('robot_identification', 'url')[0].text
+    assert said['Summary'] and site in ' '.join(said.get_all('Project-URL'))
+    assert 'Apache-2.0' in (said['License-Expression'] or said['License'])
+    assert any(line.startswith('Topic ::') for line in said.get_all('Classifier'))
+    links = re.findall(r'\]\(([^)]*)\)', said.get_payload())
+    assert links and all(link.startswith('https://') for link in links)
+    programs = (folder / 'entry_points.txt').read_text(encoding='utf-8')
+    assert re.findall(r'^(\S+) = ', programs, re.MULTILINE) == ['robot-identification']
 
 
 def test_what_nodes_import_are_dependencies():

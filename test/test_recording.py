@@ -139,3 +139,15 @@ def test_units_of_velocities_that_contradict_positions():
         recording(v=np.degrees(v))
     with pytest.raises(RecordingError, match='positions in degrees'):
         recording(q=np.degrees(q))
+
+
+def test_a_window_of_seconds_begins_at_the_first_stamp():
+    t = 1.7e9 + np.arange(200) / 100
+    run = Recording(t, np.arange(200.0), joint_names=('a',))
+    np.testing.assert_array_equal(run.between(0.5, 1.0).q[:, 0], np.arange(50, 100))
+    assert len(run.between(0, 2)) == 200
+    for first, last in ((0, 3), (-1, 1), (1, 1), (1, 0.5), (float('nan'), 1)):
+        with pytest.raises(RecordingError, match='is not in it'):
+            run.between(first, last)
+    with pytest.raises(RecordingError, match='take a longer window'):
+        run.between(0.5, 0.52)

@@ -19,7 +19,8 @@ from recording_arms import TWO_LINK
 from robot_identification.arm import Arm
 from robot_identification.arm.robot_file import arm_from_mapping
 from robot_identification.errors import ConfigurationError, RecordingError, UnknownNameError
-from robot_identification.recording import load_recording, READERS, Recording
+from robot_identification.recording import load_recording, Recording
+from robot_identification.recording.csv_file import CsvColumns
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def run():
     return Recording(t, q, tau, joint_names=('shoulder', 'elbow'), v=v, current=current)
 
 
-@pytest.mark.parametrize('suffix', sorted(READERS))
+@pytest.mark.parametrize('suffix', ['.csv', '.npz'])
 def test_round_trip_to_the_last_bit(run, arm, tmp_path, suffix):
     path = tmp_path / f'run{suffix}'
     (run.to_csv if suffix == '.csv' else run.to_npz)(path)
@@ -48,7 +49,7 @@ def test_round_trip_to_the_last_bit(run, arm, tmp_path, suffix):
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
 
-@pytest.mark.parametrize('suffix', sorted(READERS))
+@pytest.mark.parametrize('suffix', ['.csv', '.npz'])
 def test_joints_are_selected_by_name_not_by_place(run, arm, tmp_path, suffix):
     swapped = run.select(('elbow', 'shoulder'))
     path = tmp_path / f'run{suffix}'
@@ -79,6 +80,16 @@ def test_columns_of_one_joint_need_no_joint_name(tmp_path):
     read = Recording.from_csv(path, keys={'q': 'qm', 'current': 'vir'})
     assert read.q.shape == (20, 1)
     np.testing.assert_array_equal(read.current, -read.q)
+
+
+def test_both_ways_of_reading_a_table_give_every_bit(run, tmp_path, monkeypatch):
+    path = tmp_path / 'rows.csv'
+    run.to_csv(path)
+    fast = load_recording(path)
+    monkeypatch.setattr(CsvColumns, '_fast', lambda *_: None)
+    slow = load_recording(path)
+    for name in ('t', 'q', 'tau'):
+        np.testing.assert_array_equal(getattr(fast, name), getattr(slow, name))
 
 
 def lines(rows=20):
@@ -138,7 +149,7 @@ def test_npz_files_that_cannot_be_read(arm, run, tmp_path):
 def test_other_kinds_are_refused(tmp_path):
     path = tmp_path / 'run.xlsx'
     path.write_text('x')
-    with pytest.raises(RecordingError, match=r'no known kind; there is: \.csv, \.npz'):
+    with pytest.raises(RecordingError, match=r'no known kind; there is: \.csv, \.mat, \.npz'):
         load_recording(path)
 
 

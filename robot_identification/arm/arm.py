@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 import hashlib
 from pathlib import Path
 import re
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -69,7 +70,7 @@ class Arm:
     locked
         Positions of the locked joints [rad or m].
     recording_keys
-        Names of the arrays in recordings, where they are not `t`, `q`, `v`, `tau`, `current`.
+        What loggers call the signals, and their units: the block `recording` of the robot YAML.
     source
         The file that the arm came from.
     urdf_file
@@ -102,7 +103,7 @@ class Arm:
     position: PositionSignal
     gravity: Array
     locked: Mapping[str, float] = field(default_factory=dict)
-    recording_keys: Mapping[str, str] = field(default_factory=dict)
+    recording_keys: Mapping[str, Any] = field(default_factory=dict)
     source: Path | None = None
     urdf_file: Path | None = None
     wider_limits: tuple[str, ...] = ()

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from robot_identification.arrays import Array, read_only
@@ -85,7 +86,7 @@ class Drives:
         """The matrix M with theta = M q, (n, n)."""
         return self.reduction[:, None] * self.coupling
 
-    @property
+    @cached_property
     def transmission(self) -> Array:
         """
         Directions in joint space along which friction and rotor inertia act, (m, n).

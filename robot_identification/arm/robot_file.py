@@ -28,6 +28,7 @@ from robot_identification.arm.drives import Drives
 from robot_identification.arm.effort import Effort, PositionSignal
 from robot_identification.arm.library import find_urdf
 from robot_identification.arm.limits import Limits
+from robot_identification.arm.recording_block import check_recording_block
 from robot_identification.arm.urdf import rotation_from_rpy
 from robot_identification.arrays import read_only
 from robot_identification.errors import ArmError, ConfigurationError
@@ -42,7 +43,6 @@ FASTEST = 50.0    # [rad] and [rad/s]: no joint of an arm turns so far or so fas
 SAME = 1e-6    # relative difference of limits that rounding makes
 STRONGEST_GRAVITY = 30.0    # [m/s^2], of no planet that arms work on
 _S = Schema(ConfigurationError)
-RECORDING_KEYS = ('t', 'q', 'v', 'tau', 'current', 'joint_names')
 
 
 def read_robot_file(path: str | Path) -> Arm:
@@ -118,12 +118,11 @@ def arm_from_mapping(content: Mapping[str, Any], *, folder: Path, origin: str,
     effort = None
     if 'effort' in content:
         effort = _section(Effort, content['effort'], f'{origin}, effort')
-    keys = content.get('recording', {})
-    _known_keys(keys, RECORDING_KEYS, f'{origin}, recording')
-    _S.named(_S.text)(keys, f'{origin}, recording')
+    keys = check_recording_block(content.get('recording', {}), base.joint_names,
+                                 f'{origin}, recording')
     arm = dataclasses.replace(
         base, limits=limits, drives=drives, effort=effort, source=source,
-        position=_position(base, content.get('position', {}), origin), recording_keys=dict(keys),
+        position=_position(base, content.get('position', {}), origin), recording_keys=keys,
         wider_limits=wider,
         balancers=_balancers(base, content.get('balancers', {}), f'{origin}, balancers'),
         estimate_gravity=content.get('gravity') == ESTIMATE,

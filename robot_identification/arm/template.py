@@ -57,7 +57,7 @@ class TemplateOptions:
     effort
         What the driver publishes.
     recording
-        Names of the signals in recordings.
+        What loggers call the signals: the block `recording`.
 
     """
 
@@ -69,7 +69,7 @@ class TemplateOptions:
     acceleration: float | None = None
     joint_limits: Path | None = None
     effort: Effort | None = None
-    recording: Mapping[str, str] = field(default_factory=dict)
+    recording: Mapping[str, Any] = field(default_factory=dict)
 
 
 def parse_effort(text: str) -> Effort:
@@ -190,10 +190,12 @@ def _effort(effort: Effort | None) -> list[str]:
         f'  gravity_compensated: {FILL_IN}: true when the driver takes gravity away, else false']
 
 
-def _recording(names: Mapping[str, str]) -> list[str]:
+def _recording(names: Mapping[str, Any]) -> list[str]:
     if names:
         return [f'recording: {_flow(dict(names))}']
-    return ['#recording: {t: t, q: q, v: v, tau: tau, current: current}']
+    return ['#recording: {t: timestamp, q: "actual_q_{joint}", current: "actual_current_{joint}",',
+            '#  names: [0, 1, 2, 3, 4, 5], topic: /joint_states, stamps: header,',
+            '#  units: {t: ms, q: deg, v: deg/s, tau: mNm, current: mA}}']
 
 
 def _moveit_limits(path: Path, arm: Arm) -> dict[str, dict[str, float]]:

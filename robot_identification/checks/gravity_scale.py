@@ -26,6 +26,8 @@ LARGEST = 1.5
 """The URDFs of the UR10e, TX40 and LWR4+ at hand are right within 1.25 over all joints; plants
 whose links are up to 20 % off within 1.2."""
 DEVIATIONS = 2.0
+COMPENSATED = 0.2
+"""Scale below which gravity may have been taken out of the effort."""
 
 
 def find(case: Case) -> Finding | None:
@@ -42,7 +44,10 @@ def find(case: Case) -> Finding | None:
     known = effort.joint_scale[np.isfinite(effort.joint_scale)]
     text = (f'the effort carries {scale:.2f} \u00b1 {deviation:.2f} times the gravity torque of '
             f"the URDF's masses")
-    if alarm:
+    if alarm and scale < COMPENSATED:
+        text += ('; either the driver takes gravity out of it (effort.gravity_compensated: true '
+                 'in the robot YAML), or gain, unit or effort.side are wrong')
+    elif alarm:
         text += (', so every mass and inertia comes out wrong by that factor, and torques look '
                  'right; ')
         doubtful = len(known) > 1 and known.max() > 2 * known.min()

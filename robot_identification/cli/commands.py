@@ -33,6 +33,7 @@ from typer.core import TyperCommand, TyperGroup
 COMMANDS = {    # name: module and function, in the order of the help
     'demo': 'cli.demo', 'init': 'cli.init', 'excite': 'cli.excite', 'simulate': 'cli.simulate',
     'identify': 'cli.identify', 'validate': 'cli.identify', 'report': 'cli.identify',
+    'compare': 'cli.compare',
     'export': 'cli.export', 'payload': 'cli.payload', 'gains': 'cli.payload',
     'study': 'papers.commands', 'estimators': 'cli.lists', 'frictions': 'cli.lists',
     'robots': 'cli.lists', 'studies': 'papers.commands', 'ros': 'cli.ros'}

@@ -29,6 +29,7 @@ from robot_identification.excitation import load_excitation
 from robot_identification.files import (
     check_output_folder,
     check_outputs,
+    HTML_PAGE,
     PREDICTION_CSV,
     write_text,
 )
@@ -45,12 +46,14 @@ from robot_identification.reporting import (
     verdict_summary,
     write_report,
 )
+from robot_identification.reporting.report import REPORT
 from robot_identification.signals.differentiation import PERIODIC_METHODS
 from robot_identification.validation import prediction_csv, Thresholds
 import typer
 
-Window = Annotated[tuple[int, int] | None, typer.Option(
-    metavar='FIRST LAST', help='Use only these samples of the recording.')]
+Window = Annotated[tuple[str, str] | None, typer.Option(
+    metavar='FIRST LAST', help='Use only this part of a recording: seconds from its first stamp, '
+                               'as 2s 10s or 2.0 10.0; whole numbers are samples.')]
 Overall = Annotated[float, typer.Option(
     help='Largest relative torque error of all joints together that passes.')]
 Joint = Annotated[float, typer.Option(
@@ -82,7 +85,8 @@ def identify(
                               'bag that describes its robot, which is fitted then.')],
     output: Annotated[Path, typer.Option('--output', '-o', help='Folder for the results.')],
     recordings: Annotated[list[Path] | None, typer.Argument(
-        metavar='[RECORDING]...', help='CSV, NPZ or rosbag recordings to fit.')] = None,
+        metavar='[RECORDING]...',
+        help='Recordings to fit: CSV, NPZ, MAT, Parquet or rosbag.')] = None,
     estimator: Annotated[str, typer.Option(
         help='See `estimators`; auto chooses by cross-validation.')] = 'wls',
     friction: Annotated[str | None, typer.Option(
@@ -173,10 +177,10 @@ def _described(robot: str, recordings: list[Path], effort: str | None,
 
 def validate(
     model: Annotated[Path, typer.Argument(metavar='MODEL', help='Model file.')],
-    recording: Annotated[Path, typer.Argument(
-        metavar='RECORDING', help='CSV, NPZ or rosbag recording.')],
+    recordings: Annotated[list[Path], typer.Argument(
+        metavar='RECORDING...', help='Recordings; the verdict is over all.')],
     csv: Annotated[Path | None, typer.Option(
-        help="Write t and tau_hat_<joint> at the recording's stamps.")] = None,
+        help='Write t and tau_hat_<joint> at the stamps of the one recording.')] = None,
     window: Window = None,
     overall: Overall = Thresholds.overall,
     joint: Joint = Thresholds.joint,
@@ -191,11 +195,13 @@ def validate(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Predict the torques of a recording; exit code 1 when the errors exceed the thresholds."""
+    """Predict the torques of recordings; exit code 1 when the errors exceed the thresholds."""
     thresholds = Thresholds(overall, joint)
-    check_outputs([(csv, PREDICTION_CSV)], (model, recording), force=force)
+    check_outputs([(csv, PREDICTION_CSV)], (model, *recordings), force=force)
+    if csv is not None and len(recordings) > 1:
+        raise ConfigurationError('--csv is of one recording; give one at a time')
     identified = load_model(model)
-    measured = read_told(recording, identified.arm, window, topic)
+    measured = [read_told(path, identified.arm, window, topic) for path in recordings]
     validation = run_validation(
         identified, measured, thresholds=thresholds,
         processing=_processing(cutoff, decimation_cutoff, method, period, harmonics, basis,
@@ -214,9 +220,12 @@ def validate(
 
 def report(
     directory: Annotated[Path, typer.Argument(metavar='DIR', help='Folder that identify wrote.')],
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Write the HTML report of an identification anew."""
+    results = [directory / name for name in RESULT_FILES if name != REPORT]
+    check_outputs([(directory / REPORT, HTML_PAGE)], results, force=force)
     try:
         path = write_report(directory)
     except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 import re
 from typing import Annotated
@@ -28,8 +29,10 @@ from robot_identification.arm import (
 )
 from robot_identification.arm.arm import Arm
 from robot_identification.console import AsJson, emit, out
-from robot_identification.errors import ConfigurationError
+from robot_identification.errors import ConfigurationError, RecordingError
 from robot_identification.files import check_outputs, ROBOT_YAML, write_text
+from robot_identification.recording import propose_recording
+from robot_identification.recording.propose import Proposal
 import typer
 import yaml
 
@@ -56,6 +59,9 @@ def init(
         metavar='QUANTITY,SIDE,SIGN,GRAVITY',
         help='What the driver publishes as effort, as torque,joint,+1,gravity: torque or current; '
              'joint or motor; +1 or -1; gravity or no-gravity.')] = None,
+    recording: Annotated[Path | None, typer.Option(
+        metavar='FILE', help='A log of your arm: the block `recording` is proposed from its '
+                             'columns.')] = None,
     package_dir: Annotated[list[Path] | None, typer.Option(
         help='Folder that holds ROS packages which the description names; may be repeated.',
     )] = None,
@@ -67,7 +73,7 @@ def init(
     target = output or Path(f'{stem}.yaml')
     if target.exists() and not force:
         raise ConfigurationError(f"'{target}' exists; give another --output, or --force")
-    check_outputs([(target, ROBOT_YAML)], (urdf, joint_limits), force=force)
+    check_outputs([(target, ROBOT_YAML)], (urdf, joint_limits, recording), force=force)
     if acceleration is not None and not 0 < acceleration < float('inf'):
         raise ConfigurationError(f'--acceleration must be above zero, not {acceleration:g}')
     options = TemplateOptions(
@@ -78,17 +84,26 @@ def init(
     locked = yaml.safe_load(text)['locked']
     arm = Arm.from_urdf(urdf, locked=locked, arguments=options.arguments,
                         package_dirs=options.package_dirs)
+    notes: tuple[str, ...] = ()
+    if recording is not None:
+        proposal = _proposal(recording, arm)
+        notes = proposal.notes
+        text = robot_template(urdf, base=target.parent,
+                              options=replace(options, recording=proposal.block))
     faults = [str(fault) for fault in check_inertias(arm)]
     write_text(target, text)
     places = len(re.findall(r': null    # FILL IN', text))
     if as_json:
         emit({'robot': str(target), 'to_fill_in': places, 'joints': list(arm.joint_names),
-              'locked': list(locked), 'inertia_faults': faults})
+              'locked': list(locked), 'inertia_faults': faults,
+              'recording': yaml.safe_load(text).get('recording', {}), 'notes': list(notes)})
         return
     if places == 0:
         load_arm(target)
     out.print(f'wrote {target}: {arm.n} joints, {arm.joint_names[0]} to {arm.joint_names[-1]}'
               + (f'; locked: {", ".join(locked)}' if locked else ''), markup=False)
+    for note in notes:
+        out.print(f'recording: {note}', markup=False)
     for fault in faults:
         out.print(f'inertia: {fault}', markup=False)
     if faults:
@@ -97,6 +112,16 @@ def init(
     out.print(f'fill in the {places} places marked FILL IN' if places else
               f'nothing is left to fill in; next: robot-identification excite {target} -o '
               f'excitation.yaml', markup=False)
+
+
+def _proposal(path: Path, arm: Arm) -> Proposal:
+    proposal = propose_recording(path, arm)
+    if proposal is None:
+        raise RecordingError(
+            f"'{path}' has no columns that look like stamps and positions of "
+            f'{", ".join(arm.joint_names)}; write the block by hand, as `recording: {{t: '
+            'timestamp, q: "actual_q_{joint}", names: [0, 1, 2, 3, 4, 5]}`')
+    return proposal
 
 
 def _arguments(words: list[str]) -> dict[str, str]:

@@ -20,9 +20,10 @@ import importlib.util
 from pathlib import Path
 from typing import Annotated
 
+from robot_identification.arm import load_arm
 from robot_identification.console import AsJson, emit, Force, out, progress
 from robot_identification.errors import ConfigurationError
-from robot_identification.files import check_outputs, ROBOT_YAML
+from robot_identification.files import check_output_folder, check_outputs, ROBOT_YAML
 import typer
 
 ros = typer.Typer(no_args_is_help=True, add_completion=False, help='The same job on ROS 2.')
@@ -42,6 +43,7 @@ def demo(
     time_budget: Annotated[float | None, typer.Option(
         help='For the designs [s]; without one, one start of each converges.')] = None,
     seed: Annotated[int, typer.Option(help='Of the designs and of the simulated arm.')] = 0,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Excite, record, identify and validate the simulated robot with the ROS nodes."""
@@ -50,7 +52,8 @@ def demo(
             raise ConfigurationError(
                 f"the demo on ROS needs the Python module '{module}': source a ROS 2 workspace "
                 'with this package, or install the wheels with .ci/ros_wheels VENV')
-    from robot_identification.nodes.demo import Demo
+    from robot_identification.nodes.demo import Demo, FILES
+    check_output_folder(output, FILES, FILES[0], load_arm(robot).files, force=force)
 
     def say(text: str) -> None:
         if not as_json:
@@ -116,7 +119,6 @@ def faults(
 
     Needs no ROS. The exit code is 1 where a motion ends with another reason than it should.
     """
-    from robot_identification.arm import load_arm
     from robot_identification.stand import FAULTS, judge, Stand, stand_motion
     from robot_identification.stand.faults import Scenario
     chosen = [fault for fault in FAULTS if only in fault.name]

@@ -162,10 +162,10 @@ class Columns:
         rng = np.random.default_rng(0)
         q, v, a = rng.normal(size=(3, RANDOM_STATES * arm.n, arm.n))
         rows = self.regressor(q * np.where(arm.prismatic, 1.0, np.pi / 2), v, a)
-        triangle = np.linalg.qr(rows.reshape(-1, self.size), mode='r')
+        triangle: Array = np.asarray(np.linalg.qr(rows.reshape(-1, self.size), mode='r'))
         scale = np.ones(self.size)
         if scaling == 'motion':
-            return read_only(np.eye(self.size)[:, _independent(triangle)])
+            return read_only(np.eye(self.size)[:, np.array(_independent(triangle))])
         if scaling == 'unit':
             norms = np.linalg.norm(triangle, axis=0) / np.sqrt(rows.size / self.size)
             scale = np.divide(1.0, norms, out=np.zeros_like(norms),

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -252,8 +253,15 @@ class ModelStructure:
     def friction_columns(self, q: Array | None, v: Array, load: Array | None = None,
                          states: Array | None = None) -> Array:
         """Return the friction columns of each joint and drive at its own speed, (N, m, k)."""
-        speed, loads = v @ self.arm.transmission.T, element_loads(self.arm, load)
         place = None if q is None else q @ self.arm.transmission.T
+        return self.element_friction(place, v @ self.arm.transmission.T, load, states)
+
+    def element_friction(self, place: Array | None, speed: Array, load: Array | None = None,
+                         states: Array | None = None) -> Array:
+        """Return these columns at places and speeds of the elements, (N, m) each."""
+        if self.friction.of_speed and not self.friction.shape:    # all elements at once
+            return self.friction.columns(speed, None, None, place) * self.active
+        loads = element_loads(self.arm, load)
         columns = np.stack([
             self.friction.columns(speed[:, e], shape, loads[e],
                                   None if place is None else place[:, e],
@@ -284,10 +292,27 @@ class ModelStructure:
                                              else start[e])
                          for e, shape in enumerate(self.shape)], axis=1)
 
-    @property
+    def slipped(self, v: Array) -> Array | None:
+        """
+        Return the states of friction that has slipped, (N, m, terms); None without memory.
+
+        They stand for the true ones where only the present speed is known: they are reached after
+        the travel that a term remembers.
+
+        Parameters
+        ----------
+        v
+            Velocities, (N, n) [rad/s or m/s].
+
+        """
+        if not self.friction.has_state:
+            return None
+        return self.friction.slipped(v @ self.arm.transmission.T)
+
+    @cached_property
     def active(self) -> NDArray[np.bool_]:
         """Which friction parameters act on which joints and drives, (m, k) bool."""
-        return self.friction.active(self.arm.element_names)
+        return read_only(self.friction.active(self.arm.element_names), dtype=bool)
 
     @property
     def active_shape(self) -> NDArray[np.bool_]:

@@ -42,6 +42,7 @@ from robot_identification.estimation.fit import (
 from robot_identification.estimation.selection import Selected, TermSelection
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import delayed, select
+from robot_identification.signals.thinning import thinned
 
 FOLDS = 5
 PLAIN = 'coulomb_viscous'
@@ -228,6 +229,7 @@ def choose(
     7.10 (cross-validation, one-standard-error rule).
 
     """
+    samples = [thinned(part) for part in samples]
     splits = [split(part) for part in samples]
     run = _Run(arm, samples, [pairs for pairs, _ in splits], backend,
                progress or (lambda text, part: None), len(estimators) + 3)

@@ -83,7 +83,7 @@ def fit_body(rows: Array, target: Array) -> Body:
     orthogonal, triangle = np.linalg.qr(flat @ transform)
     centred = orthogonal.T @ (wanted - flat @ mean)
     solution = _constrained(triangle, centred, scale, mean)
-    information = np.linalg.qr(np.vstack([triangle, np.eye(10)]), mode='r')
+    information: Array = np.asarray(np.linalg.qr(np.vstack([triangle, np.eye(10)]), mode='r'))
     half = np.linalg.solve(information.T, transform.T)
     return Body(mean + transform @ solution, half.T @ half)
 

@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from robot_identification.arrays import Array, read_only
@@ -77,6 +77,8 @@ class ConsistentEstimate:
         Text of the solver.
     deviation
         Prior standard deviation of the links' parameters relative to the URDF's.
+    prior_root
+        (count, count), whose square with its transpose is the covariance of the prior.
 
     """
 
@@ -89,9 +91,11 @@ class ConsistentEstimate:
     active: tuple[str, ...]
     status: str
     deviation: float
+    prior_root: Array
 
     def __post_init__(self) -> None:
-        for name in ('values', 'covariance', 'certificate', 'residual_rms', 'free_residual_rms'):
+        for name in ('values', 'covariance', 'certificate', 'residual_rms', 'free_residual_rms',
+                     'prior_root'):
             object.__setattr__(self, name, read_only(getattr(self, name)))
 
     @property
@@ -185,16 +189,39 @@ def fit_consistent(
             break
     values = prior.mean + transform @ scaled
     values[structure.friction_part] *= structure.active.ravel()    # no rounding of what is absent
-    information = np.linalg.qr(np.vstack([matrix, np.eye(len(scaled))]), mode='r')
-    half = np.linalg.solve(information.T, transform.T)
     inertial = values[structure.inertial].reshape(-1, 10)
     return ConsistentEstimate(
-        structure=structure, values=values, covariance=half.T @ half,
+        structure=structure, values=values, covariance=_covariance(matrix, transform),
         certificate=smallest_eigenvalues(inertial),
         residual_rms=np.sqrt(regression.normal.rss(regression.base.of(values))
                              / regression.normal.rows),
         free_residual_rms=estimate.residual_rms,
-        active=_active(structure, first, values, bounds), status=status, deviation=deviation)
+        active=_active(structure, first, values, bounds), status=status, deviation=deviation,
+        prior_root=transform)
+
+
+def knowing(consistent: ConsistentEstimate, estimate: Estimate) -> ConsistentEstimate:
+    """
+    Return the same values with the covariance that a free estimate and the prior make together.
+
+    Parameters
+    ----------
+    consistent
+        The consistent estimate.
+    estimate
+        The free estimate, whose covariance was widened since.
+
+    """
+    rows = _near(estimate)[0] @ (estimate.base.matrix @ consistent.prior_root)
+    return replace(consistent, covariance=_covariance(rows, consistent.prior_root))
+
+
+def _covariance(rows: Array, root: Array) -> Array:
+    """Return the covariance of standard parameters from data rows, scaled by the prior's root."""
+    triangle: Array = np.asarray(np.linalg.qr(np.vstack([rows, np.eye(len(root))]), mode='r'))
+    half = np.linalg.solve(triangle.T, root.T)
+    covariance: Array = half.T @ half
+    return covariance
 
 
 def _data(normal: NormalForm, estimate: Estimate, transform: Array,

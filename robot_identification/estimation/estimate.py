@@ -74,6 +74,8 @@ class Estimate:
         model has to be the nearest to values and covariance instead of being fitted to the rows.
     equal_weights
         Whether all joints weigh the same, in N m or N, instead of by their noise.
+    interval_doubt
+        Why intervals from this covariance hold less often than they state; empty where they hold.
 
     """
 
@@ -95,6 +97,7 @@ class Estimate:
     shape_covariance: Array = field(default_factory=lambda: np.zeros((0, 0)))
     own_values: bool = False
     equal_weights: bool = False
+    interval_doubt: str = ''
 
     def __repr__(self) -> str:
         return (f'<Estimate {self.estimator}: {self.base.rank} base parameters, condition number '

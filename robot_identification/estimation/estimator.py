@@ -97,6 +97,8 @@ class Estimator(ABC):
         Whether the estimator 'auto' tries it.
     needs_repeats
         Whether it needs the noise that the periods of a repeated motion show.
+    interval_doubt
+        Why its intervals hold less often than they state; empty where they hold.
 
     """
 
@@ -107,6 +109,7 @@ class Estimator(ABC):
     equal_weights: ClassVar[bool] = False
     candidate: ClassVar[bool] = False
     needs_repeats: ClassVar[bool] = False
+    interval_doubt: ClassVar[str] = ''
 
     @abstractmethod
     def weights(self, regression: Regression, reweighted: Reweighted) -> Array:

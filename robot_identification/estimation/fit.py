@@ -161,7 +161,29 @@ def fit_samples(
             loads = list(transmitted_torques(samples, fit.consistent))
             fit = _fit_once(arm, samples, options, loads, backend, fit.regression.base, None,
                             fit.estimate.shape)
-    return fit
+    return replace(fit, estimate=replace(
+        fit.estimate, interval_doubt=_interval_doubt(options.estimator, fit.estimate)))
+
+
+def _interval_doubt(estimator: Estimator, estimate: Estimate) -> str:
+    """Return why intervals hold less often than they state; empty where they hold."""
+    doubts = [estimator.interval_doubt] if estimator.interval_doubt else []
+    structure = estimate.base.structure
+    moves = np.broadcast_to(structure.active_shape, estimate.shape.shape).ravel()
+    spread = np.diag(estimate.shape_covariance)
+    if not np.any(moves):
+        return '; '.join(doubts)
+    if structure.friction.ambiguous:
+        doubts.append(f"quite different shape numbers of the friction '{structure.friction.key}' "
+                      'fit almost alike, and the covariance knows those that were found alone; '
+                      'take stribeck or atan where intervals matter')
+    elif spread.size != moves.size:
+        doubts.append('the covariance takes the shape numbers of the friction for known')
+    elif not np.all(np.isfinite(spread[moves])):
+        count = np.sum(~np.isfinite(spread[moves]))
+        doubts.append(f'{count} of {np.sum(moves)} shape numbers of the friction lie on a bound, '
+                      'or the data do not determine them; take a simpler friction')
+    return '; '.join(doubts)
 
 
 def _fit_once(arm: Arm, samples: Sequence[Samples], options: FitOptions,

@@ -30,6 +30,7 @@ from robot_identification.estimation.estimator import (
     solve,
 )
 from robot_identification.estimation.features import Features, NEAREST
+from robot_identification.estimation.spikes import without_spikes
 from robot_identification.regression import NormalForm, Regression
 from robot_identification.regression.normal_form import triangle
 from robot_identification.regression.reduce import joint_columns, packed_rows
@@ -44,7 +45,8 @@ class Huber(Estimator):
     """
     Rows count by their square while small and by their size beyond.
 
-    A collision, a slip or sticking at a reversal does not bend the model.
+    A collision, a slip or sticking at a reversal does not bend the model. Isolated spikes of the
+    torque are taken out before the decimation, which would smear them over many rows.
 
     The scale of each joint is the median absolute residual.
 
@@ -76,6 +78,23 @@ class Huber(Estimator):
     def weights(self, regression: Regression, reweighted: Reweighted) -> Array:
         """Return the weights of the re-weighted fit, (n,)."""
         return reweighted.weights
+
+    def fit(self, regression: Regression) -> Estimate:
+        """
+        Estimate the base parameters.
+
+        Parameters
+        ----------
+        regression
+            The problem.
+
+        """
+        cleaned, count = without_spikes(regression)
+        found = super().fit(cleaned)
+        if count and found.status == OK:
+            found = replace(found, message=f'{found.message}; {count} isolated spikes of the '
+                                           'torque were left out')
+        return found
 
     def _fit(self, regression: Regression) -> Estimate:
         normal = regression.normal

@@ -275,6 +275,8 @@ class Didim(ClosedLoopEstimator):
     name = 'didim'
     summary = 'closed-loop output error: fits torques at simulated states, needs no positions'
     features = replace(CLOSED_LOOP, purpose='positions are not to be trusted')
+    interval_doubt = ('the simulated states depend on the values themselves, which the covariance '
+                      'of didim does not know; take wls where intervals matter')
 
     def _explained(self, measured: list[Array], simulated: list[Array]) -> list[Array]:
         """Return the simulated rows."""

@@ -275,7 +275,8 @@ def with_shape_uncertainty(estimate: Estimate, separable: SeparableRegression, w
     """
     Return the estimate with the covariance of shape and linear parameters together.
 
-    Shape numbers on a bound count as known.
+    A shape number on a bound does not count as known: it may be anywhere between its bounds, as
+    the standard deviation of a uniform distribution of its logarithm says.
 
     Parameters
     ----------
@@ -287,8 +288,14 @@ def with_shape_uncertainty(estimate: Estimate, separable: SeparableRegression, w
     """
     projection = project(separable, found.shape, weights)
     r, size = len(projection.beta), found.shape.size
-    free = np.concatenate([np.ones(r, dtype=bool), ~found.bounded.ravel()])
-    matrix = projection.matrix[:, free]
+    structure = separable.structure
+    moves = np.broadcast_to(structure.active_shape, found.shape.shape).ravel()
+    held = found.bounded.ravel()[moves]
+    free = np.concatenate([np.ones(r, dtype=bool), moves])
+    ranges = np.diff(np.log(structure.shape_bounds), axis=-1).ravel()[moves][held]
+    room = np.zeros((np.sum(held), np.sum(free)))    # rows of what the bounds say, of deviation 1
+    room[np.arange(len(room)), r + np.flatnonzero(held)] = np.sqrt(12) / ranges
+    matrix = np.vstack([projection.matrix[:, free], room])
     spread = weights * estimate.noise * np.sqrt(estimate.colour)
     counts = ([len(separable.factor(j, found.shape).target) for j in range(separable.joints)]
               + _outer_counts(separable, found.shape))
@@ -296,15 +303,16 @@ def with_shape_uncertainty(estimate: Estimate, separable: SeparableRegression, w
     silent = norms == 0
     norms[silent] = 1.0
     inverse = np.linalg.pinv(matrix / norms, rcond=RANK_TOLERANCE) / norms[:, None]
-    half = inverse * np.repeat(np.concatenate([spread, spread]), counts)
+    half = inverse * np.append(np.repeat(np.concatenate([spread, spread]), counts),
+                               np.ones(len(room)))
     joint = half @ half.T
     joint[silent, silent] = np.inf
     covariance = joint[:r, :r]
     infinite = np.flatnonzero(~np.isfinite(np.diag(estimate.covariance)))
     covariance[infinite, infinite] = np.inf
     shape_covariance = np.diag(np.full(size, np.inf))
-    places = np.flatnonzero(free[r:])
-    shape_covariance[np.ix_(places, places)] = joint[r:, r:]
+    places, known = np.flatnonzero(moves)[~held], r + np.flatnonzero(~held)
+    shape_covariance[np.ix_(places, places)] = joint[np.ix_(known, known)]
     return replace(estimate, covariance=covariance, shape_covariance=shape_covariance)
 
 

@@ -113,7 +113,7 @@ void {name}_forward_dynamics({_arguments(program)})
   for (i = 0; i < {n}; ++i) {{ load[i] = tau[i]; }}
   for (k = 0; k < {ITERATIONS}; ++k) {{
     double change = 0.0, size = 0.0;
-    {name}_friction(v, load, friction);
+    {name}_friction({'q, ' * program.needs_position}v, load, friction);
     for (i = 0; i < {n}; ++i) {{ left[i] = tau[i] - friction[i]; }}
     {name}_unloaded_forward_dynamics(q, v, left, a);
     {name}_rigid_body_torque(q, v, a, left);

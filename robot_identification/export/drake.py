@@ -35,7 +35,8 @@ class DrakeTarget(Target):
         """Return the URDF."""
         model, wanted = source.model, source.options.friction
         ElementTree.register_namespace('drake', NAMESPACE)
-        folded, _ = fold_urdf(identified_urdf(model), 'the identified URDF', model.arm.locked)
+        folded, _ = fold_urdf(identified_urdf(model, friction=False), 'the identified URDF',
+                              model.arm.locked)
         root = ElementTree.fromstring(folded)
         root.insert(0, ElementTree.Comment(
             ' Identified by robot_identification. Drake has no Coulomb friction in joints: '

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The identified URDF: the input text with other <inertial> elements, and nothing else."""
+"""The identified URDF: the input text with other <inertial> and <dynamics> elements."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ import pinocchio as pin
 from robot_identification.arrays import Array
 from robot_identification.dynamics import from_pseudo_inertia, IdentifiedModel, pseudo_inertia
 from robot_identification.errors import ModelFileError
+from robot_identification.export.friction_fit import fit_friction
+from robot_identification.export.working_states import working_states
 from robot_identification.export.xml_edits import Child, replace_children
 from robot_identification.files import write_text
 
@@ -30,18 +32,23 @@ KEPT = 0.99
 """Largest part of a body, in any direction, that the links fixed to it may have."""
 
 
-def identified_urdf(model: IdentifiedModel) -> str:
+def identified_urdf(model: IdentifiedModel, *, friction: bool = True) -> str:
     """
-    Return the URDF text that carries the identified inertias.
+    Return the URDF text that carries the identified inertias and friction.
 
     The bodies that were identified are links with everything that is fixed or locked to them. The
     links fixed to a body keep their inertia of the input URDF, and the link that moves is given
     the rest; where the rest would not be physical, the fixed links are scaled down alike.
 
+    The <dynamics> of each joint hold the Coulomb and viscous friction that come nearest to the
+    identified friction, and a comment says what is missing. Every other byte stays.
+
     Parameters
     ----------
     model
         The identified model.
+    friction
+        Whether <dynamics> are written; otherwise they stay as they were, whatever they say.
 
     Raises
     ------
@@ -63,13 +70,32 @@ def identified_urdf(model: IdentifiedModel) -> str:
             for link, inertia in fixed.items():
                 changed[link] = _in_link_frame(model, link, factor * inertia)
         changed[moving] = _in_link_frame(model, moving, target - factor * total)
-    return replace_children(model.arm.urdf, {
-        ('link', link): Child('inertial', _element(values)) for link, values in changed.items()})
+    children = {('link', link): Child('inertial', _element(values))
+                for link, values in changed.items()}
+    return replace_children(model.arm.urdf,
+                            children | (_dynamics(model) if friction else {}))
 
 
-def write_identified_urdf(model: IdentifiedModel, path: str | Path) -> None:
+def write_identified_urdf(model: IdentifiedModel, path: str | Path, *,
+                          friction: bool = True) -> None:
     """Write `identified_urdf(model)` to a file, whole or not at all."""
-    write_text(path, identified_urdf(model))
+    write_text(path, identified_urdf(model, friction=friction))
+
+
+def _dynamics(model: IdentifiedModel) -> dict[tuple[str, str], Child]:
+    """Return the <dynamics> of the joints that move, with a comment of what they lack."""
+    states = working_states(model)
+    fit = fit_friction(model, states)
+    name = model.friction.replace('--', '- -')
+    children = {}
+    for j, (joint, unit) in enumerate(zip(model.arm.joint_names, model.arm.units('N m', 'N'))):
+        comment = (f"<!-- friction sgn(v) + damping v stand for the identified friction '{name}': "
+                   f'{fit.left()[j]:.2g} {unit} rms are missing, {fit.relative[j]:.1%} of the '
+                   f'friction over {states.origin} -->')
+        children['joint', joint] = Child(
+            'dynamics', f'<dynamics damping="{float(fit.viscous[j])!r}" '
+            f'friction="{float(fit.coulomb[j])!r}">{comment}</dynamics>')
+    return children
 
 
 def _placement(model: IdentifiedModel, link: str) -> np.ndarray:

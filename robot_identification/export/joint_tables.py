@@ -52,7 +52,7 @@ class IsaacTarget(Target):
                 + yaml.safe_dump({'joint_names_expr': list(arm.joint_names), **fields},
                                  sort_keys=False))
         return Exported({f'{source.name}.isaac.yaml': text,
-                         f'{source.name}.urdf': identified_urdf(model)},
+                         f'{source.name}.urdf': identified_urdf(model, friction=keep)},
                         source.description_losses(armature=True))
 
 

@@ -42,7 +42,7 @@ def forward_dynamics(q, v, tau):
     tau = np.asarray(tau, dtype=float)
     load = tau
     for _ in range(50):
-        a = unloaded_forward_dynamics(q, v, tau - friction(v, load))
+        a = unloaded_forward_dynamics(q, v, tau - friction({places}v, load))
         new = rigid_body_torque(q, v, a)
         change, load = np.abs(new - load), new
         if np.all(change <= 1e-15 * np.abs(load).max()):
@@ -76,7 +76,8 @@ def numpy_module(program: Program) -> str:
     text = START.format(name=program.name, joints=repr(program.joint_names))
     for function in program.functions:
         text += '\n\n' + _definition(function)
-    return text + (ITERATED if program.needs_load else '')
+    places = 'q, ' * program.needs_position
+    return text + (ITERATED.format(places=places) if program.needs_load else '')
 
 
 def _definition(function: Function) -> str:

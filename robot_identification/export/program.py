@@ -15,11 +15,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from robot_identification.dynamics import element_loads, get_friction
+from robot_identification.arrays import Array
+from robot_identification.dynamics import element_loads, get_friction, inverse_dynamics
 from robot_identification.errors import ExportError
 from robot_identification.export.chain import chain_of
 from robot_identification.export.expressions import Graph, Node, total
@@ -42,8 +44,8 @@ class Program:
         In the order of all arguments.
     functions
         Without the one that iterates: forward dynamics where friction needs the load.
-    needs_load
-        Whether friction depends on the transmitted torque.
+    needs_load, needs_position
+        Whether friction depends on the transmitted torque, and on where the joint stands.
     losses
         Friction that was approximated.
 
@@ -53,6 +55,7 @@ class Program:
     joint_names: tuple[str, ...]
     functions: tuple[Function, ...]
     needs_load: bool
+    needs_position: bool
     losses: tuple[Loss, ...]
 
     @property
@@ -65,8 +68,9 @@ def build_program(source: Source) -> Program:
     """
     Write the model's dynamics out as expressions.
 
-    Friction follows the formula of its own columns. A formula that cannot be followed is replaced
-    by the fit of Coulomb, viscous and constant friction, with its error.
+    Friction follows the formula of its own columns; where it remembers, it counts as slipped. A
+    formula that cannot be followed is replaced by the fit of Coulomb, viscous and constant
+    friction. Either with its error.
 
     Parameters
     ----------
@@ -79,22 +83,24 @@ def build_program(source: Source) -> Program:
     q, v, a, load, tau = (graph.inputs(name, n) for name in ('q', 'v', 'a', 'load', 'tau'))
     chain = chain_of(model.arm, model.inertial)
     body = RigidBody(graph, chain, chain.grouped(), q)
-    losses: tuple[Loss, ...] = ()
+    family = get_friction(model.friction)
+    losses = _memory_losses(source)
     try:
-        friction = _friction(source, graph, v, load)
+        friction = _friction(source, graph, q, v, load)
+        needs_load, needs_position = family.needs_load, family.needs_position
     except NotTraceableError:
         friction = _fitted_friction(source, graph, v)
+        needs_load = needs_position = False
         left = source.fit.torque - (source.fit.coulomb * np.sign(source.fit.speeds)
                                     + source.fit.viscous * source.fit.speeds + source.fit.offset)
         losses = source.losses(
             f"friction '{model.friction}', Coulomb, viscous and constant friction in its place",
             np.sqrt(np.mean(left ** 2, axis=0)))
-    needs_load = get_friction(model.friction).needs_load and not losses
     springs = _balancers(source, graph, q)
     rigid = _sum(body.torque(v, a), springs)
     rotors = model.arm.transmission.T @ (model.rotor_inertia[:, None] * model.arm.transmission)
     inertia = [_weighted(row, a) for row in rotors]
-    own = friction if not needs_load else _friction(source, graph, v, rigid)
+    own = friction if not needs_load else _friction(source, graph, q, v, rigid)
     still = [graph.constant(0.0)] * n
     bias = _sum(body.torque(v, still), springs)
     matrix = body.mass_matrix()
@@ -115,7 +121,7 @@ def build_program(source: Source) -> Program:
         Function('mass_matrix', 'Joint-space inertia with rotors, row by row.', graph,
                  (('q', n),), ('mass', n * n), [x for row in whole for x in row]),
         Function('friction', 'Friction at the joints; load is rigid_body_torque.', graph,
-                 (('v', n), ('load', n)), ('tau', n), friction),
+                 ((('q', n),) * needs_position + (('v', n), ('load', n))), ('tau', n), friction),
         Function(free, 'Accelerations under joint torques tau'
                  + (', friction taken out of tau before.' if needs_load else '.'), graph,
                  (*states[:2], ('tau', n)), ('a', n), solve(whole, push))]
@@ -126,23 +132,42 @@ def build_program(source: Source) -> Program:
             'parameters of all links: m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of each, '
             'about its joint frame; row by row.', graph, states, ('regressor', 10 * n * n),
             [x for row in rows for x in row]))
-    return Program(source.name, model.arm.joint_names, tuple(functions), needs_load, losses)
+    return Program(source.name, model.arm.joint_names, tuple(functions), needs_load,
+                   needs_position, losses)
 
 
-def _friction(source: Source, graph: Graph, v: Sequence[Node],
+def _memory_losses(source: Source) -> tuple[Loss, ...]:
+    """Return what is lost because friction with memory counts as slipped."""
+    model, states = source.model, source.states
+    slipped = model.structure.slipped(states.v)
+    if slipped is None:
+        return ()
+    load = inverse_dynamics(model.arm, states.q, states.v, states.a, model.inertial)
+    torque = model.friction_torque(states.v, load, states.q, slipped) @ model.arm.transmission
+    return source.losses(f"memory of the friction '{model.friction}', which counts as slipped",
+                         np.sqrt(np.mean((source.fit.torque - torque) ** 2, axis=0)))
+
+
+def _friction(source: Source, graph: Graph, q: Sequence[Node], v: Sequence[Node],
               load: Sequence[Node]) -> list[Node]:
     """Return the friction at the joints, each element's formula followed."""
     model = source.model
     family = get_friction(model.friction)
-    if family.has_state or family.needs_position:
-        raise NotTraceableError('generated friction knows speed and load, no position or state')
+
+    def formula(shape: Array) -> Callable[..., Any]:
+        def columns(speed: Any, load: Any, place: Any) -> Any:
+            state = family.slipped(speed) if family.has_state else None
+            return family.columns(speed, shape, load, place, state)
+        return columns
+
     loads = element_loads(model.arm, symbols(graph, np.array(load, dtype=object)[None]))
     torques = []
     for e, row in enumerate(model.arm.transmission):
         shape, parameters = model.friction_shape[e], model.friction_parameters[e]
         own = loads[e]
-        columns = traced(lambda x, y, s=shape: family.columns(x, s, y), graph, _weighted(row, v),
-                         own.ravel()[0] if own is not None and family.needs_load else None)
+        columns = traced(formula(shape), graph, _weighted(row, v),
+                         own.ravel()[0] if own is not None and family.needs_load else None,
+                         _weighted(row, q))
         torques.append(_weighted(parameters, columns))
     return [_weighted(column, torques) for column in model.arm.transmission.T]
 

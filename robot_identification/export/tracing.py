@@ -150,5 +150,5 @@ def traced(formula: Callable[..., Any], graph: Graph, *inputs: Node | None) -> l
     try:
         result = formula(*(None if x is None else symbols(graph, x) for x in inputs))
         return [graph.node(x) for x in np.asarray(result, dtype=object).ravel()]
-    except (TypeError, ValueError, AttributeError) as error:
+    except (TypeError, ValueError, AttributeError, NotImplementedError) as error:
         raise NotTraceableError(str(error)) from error

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from robot_identification.export.identified_urdf import identified_urdf
 from robot_identification.export.target import Exported, Source, Target
-from robot_identification.export.xml_edits import Child, replace_children
 
 
 class UrdfTarget(Target):
@@ -28,36 +27,5 @@ class UrdfTarget(Target):
 
     def export(self, source: Source) -> Exported:
         """Return the URDF."""
-        text = identified_urdf(source.model)
-        if source.options.friction:
-            text = with_dynamics(text, source)
-        return Exported({f'{source.name}.urdf': text},
-                        source.description_losses())
-
-
-def with_dynamics(text: str, source: Source) -> str:
-    """
-    Return a URDF whose moving joints have the fitted friction; every other byte stays.
-
-    Parameters
-    ----------
-    text
-        URDF of the model's arm.
-    source
-        What was fitted.
-
-    """
-    children = {
-        ('joint', joint): Child('dynamics', f'<dynamics damping="{float(viscous)!r}" '
-                                f'friction="{float(coulomb)!r}"/>{_comment(source, j)}')
-        for j, (joint, coulomb, viscous) in enumerate(zip(
-            source.model.arm.joint_names, source.fit.coulomb, source.fit.viscous))}
-    return replace_children(text, children)
-
-
-def _comment(source: Source, j: int) -> str:
-    unit = source.model.arm.units('N m', 'N')[j]
-    friction = source.model.friction.replace('--', '- -')
-    return (f"<!-- friction sgn(v) + damping v stand for the identified friction '{friction}': "
-            f'{source.fit.left()[j]:.2g} {unit} rms are missing, {source.fit.relative[j]:.1%} of '
-            f'the friction over {source.states.origin} -->')
+        text = identified_urdf(source.model, friction=source.options.friction)
+        return Exported({f'{source.name}.urdf': text}, source.description_losses())

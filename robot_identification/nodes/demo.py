@@ -34,6 +34,7 @@ from robot_identification_interfaces.action import Design, Excite
 from robot_identification_interfaces.srv import Identify, Validate
 
 NODES = ('simulated_robot', 'recorder', 'excitation', 'identification', 'validation')
+FILES = (*(f'{name}.log' for name in NODES), 'excitation.yaml', 'other.yaml')
 PATIENCE = 30.0   # [s] for a node to appear
 LONGEST = 600.0   # [s] for one step
 SIMULATED = {'watch.stale': 1.0, 'brake.horizon': 1.5, 'approach_speed': 0.5,

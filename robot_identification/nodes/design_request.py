@@ -30,6 +30,7 @@ from robot_identification.design import (
     save_excitation,
 )
 from robot_identification.errors import ExcitationError
+from robot_identification.files import check_outputs, EXCITATION_YAML
 
 
 def designed(request: Any, arm: Arm, output: Path, tell: Callable[[Progress], None]) -> Excitation:
@@ -52,8 +53,11 @@ def designed(request: Any, arm: Arm, output: Path, tell: Callable[[Progress], No
     ------
     ExcitationError
         The request cannot be met.
+    ConfigurationError
+        The file is there and is something else.
 
     """
+    check_outputs([(output, EXCITATION_YAML)], arm.files)
     found = design(arm, options_of(request), progress=tell)
     save_excitation(found, output)
     return found

@@ -31,6 +31,7 @@ from robot_identification.errors import ConfigurationError, RobotIdentificationE
 from robot_identification.estimation import load_limits, read_settings
 from robot_identification.excitation import Excitation, load_excitation, Progress
 from robot_identification.execution import DataDirectory
+from robot_identification.files import check_output_folder
 from robot_identification.identification import IdentificationResult, identify
 from robot_identification.nodes.design_request import designed
 from robot_identification.nodes.health import ERROR, Health, OK
@@ -38,7 +39,7 @@ from robot_identification.nodes.long_work import CancelledError, LongWork
 from robot_identification.nodes.parameters import declare, declared_arm
 from robot_identification.nodes.process import main_of
 from robot_identification.recording import load_recording
-from robot_identification.reporting import save_results, SavedResults
+from robot_identification.reporting import RESULT_FILES, RESULTS, save_results, SavedResults
 from robot_identification.validation import Thresholds
 from robot_identification_interfaces.action import Design
 from robot_identification_interfaces.srv import Identify
@@ -95,6 +96,9 @@ class IdentificationProcess:
             options = self._options(request, arm)
             executed = (load_excitation(self.data.existing(request.excitation, 'excitation'))
                         if request.excitation else None)
+            check_output_folder(output, RESULT_FILES, RESULTS, (
+                *recordings, *held_out, *arm.files,
+                self.data.path(request.excitation) if request.excitation else None))
             done = self._work.start('an identification', lambda step: _identified(
                 request, arm, recordings, held_out, options, output, executed, step))
         except RobotIdentificationError as error:

@@ -66,7 +66,16 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
                        'while the arm moves.'},
     'model': {
         'default_value': '',
-        'description': 'Model file to predict torques with from the beginning; empty for none.'},
+        'description': 'Model file in the data directory, to predict torques with from the '
+                       'beginning; only validation does without.'},
+    'reference': {
+        'default_value': '',
+        'description': 'Recording without contact in the data directory, from which the errors of '
+                       'the model are learnt; it must be given.'},
+    'mode': {
+        'default_value': 'trajectory', 'choices': ['trajectory', 'compensation'],
+        'description': 'trajectory: efforts are added to trajectories; compensation: an effort '
+                       'controller is commanded, after the service ~/start.'},
     'data_directory': {
         'default_value': '~/robot_identification',
         'description': 'Folder of excitations, recordings and results; nodes read and write '
@@ -113,8 +122,15 @@ PARTS: dict[str, tuple[str, ...]] = {
     'online': STEP,
 }
 """Launch files that identify.launch.py includes, and their arguments."""
+MODEL_AND_STATES = ('namespace', 'use_sim_time', 'nodes_file', 'joint_states', 'data_directory',
+                    'model')
+AT_WORK: dict[str, tuple[str, ...]] = {
+    'external_torque': (*MODEL_AND_STATES, 'reference'),
+    'feedforward': (*MODEL_AND_STATES, 'mode', 'controller'),
+}
+"""Launch files of the nodes that use a model; the arm is the model's own."""
 PARAMETERS = ('robot', 'tf_prefix', 'joint_states', 'data_directory', 'controller',
-              'controller_manager', 'transport', 'model')
+              'controller_manager', 'transport', 'model', 'reference', 'mode')
 """Arguments that are parameters of the nodes."""
 SWITCHES = ('autostart', 'use_sim_time')
 """Those that are true or false."""

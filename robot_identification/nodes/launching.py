@@ -39,6 +39,7 @@ from robot_identification.arm import Arm, load_arm
 from robot_identification.arm.driver import Driver
 from robot_identification.nodes.launch_arguments import (
     arguments,
+    AT_WORK,
     FAMILY,
     Family,
     PARAMETERS,
@@ -80,9 +81,10 @@ def own_node(executable: str, names: Any, **values: Any) -> Node:
                 parameters=[LaunchConfiguration('nodes_file'), {**given, **values}])
 
 
-def node_description(part: str, executable: str) -> LaunchDescription:
-    """Return the description of a part that is one node."""
-    return LaunchDescription([*declared(PARTS[part]), own_node(executable, PARTS[part])])
+def node_description(part: str, executable: str, **defaults: str) -> LaunchDescription:
+    """Return the description of a launch file that is one node, some arguments by default."""
+    names = {**PARTS, **AT_WORK}[part]
+    return LaunchDescription([*declared(names, **defaults), own_node(executable, names)])
 
 
 def opaque(function: Callable[[Value], list[Any]]) -> OpaqueFunction:

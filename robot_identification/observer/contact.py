@@ -31,6 +31,10 @@ SINGULAR = 1e-3
 is not seen by any joint."""
 
 
+REFRESH = 0.05
+"""Time between looks at the model's own uncertainty [s]; it takes longer than the observer."""
+
+
 @dataclass(frozen=True, eq=False)
 class Wrench:
     """
@@ -97,6 +101,7 @@ class ContactObserver:
                  alarms_per_hour: float = 1.0) -> None:
         self.observer, self.statistics = observer, statistics
         self.threshold = statistics.threshold(alarms_per_hour)
+        self._since = -np.inf
 
     def step(self, t: float, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> ExternalTorque:
         """
@@ -111,7 +116,11 @@ class ContactObserver:
 
         """
         torque = self.observer.step(t, q, v, tau) - self.statistics.bias
-        deviation = self.statistics.deviations(self.observer.model, q, v)[0]
+        speed = np.asarray(v, dtype=float)
+        if not 0 <= t - self._since < REFRESH:
+            self._since, self._uncertainty = t, self.statistics.uncertainty(
+                self.observer.model, np.asarray(q, dtype=float)[None], speed[None])
+        deviation = self.statistics.with_uncertainty(speed, *self._uncertainty)[0]
         joints = np.abs(torque) > self.threshold * deviation
         return ExternalTorque(read_only(torque), read_only(deviation), bool(joints.any()),
                               read_only(joints, dtype=bool))

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
 from robot_identification.errors import ConfigurationError, ExecutionError
-from robot_identification.observer.momentum import model_friction
+from robot_identification.observer.momentum import holding_torque, model_friction
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
 
@@ -228,9 +228,7 @@ class Compensation:
         return None if self._last is None else read_only(self._gravity(self._last[1]))
 
     def _gravity(self, q: Array) -> Array:
-        zero = np.zeros((1, len(q)))
-        torque: Array = (self.model.torque(q[None], zero, zero)
-                         - self.model.drive_torque(zero, zero, zero))[0]
+        torque: Array = holding_torque(self.model, q[None])[0]
         return torque
 
     def _end(self, reason: str, text: str) -> None:

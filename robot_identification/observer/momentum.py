@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 import pinocchio as pin
 from robot_identification.arrays import Array
-from robot_identification.dynamics import IdentifiedModel
+from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
 from robot_identification.errors import ConfigurationError
 
 REST = 0.02
@@ -38,7 +38,7 @@ class MomentumObserver:
     Parameters
     ----------
     model
-        The identified model; its friction must be a function of the present state.
+        The identified model.
     bandwidth
         Of the low-pass [Hz].
 
@@ -91,13 +91,13 @@ class MomentumObserver:
 
         """
         q, v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)
-        coriolis = pin.computeCoriolisMatrix(self._pin, self._data, q, v)
-        mass = pin.crba(self._pin, self._data, q)
-        mass = np.triu(mass) + np.triu(mass, 1).T + self._rotors
-        gravity = pin.computeGeneralizedGravity(self._pin, self._data, q)
-        rate = (np.asarray(tau, dtype=float) - self._drives(q, v, gravity) + coriolis.T @ v
-                - gravity)
-        momentum = mass @ v
+        momentum, coriolis, gravity = self._bodies(q, v)
+        drives = self._drives(q[None], v[None], gravity[None])[0]
+        rate = np.asarray(tau, dtype=float) - drives + coriolis - gravity
+        return self._advance(t, momentum, rate)
+
+    def _advance(self, t: float, momentum: Array, rate: Array) -> Array:
+        """Take the momentum and what changes it, and return the external torque, (n,)."""
         if self._t is None:
             self._integral = momentum
         else:
@@ -127,20 +127,42 @@ class MomentumObserver:
 
         """
         self.reset()
-        rows = zip(np.asarray(t, dtype=float), np.asarray(q), np.asarray(v), np.asarray(tau))
-        return np.array([self.step(float(instant), *state) for instant, *state in rows])
+        q, v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)
+        bodies = np.array([self._bodies(*row) for row in zip(q, v)])    # (N, 3, n)
+        momentum, coriolis, gravity = bodies.transpose(1, 0, 2)
+        rate = (np.asarray(tau, dtype=float) - self._drives(q, v, gravity) + coriolis - gravity)
+        return np.array([self._advance(float(instant), *row) for instant, *row in zip(
+            np.asarray(t, dtype=float), momentum, rate)])
+
+    def _bodies(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
+        """Return momentum, C'v and gravity, (n,) each."""
+        coriolis = pin.computeCoriolisMatrix(self._pin, self._data, q, v)
+        mass = pin.crba(self._pin, self._data, q)
+        mass = np.triu(mass) + np.triu(mass, 1).T + self._rotors
+        gravity = pin.computeGeneralizedGravity(self._pin, self._data, q)
+        return mass @ v, coriolis.T @ v, gravity.copy()
 
     def _drives(self, q: Array, v: Array, gravity: Array) -> Array:
-        """Return friction and springs; friction falls to zero in proportion below `REST`."""
-        own, model = model_friction(self.model, q[None], v[None], gravity[None])[0], self.model
-        return own + (model.balancer_torque(q[None])[0] if model.arm.balancers else 0.0)
+        """Return friction and springs, (N, n); friction falls in proportion below `REST`."""
+        springs = self.model.balancer_torque(q) if self.model.arm.balancers else np.zeros_like(q)
+        torque: Array = model_friction(self.model, q, v, gravity + springs) + springs
+        return torque
+
+
+def holding_torque(model: IdentifiedModel, q: Array) -> Array:
+    """Return what holds an arm without friction at rest: gravity and springs, (N, n)."""
+    zero = np.zeros_like(q)
+    torque = inverse_dynamics(model.arm, q, zero, zero, model.inertial)
+    return torque + model.balancer_torque(q) if model.arm.balancers else torque
 
 
 def model_friction(model: IdentifiedModel, q: Array, v: Array, load: Array) -> Array:
     """
     Return the friction at the joints as an observer may know it, (N, n) [N m or N].
 
-    Below `REST` each joint's friction is that at `REST` in proportion to the speed.
+    Below `REST` each joint's friction is that at `REST` in proportion to the speed. Friction with
+    memory counts as slipped: after a reversal it is right when the joint has travelled as far as
+    it remembers.
 
     Parameters
     ----------
@@ -153,8 +175,8 @@ def model_friction(model: IdentifiedModel, q: Array, v: Array, load: Array) -> A
     size = np.maximum(np.abs(v), REST)
     fast = np.where(v < 0, -size, size)
     share = np.abs(v) / size
-    forward, back = (model.friction_torque(sign * fast, load) @ model.arm.transmission
-                     for sign in (1.0, -1.0))
+    forward, back = (model.friction_torque(sign * fast, load, q, model.structure.slipped(
+        sign * fast)) @ model.arm.transmission for sign in (1.0, -1.0))
     torque: Array = 0.5 * ((1 + share) * forward + (1 - share) * back)
     return torque
 

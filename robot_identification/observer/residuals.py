@@ -20,9 +20,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification.arrays import Array, read_only
-from robot_identification.dynamics import get_friction, IdentifiedModel, ModelStructure
+from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import ConfigurationError, EstimationError
-from robot_identification.observer.momentum import model_friction, MomentumObserver, REST
+from robot_identification.observer.momentum import (
+    holding_torque,
+    model_friction,
+    MomentumObserver,
+    REST,
+)
+from robot_identification.observer.uncertainty import directions_of
 
 SETTLING = 5.0
 """Time constants of the observer that are left out at the beginning."""
@@ -51,8 +57,9 @@ class ResidualStatistics:
         That quantile, in deviations.
     peak_rate
         Peaks beyond it, of all joints together [Hz].
-    covariance
-        Of the standard parameters of the model, (p, p); None where it is not known.
+    directions
+        Of the standard parameters of the model, (r, p): their covariance is directions'
+        directions; None where it is not known.
     seconds
         Motion that this was learnt from.
 
@@ -64,7 +71,7 @@ class ResidualStatistics:
     tail: float
     knee: float
     peak_rate: float
-    covariance: Array | None
+    directions: Array | None
     seconds: float
 
     def __post_init__(self) -> None:
@@ -117,18 +124,37 @@ class ResidualStatistics:
 
         """
         q, v = np.atleast_2d(np.asarray(q, dtype=float)), np.atleast_2d(np.asarray(v, dtype=float))
-        variance = np.broadcast_to(self.deviation ** 2, q.shape).copy()
-        zero = np.zeros_like(q)
-        if self.covariance is not None:
-            structure = ModelStructure.of(model.arm, model.friction).at(model.friction_shape)
-            load = model.torque(q, zero, zero) if get_friction(model.friction).needs_load else None
-            columns = structure.columns(q, v, zero, load)
-            variance += np.einsum('knp,pq,knq->kn', columns, self.covariance, columns)
-        load = model.torque(q, zero, zero)
+        return self.with_uncertainty(v, *self.uncertainty(model, q, v))
+
+    def uncertainty(self, model: IdentifiedModel, q: Array, v: Array) -> tuple[Array, Array]:
+        """
+        Return what changes slowly along a motion.
+
+        Parameters
+        ----------
+        model, q, v
+            As for `deviations`.
+
+        Returns
+        -------
+        tuple
+            Variance of the torques by the model's covariance, and the friction that may hold
+            joints at rest, (N, n) each.
+
+        """
+        zero, load = np.zeros_like(q), holding_torque(model, q)
+        variance = zero
+        if self.directions is not None:
+            columns = model.structure.columns(q, v, zero, load, model.structure.slipped(v))
+            variance = np.sum((columns @ self.directions.T) ** 2, axis=2)
         held = np.abs(model_friction(model, q, np.full_like(q, REST), load)
                       - model_friction(model, q, np.full_like(q, -REST), load)) / 2
-        variance += (np.maximum(1 - np.abs(v) / REST, 0.0) * held) ** 2
-        return np.sqrt(variance)
+        return variance, held
+
+    def with_uncertainty(self, v: Array, variance: Array, held: Array) -> Array:
+        """Return `deviations` from what `uncertainty` returned, (N, n)."""
+        slow = np.maximum(1 - np.abs(v) / REST, 0.0)
+        return np.sqrt(self.deviation ** 2 + variance + (slow * held) ** 2)
 
 
 def learn_residuals(observer: MomentumObserver, t: ArrayLike, q: ArrayLike, v: ArrayLike,
@@ -143,12 +169,15 @@ def learn_residuals(observer: MomentumObserver, t: ArrayLike, q: ArrayLike, v: A
     t, q, v, tau
         A recording without contact, (N,) and (N, n).
     covariance
-        Of the standard parameters, as `IdentificationResult.consistent.covariance`.
+        Of the standard parameters, as `IdentificationResult.consistent.covariance`; what the model
+        file knows of it when None.
 
     Raises
     ------
     EstimationError
         Too short a motion.
+    ModelFileError
+        The covariance in the model file is damaged.
 
     """
     t = np.asarray(t, dtype=float)
@@ -174,7 +203,7 @@ def learn_residuals(observer: MomentumObserver, t: ArrayLike, q: ArrayLike, v: A
     beyond = highest[highest > knee]
     return ResidualStatistics(
         bias, deviation, upwards, float(np.mean(beyond - knee)) if len(beyond) else 0.5, knee,
-        max(len(beyond), 1) / seconds, covariance, seconds)
+        max(len(beyond), 1) / seconds, directions_of(observer.model, covariance), seconds)
 
 
 def _peaks(values: Array) -> Array:

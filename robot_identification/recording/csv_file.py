@@ -16,17 +16,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 import csv
 from itertools import chain
 from pathlib import Path
+import re
 from typing import Any, IO
 
 import numpy as np
 from robot_identification.arm import Arm
+from robot_identification.arrays import Array
 from robot_identification.errors import RecordingError
 from robot_identification.files import encoding_of, regular_size, written_whole
-from robot_identification.recording.keys import missing, signal_keys
+from robot_identification.recording.columns import recording_of_columns
 from robot_identification.recording.recording import Recording, SIGNALS
 from robot_identification.yaml_file import shown
 
@@ -37,7 +39,7 @@ COLUMNS = 10_000
 
 
 def read_csv(path: str | Path, arm: Arm | None = None,
-             keys: Mapping[str, str] | None = None) -> Recording:
+             keys: Mapping[str, Any] | None = None) -> Recording:
     """
     Read a recording from a CSV file.
 
@@ -45,12 +47,13 @@ def read_csv(path: str | Path, arm: Arm | None = None,
     ----------
     path
         A file with a header; columns t, q_<joint>, and v_<joint>, tau_<joint>, current_<joint> as
-        far as recorded, separated by commas, semicolons or tabs. Other columns are ignored. With
-        one joint its name may be left out.
+        far as recorded, separated by commas, semicolons, tabs or spaces. Other columns are
+        ignored, and lines in which only the stamp and other columns are filled. With one joint
+        its name may be left out.
     arm
-        Its joints are read, in its order; its `recording_keys` name the prefixes of the columns.
+        Its joints are read, in its order; its `recording_keys` name the columns.
     keys
-        Prefixes by signal, before those of the arm.
+        A block of the same kind, before that of the arm.
 
     Raises
     ------
@@ -58,28 +61,129 @@ def read_csv(path: str | Path, arm: Arm | None = None,
         The file cannot be read, or lacks a column, or a cell is not a number.
 
     """
-    path = Path(path)
-    place = f"the recording '{path}'"
-    columns, table = _table(path, place)
-    chosen = signal_keys(arm, keys)
-    names = arm.joint_names if arm is not None else _joints(columns, chosen['q'], place)
-    stamp = [name for name in chosen['t'] if name in columns]
-    if not stamp:
-        raise missing(place, 'column', chosen['t'], columns, 't')
-    values: dict[str, Any] = {}
-    place_of = {column: i for i, column in enumerate(columns)}
-    for signal in SIGNALS:
-        wanted = [_columns_of(columns, key, names) for key in chosen[signal]]
-        found = [group for group in wanted if any(column in columns for column in group)]
-        if not found and signal != 'q' and len(wanted) == 1:
-            continue
-        group = (found or wanted)[0]
-        absent = [column for column in group if column not in columns]
-        if absent:
-            raise missing(place, 'column', absent, columns, signal)
-        values[signal] = table[:, [place_of[column] for column in group]]
-    return Recording(table[:, place_of[stamp[0]]], values.pop('q'), values.pop('tau', None),
-                     joint_names=names, name=str(path), **values)
+    return recording_of_columns(CsvColumns(path), str(path), arm, keys)
+
+
+class CsvColumns:
+    """
+    The columns of a CSV file, read when they are asked for.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Raises
+    ------
+    RecordingError
+        It cannot be read, or has no header.
+
+    """
+
+    what = 'column'
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = Path(path)
+        self._place = f"the recording '{path}'"
+        self.remarks: list[str] = []
+        size = regular_size(self._path, 'recording', RecordingError)
+        if size > SIZE:
+            raise RecordingError(f'{self._place} has {size / 1e6:.0f} MB, more than the '
+                                 f'{SIZE / 1e6:.0f} MB that are read; split it, or write it as '
+                                 'NPZ')
+        try:
+            with self._path.open('rb') as file:
+                self.names, self._delimiter = _header(file.readline(LINE + 1), self._place)
+        except OSError as error:
+            raise RecordingError(f'{self._place} cannot be read: {error.strerror}') from error
+
+    def read(self, wanted: Sequence[str]) -> Array:
+        """
+        Return columns, (N, len(wanted)); the first is that of the stamps.
+
+        Lines in which all columns but the first are blank are of other topics, and left out.
+
+        Raises
+        ------
+        RecordingError
+            A cell is not a number, or a line has not as many as the header.
+
+        """
+        at = [self.names.index(name) for name in wanted]
+        fast = self._fast(at)
+        if fast is not None:
+            return fast
+        try:
+            return self._numbers(at, self._lines())
+        except ValueError:
+            pass    # look at every cell
+        left_out: list[int] = []
+        try:
+            table = self._numbers(at, self._filled(at, left_out))
+        except ValueError as error:
+            raise RecordingError(f'{self._place} is not a table of numbers') from error
+        self.remarks = [f'{self._place}: {len(left_out)} lines have nothing but a stamp in the '
+                        'columns that are read, and are left out'] if left_out else []
+        return table
+
+    def _fast(self, at: Sequence[int]) -> Array | None:
+        """
+        Return the columns by pyarrow, on all cores and with every bit as `np.loadtxt` has it.
+
+        None where pyarrow is not installed or refuses anything: then the slow way reads the file,
+        or finds the line and the words for what is wrong.
+        """
+        try:
+            from pyarrow import ArrowException, float64
+            import pyarrow.csv as arrow
+        except ImportError:
+            return None
+        if self._delimiter == ' ':
+            return None
+        names, wanted = [str(k) for k in range(len(self.names))], [str(k) for k in at]
+        try:
+            with self._path.open('rb') as file:
+                file.readline(LINE + 1)
+                table = arrow.read_csv(
+                    file, arrow.ReadOptions(column_names=names),
+                    arrow.ParseOptions(delimiter=self._delimiter, quote_char=False),
+                    arrow.ConvertOptions(column_types=dict.fromkeys(wanted, float64()),
+                                         include_columns=wanted, null_values=[]))
+        except (ArrowException, OSError, ValueError):
+            return None
+        values = np.empty((table.num_rows, len(at)))
+        for place, column in enumerate(wanted):
+            values[:, place] = table.column(column)
+        return values if len(values) else None
+
+    def _numbers(self, at: Sequence[int], lines: Iterator[str]) -> Array:
+        first = next(lines, None)
+        if first is None:
+            raise RecordingError(f'{self._place} has a header and no samples')
+        table: Array = np.loadtxt(chain([first], lines), usecols=at, ndmin=2, comments=None,
+                                  delimiter=None if self._delimiter == ' ' else self._delimiter)
+        return table
+
+    def _lines(self) -> Iterator[str]:
+        try:
+            with self._path.open('rb') as file:
+                file.readline(LINE + 1)
+                for _, line in _rows(file, self._delimiter, len(self.names), self._place):
+                    yield line
+        except OSError as error:
+            raise RecordingError(f'{self._place} cannot be read: {error.strerror}') from error
+
+    def _filled(self, at: Sequence[int], left_out: list[int]) -> Iterator[str]:
+        """Yield the lines with measurements; refuse the first cell that is no number."""
+        for number, line in enumerate(self._lines(), start=2):
+            cells = line.split(None if self._delimiter == ' ' else self._delimiter)
+            if len(at) > 1 and not any(cells[k].strip() for k in at[1:]):
+                left_out.append(number)
+                continue
+            for k in at:
+                if not _is_number(cells[k]):
+                    raise _bad_cell(cells[k], number, self.names[k], self._place)
+            yield line
 
 
 def write_csv(recording: Recording, path: str | Path) -> None:
@@ -103,26 +207,6 @@ def write_csv(recording: Recording, path: str | Path) -> None:
         writer.writerows(table.tolist())
 
 
-def _table(path: Path, place: str) -> tuple[list[str], np.ndarray]:
-    size = regular_size(path, 'recording', RecordingError)
-    if size > SIZE:
-        raise RecordingError(f'{place} has {size / 1e6:.0f} MB, more than the {SIZE / 1e6:.0f} MB '
-                             'that are read; split it, or write it as NPZ')
-    try:
-        with path.open('rb') as file:
-            columns, delimiter = _header(file.readline(LINE + 1), place)
-            rows = (row for _, row in _rows(file, delimiter, len(columns), place))
-            first = next(rows, None)
-            if first is None:
-                raise RecordingError(f'{place} has a header and no samples')
-            table = np.loadtxt(chain([first], rows), delimiter=delimiter, ndmin=2, comments=None)
-    except OSError as error:
-        raise RecordingError(f'{place} cannot be read: {error.strerror}') from error
-    except ValueError as error:
-        raise _bad_cell(path, delimiter, columns, place) from error
-    return columns, table
-
-
 def _header(raw: bytes, place: str) -> tuple[list[str], str]:
     """Return the names of the columns and what separates them."""
     try:
@@ -133,6 +217,9 @@ def _header(raw: bytes, place: str) -> tuple[list[str], str]:
         raise RecordingError(f'{place} is not text: it has bytes of zero; '
                              + encoding_of(raw).replace('it is', 'perhaps it is'))
     delimiter = max(DELIMITERS, key=line.count)
+    line = re.sub(r'^#+\s*', '', line)
+    if delimiter not in line and len(line.split()) > 1:
+        delimiter, line = ' ', ' '.join(line.split())
     if len(raw) > LINE or line.count(delimiter) >= COLUMNS:
         raise RecordingError(f'{place}: its first line names more than {COLUMNS} columns or is '
                              f'longer than {LINE // 1000} kB; is it a recording?')
@@ -146,9 +233,6 @@ def _header(raw: bytes, place: str) -> tuple[list[str], str]:
         raise RecordingError(f'{place} has no header: its first line holds numbers; put a line '
                              'with the names of the columns before it, as t,q_<joint>,...,'
                              'tau_<joint>,...')
-    if len(columns) == 1 and len(columns[0].split()) > 1:
-        raise RecordingError(f'{place}: its columns are separated by spaces; separate them by '
-                             'commas, semicolons or tabs')
     name, count = Counter(columns).most_common(1)[0]
     if count > 1:
         raise RecordingError(f"{place} has two columns '{shown(name)}'")
@@ -159,28 +243,21 @@ def _rows(file: IO[bytes], delimiter: str, columns: int, place: str) -> Iterator
     """Yield numbers and text of the lines behind the header, each with as many cells."""
     mark = delimiter.encode()
     for number, raw in enumerate(iter(lambda: file.readline(LINE + 1), b''), start=2):
-        if raw.count(mark) + 1 == columns and len(raw) <= LINE:
+        cells = len(raw.split()) if delimiter == ' ' else raw.count(mark) + 1
+        if cells == columns and len(raw) <= LINE:
             yield number, raw.decode('utf-8', 'replace')
         elif raw.strip():
-            cells = raw.count(mark) + 1
             hint = ('; numbers with decimal commas? write points'
                     if delimiter == ',' and cells == 2 * columns else '')
             raise RecordingError(f'{place}, line {number}: {cells} cells, but the header names '
                                  f'{columns} columns{hint}')
 
 
-def _bad_cell(path: Path, delimiter: str, columns: list[str], place: str) -> RecordingError:
-    with path.open('rb') as file:
-        file.readline(LINE + 1)
-        for number, line in _rows(file, delimiter, len(columns), place):
-            for name, cell in zip(columns, line.split(delimiter)):
-                if not _is_number(cell):
-                    hint = ('write decimal points, not commas' if _is_number(
-                        cell.replace(',', '.')) else 'leave out the lines that were not measured, '
-                        'gaps are dealt with')
-                    return RecordingError(f"{place}, line {number}, column '{shown(name)}': "
-                                          f"'{shown(cell.strip())}' is not a number; {hint}")
-    return RecordingError(f'{place} is not a table of numbers')
+def _bad_cell(cell: str, number: int, column: str, place: str) -> RecordingError:
+    hint = ('write decimal points, not commas' if _is_number(cell.replace(',', '.'))
+            else 'leave out the lines that were not measured, gaps are dealt with')
+    return RecordingError(f"{place}, line {number}, column '{shown(column)}': "
+                          f"'{shown(cell.strip())}' is not a number; {hint}")
 
 
 def _is_number(cell: str) -> bool:
@@ -189,20 +266,3 @@ def _is_number(cell: str) -> bool:
     except ValueError:
         return False
     return '_' not in cell
-
-
-def _joints(columns: list[str], keys: tuple[str, ...], place: str) -> tuple[str, ...]:
-    for key in keys:
-        names = tuple(column[len(key) + 1:] for column in columns if column.startswith(f'{key}_'))
-        if names:
-            return names
-        if key in columns:
-            return (key,)
-    raise missing(place, 'column', [f'{key}_<joint>' for key in keys], columns, 'q')
-
-
-def _columns_of(columns: list[str], key: str, names: tuple[str, ...]) -> list[str]:
-    wanted = [f'{key}_{name}' for name in names]
-    if len(names) == 1 and key in columns and wanted[0] not in columns:
-        return [key]
-    return wanted

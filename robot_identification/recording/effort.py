@@ -92,8 +92,8 @@ def check_radians(arm: Arm, q: Array, place: str) -> None:
         raise RecordingError(
             f"{place}: joint '{arm.joint_names[i]}' is at {largest[i]:.4g} rad, its limits are "
             f'{arm.limits.lower[i]:.4g} and {arm.limits.upper[i]:.4g}; if positions are in '
-            f'degrees convert them to radians, if they are motor angles say so in the robot YAML: '
-            f'`position: {{side: motor}}`')
+            f'degrees say so in the robot YAML: `recording: {{units: {{q: deg}}}}`, if they are '
+            f'motor angles: `position: {{side: motor}}`')
 
 
 def check_effort_known(arm: Arm) -> None:
@@ -139,7 +139,9 @@ def raw_effort(arm: Arm, tau: Array | None, current: Array | None,
 
     """
     if tau is None and current is None:
-        raise RecordingError(f'{place} has neither torques (tau) nor currents (current)')
+        raise RecordingError(
+            f'{place} has neither torques (tau) nor currents (current); name their columns in the '
+            'robot YAML: `recording: {tau: NAME}` (`init --recording FILE` proposes the block)')
     check_effort_known(arm)
     if arm.effort is None:
         return (tau, False) if tau is not None else (current, True)  # type: ignore[return-value]

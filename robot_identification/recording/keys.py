@@ -11,19 +11,89 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Names of the signals in files."""
+"""Names of the signals in files, and their units."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 from robot_identification.arm import Arm
+from robot_identification.arm.recording_block import JOINT, SIGNAL_KEYS, unit_factor
+from robot_identification.arrays import Array
 from robot_identification.errors import RecordingError, UnknownNameError
 
-DEFAULT_KEYS = {name: name for name in ('t', 'q', 'v', 'tau', 'current', 'joint_names')}
+SHOWN = 20    # names of a file that a sentence lists
 
 
-def signal_keys(arm: Arm | None, keys: Mapping[str, str] | None) -> dict[str, tuple[str, ...]]:
+@dataclass(frozen=True)
+class Key:
+    """
+    One name under which a signal is looked for.
+
+    Parameters
+    ----------
+    name
+        Of the column or array, or the beginning of it: `q` of `q_<joint>`; with `{joint}` in it
+        the whole name of each joint's column.
+    aliases
+        What the file calls the joints, by joint.
+    factor
+        From the unit of the file to SI.
+    angular
+        Whether the unit is one of angles, so that joints that slide keep theirs.
+
+    """
+
+    name: str
+    aliases: Mapping[str, str]
+    factor: float = 1.0
+    angular: bool = False
+
+    def columns(self, present: Sequence[str], joints: Sequence[str]) -> list[str]:
+        """
+        Return the columns that hold the signal of each joint, whether they are there or not.
+
+        Parameters
+        ----------
+        present
+            Columns of the file.
+        joints
+            Names of the joints.
+
+        """
+        called = [self.aliases.get(joint, joint) for joint in joints]
+        if JOINT in self.name:
+            return [self.name.replace(JOINT, alias) for alias in called]
+        wanted = [f'{self.name}_{alias}' for alias in called]
+        if len(joints) == 1 and self.name in present and wanted[0] not in present:
+            return [self.name]
+        return wanted
+
+    def to_si(self, values: Array, joints: Sequence[str], arm: Arm | None) -> Array:
+        """
+        Return values in SI units.
+
+        Parameters
+        ----------
+        values
+            (N, n) as recorded, or (N,) of one joint.
+        joints
+            The n joints.
+        arm
+            Says which of them slide.
+
+        """
+        if self.factor == 1.0:
+            return values
+        slides = set() if arm is None or not self.angular else {
+            joint for joint, slide in zip(arm.joint_names, arm.prismatic) if slide}
+        return values * np.array([1.0 if joint in slides else self.factor for joint in joints])
+
+
+def signal_keys(arm: Arm | None, keys: Mapping[str, Any] | None) -> dict[str, tuple[Key, ...]]:
     """
     Return the names under which each signal is looked for in a file, first choice first.
 
@@ -35,25 +105,40 @@ def signal_keys(arm: Arm | None, keys: Mapping[str, str] | None) -> dict[str, tu
     arm
         Its robot YAML may name the signals, under `recording`.
     keys
-        Names that override both.
+        A block of the same kind that overrides it key by key.
 
     Raises
     ------
     UnknownNameError
         A signal that recordings do not have is named.
+    ConfigurationError
+        A unit is not known.
 
     """
-    chosen = dict(DEFAULT_KEYS)
+    block: dict[str, Any] = {}
     for given in (arm.recording_keys if arm is not None else {}, keys or {}):
         for signal in given:
-            if signal not in DEFAULT_KEYS:
-                raise UnknownNameError('signal of a recording', signal, DEFAULT_KEYS)
-        chosen.update(given)
-    return {signal: tuple(dict.fromkeys((chosen[signal], standard)))
-            for signal, standard in DEFAULT_KEYS.items()}
+            if signal not in (*SIGNAL_KEYS, 'names', 'units', 'topic', 'stamps'):
+                raise UnknownNameError('signal of a recording', signal, SIGNAL_KEYS)
+        block.update(given)
+    units, names = block.get('units', {}), block.get('names', {})
+    if arm is not None and not isinstance(names, Mapping):
+        names = dict(zip(arm.joint_names, names, strict=True))
+    aliases = {joint: str(name) for joint, name in names.items()}
+    found = {}
+    for signal in SIGNAL_KEYS:
+        unit = units.get(signal)
+        factor = 1.0 if unit is None else unit_factor(signal, unit, '`recording: {units: ...}`')
+        own = Key(block.get(signal, signal), aliases, factor,
+                  signal in ('q', 'v') and isinstance(unit, str))
+        standard = Key(signal, {})
+        found[signal] = (own,) if own == standard else (own, standard)
+    return found
 
 
-SHOWN = 20    # names of a file that a sentence lists
+def named(keys: Iterable[Key]) -> list[str]:
+    """Return the names of keys, each once."""
+    return list(dict.fromkeys(key.name for key in keys))
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -80,4 +165,4 @@ def missing(place: str, what: str, names: Iterable[str], present: Iterable[str],
     wanted = ', '.join(f"'{name}'" for name in names)
     return RecordingError(
         f'{place} has no {what} {wanted}; it has: {_listed(present)}. Rename it, or name it in '
-        f'the robot YAML: `recording: {{{signal}: NAME}}`')
+        f'the robot YAML: `recording: {{{signal}: NAME}}` (`init --recording` proposes the block)')

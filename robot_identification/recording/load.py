@@ -20,12 +20,56 @@ from pathlib import Path
 
 from robot_identification.arm import Arm
 from robot_identification.errors import RecordingError
+from robot_identification.recording.archive import NumpyArchive
 from robot_identification.recording.bag import is_bag, read_bag
-from robot_identification.recording.csv_file import read_csv
+from robot_identification.recording.bag.read import propose_for_bag
+from robot_identification.recording.columns import ArrayColumns
+from robot_identification.recording.csv_file import CsvColumns, read_csv
 from robot_identification.recording.npz_file import read_npz
+from robot_identification.recording.propose import Proposal, propose
 from robot_identification.recording.recording import Recording
+from robot_identification.recording.tables import (
+    mat_arrays,
+    parquet_arrays,
+    read_mat,
+    read_parquet,
+    split_episode,
+)
 
-READERS: dict[str, Callable[[Path, Arm | None], Recording]] = {'.csv': read_csv, '.npz': read_npz}
+READERS: dict[str, Callable[[Path, Arm | None], Recording]] = {
+    '.csv': read_csv, '.mat': read_mat, '.npz': read_npz, '.parquet': read_parquet,
+    '.tsv': read_csv, '.txt': read_csv}
+
+
+def propose_recording(path: str | Path, arm: Arm) -> Proposal | None:
+    """
+    Propose the block `recording` of a robot YAML for a log, None where no positions are found.
+
+    Parameters
+    ----------
+    path
+        As for `load_recording`.
+    arm
+        Whose joints are looked for.
+
+    Raises
+    ------
+    RecordingError
+        The file cannot be read.
+
+    """
+    path = Path(path)
+    reader = _reader(path)
+    if reader is read_bag:
+        return propose_for_bag(path, arm)
+    if reader is read_csv:
+        return propose(CsvColumns(path), arm)
+    if reader is read_npz:
+        with NumpyArchive(path, 'recording', RecordingError) as archive:
+            arrays = {name: archive[name] for name in archive.names}
+    else:
+        arrays = mat_arrays(path) if reader is read_mat else parquet_arrays(path)
+    return propose(ArrayColumns(arrays, f"the recording '{path}'"), arm)
 
 
 def load_recording(path: str | Path, arm: Arm | None = None,
@@ -52,16 +96,19 @@ def load_recording(path: str | Path, arm: Arm | None = None,
 
     """
     path = Path(path)
-    if not path.exists():
-        raise RecordingError(f"there is no recording '{path}'")
-    reader = READERS.get(path.suffix.lower())
-    if path.is_dir() or is_bag(path):
-        recording = read_bag(path, arm, topic)
-        return recording if window is None else recording.window(*window)
-    if topic is not None:
+    reader = _reader(path)
+    if topic is not None and reader is not read_bag:
         raise RecordingError(f"the recording '{path}' is no bag, it has no topic '{topic}'")
+    recording = reader(path, arm) if topic is None else read_bag(path, arm, topic)
+    return recording if window is None else recording.window(*window)
+
+
+def _reader(path: Path) -> Callable[[Path, Arm | None], Recording]:
+    file, _ = split_episode(path)
+    if not file.exists():
+        raise RecordingError(f"there is no recording '{file}'")
+    reader = read_bag if file.is_dir() or is_bag(file) else READERS.get(file.suffix.lower())
     if reader is None:
         raise RecordingError(f"the recording '{path}' is of no known kind; there is: "
                              f"{', '.join(sorted(READERS))}, and bags of rosbag2")
-    recording = reader(path, arm)
-    return recording if window is None else recording.window(*window)
+    return reader

@@ -117,17 +117,24 @@ class Recording:
 
     @classmethod
     def from_csv(cls, path: str | Path, arm: Arm | None = None,
-                 keys: Mapping[str, str] | None = None) -> Recording:
+                 keys: Mapping[str, Any] | None = None) -> Recording:
         """Read a CSV file, see `recording.csv_file.read_csv`."""
         from robot_identification.recording.csv_file import read_csv
         return read_csv(path, arm, keys)
 
     @classmethod
     def from_npz(cls, path: str | Path, arm: Arm | None = None,
-                 keys: Mapping[str, str] | None = None) -> Recording:
+                 keys: Mapping[str, Any] | None = None) -> Recording:
         """Read a NumPy archive, see `recording.npz_file.read_npz`."""
         from robot_identification.recording.npz_file import read_npz
         return read_npz(path, arm, keys)
+
+    @classmethod
+    def from_frame(cls, frame: Any, arm: Arm | None = None,
+                   keys: Mapping[str, Any] | None = None) -> Recording:
+        """Build from a pandas DataFrame, see `recording.tables.recording_of_frame`."""
+        from robot_identification.recording.tables import recording_of_frame
+        return recording_of_frame(frame, arm, keys)
 
     def to_csv(self, path: str | Path) -> None:
         """Write a CSV file, see `recording.csv_file.write_csv`."""
@@ -188,6 +195,30 @@ class Recording:
                                  f'{first} to {last} is not in it')
         rows = slice(first, last)
         return self._with(self.t[rows], lambda values: values[rows], self.joint_names)
+
+    def between(self, first: float, last: float) -> Recording:
+        """
+        Return the samples between two times after the first stamp.
+
+        Parameters
+        ----------
+        first, last
+            Seconds from the first stamp, 0 <= first < last; the last is not in it.
+
+        Raises
+        ------
+        RecordingError
+            The recording does not last so long, or has no samples there.
+
+        """
+        if not 0 <= first < last <= self.duration + 1 / self.rate:
+            raise RecordingError(f'{self.place} lasts {self.duration:.6g} s; the window {first:g} '
+                                 f's to {last:g} s is not in it')
+        rows = np.searchsorted(self.t - self.t[0], (first, last))
+        if rows[1] - rows[0] < stamps.SHORTEST:
+            raise RecordingError(f'{self.place} has {rows[1] - rows[0]} samples between {first:g} '
+                                 f's and {last:g} s; take a longer window')
+        return self.window(int(rows[0]), int(rows[1]))
 
     def select(self, joint_names: Iterable[str]) -> Recording:
         """

@@ -27,6 +27,8 @@ FASTEST = 50e3  # [Hz] that an arm is recorded with; the slowest, 5 Hz, is in UN
 # median step from which a stamp is rather in this unit: 20 kHz to 5 Hz each
 UNITS = (('nanoseconds', 5e4, 1e9), ('microseconds', 50.0, 1e6), ('milliseconds', 0.2, 1e3))
 
+SHORT = {'nanoseconds': 'ns', 'microseconds': 'us', 'milliseconds': 'ms'}
+
 
 def ordered(t: Array, place: str) -> tuple[np.ndarray, int, int]:
     """
@@ -104,7 +106,8 @@ def _check_unit(step: float, place: str) -> None:
             raise RecordingError(
                 f'{place}: the median step of its stamps is {step:g}, which cannot be seconds '
                 f'({1 / step:.3g} samples a second); if they are {unit} ({factor / step:.4g} Hz), '
-                f'divide them by {factor:g}')
+                f'divide them by {factor:g}, or say so in the robot YAML: `recording: {{units: '
+                f'{{t: {SHORT[unit]}}}}}`')
     if step < 1 / FASTEST:
         raise RecordingError(
             f'{place}: the median step of its stamps is {step:g} s, that is {1 / step:.3g} '

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 from robot_identification.arm import Arm
+from robot_identification.at_work import AtWork
 from robot_identification.checks import get_check
 from robot_identification.excitation import Excitation
 from robot_identification.identification import IdentificationResult
@@ -42,7 +43,8 @@ CONFIDENCE = 0.95
 QUANTITIES = ('position', 'velocity', 'acceleration')
 
 
-def contents(result: IdentificationResult, excitation: Excitation | None = None) -> dict[str, Any]:
+def contents(result: IdentificationResult, excitation: Excitation | None = None,
+             work: AtWork | None = None) -> dict[str, Any]:
     """
     Return an identification as plain mappings, lists, texts and numbers.
 
@@ -52,6 +54,8 @@ def contents(result: IdentificationResult, excitation: Excitation | None = None)
         What `identify` returned.
     excitation
         The motion that was designed for it, where there is one.
+    work
+        What the model is worth, where it was measured.
 
     """
     content = {
@@ -74,7 +78,8 @@ def contents(result: IdentificationResult, excitation: Excitation | None = None)
         'effort_check': {'scale': result.effort.scale, 'message': result.effort.message,
                          'joint_scale': result.effort.joint_scale},
         'recordings': [_recording(h.name, s) for h, s in zip(result.fitted, result.training)],
-        'motion': _recorded_motion(result) if excitation is None else _designed(excitation)}
+        'motion': _recorded_motion(result) if excitation is None else _designed(excitation),
+        'at_work': None if work is None else _work(result.arm, work)}
     plain_content: dict[str, Any] = plain(content)
     return plain_content
 
@@ -171,6 +176,7 @@ def _estimate(result: IdentificationResult) -> dict[str, Any]:
     estimate, arm = result.estimate, result.arm
     return {
         'estimator': estimate.estimator, 'status': estimate.status, 'message': estimate.message,
+        'interval_doubt': estimate.interval_doubt,
         'iterations': estimate.iterations, 'rank': estimate.rank, 'count': estimate.base.rank,
         'condition_number': estimate.condition_number, 'unexcited': estimate.unexcited,
         **{name: _by_joint(arm, getattr(estimate, name)) for name in (
@@ -202,6 +208,12 @@ def _consistent(result: IdentificationResult) -> dict[str, Any]:
         'cost': float(np.linalg.norm(consistent.residual_rms / noise) / free - 1),
         **{name: _by_joint(arm, getattr(consistent, name)) for name in (
             'certificate', 'residual_rms', 'free_residual_rms')}}
+
+
+def _work(arm: Arm, work: AtWork) -> dict[str, Any]:
+    return {'tracking': {kind: _by_joint(arm, errors) for kind, errors in work.tracking.items()},
+            'contact': {kind: dataclasses.asdict(found) for kind, found in work.contact.items()},
+            'seconds': work.seconds}
 
 
 def _recording(name: str, samples: Samples) -> dict[str, Any]:

@@ -26,6 +26,7 @@ import tempfile
 from typing import Any
 
 import numpy as np
+from robot_identification.at_work import AtWork
 from robot_identification.errors import ConfigurationError
 from robot_identification.excitation import Excitation
 from robot_identification.export.identified_urdf import write_identified_urdf
@@ -76,6 +77,7 @@ def save_results(
     directory: str | Path,
     *,
     excitation: Excitation | None = None,
+    work: AtWork | None = None,
 ) -> SavedResults:
     """
     Write model, URDF, results, base parameters and report; all of them or none.
@@ -90,6 +92,8 @@ def save_results(
         Where to; it is created.
     excitation
         The motion that was designed for it, for the report.
+    work
+        What the model is worth on a simulated arm, for the report.
 
     Raises
     ------
@@ -108,7 +112,7 @@ def save_results(
     except OSError as error:
         raise ConfigurationError(f"'{target}' cannot be written: {error}") from error
     try:
-        _write(result, temporary, excitation)
+        _write(result, temporary, excitation, work)
         target.mkdir(exist_ok=True)
         _move(RESULT_FILES, temporary, target)
     except OSError as error:
@@ -118,10 +122,11 @@ def save_results(
     return SavedResults.of(target)
 
 
-def _write(result: IdentificationResult, folder: Path, excitation: Excitation | None) -> None:
+def _write(result: IdentificationResult, folder: Path, excitation: Excitation | None,
+           work: AtWork | None) -> None:
     result.model.save(folder / MODEL)
     write_identified_urdf(result.model, folder / URDF)
-    content = contents(result, excitation)
+    content = contents(result, excitation, work)
     with (folder / BASE_PARAMETERS).open('w', encoding='utf-8', newline='') as stream:
         write_table(stream, content['base_parameters'])
     arrays: dict[str, Any] = dict(plot_data(result, excitation))

@@ -139,7 +139,13 @@ def _headline(arm: Arm, verdict: Verdict) -> Text:
                     f'checks below', style='yellow')
     if not verdict.held_out:
         line.append(': fitted, but not validated on any other motion')
-    for held_out in verdict.held_out[:1]:
+    if len(verdict.held_out) > 1:
+        errors = ', '.join(f'{held_out.relative_error:.1%}' for held_out in verdict.held_out)
+        line.append(': relative torque errors ')
+        line.append(errors, style='bold')
+        line.append(f' on {len(verdict.held_out)} validation motions, allowed '
+                    f'{verdict.thresholds.overall:.1%}')
+    for held_out in verdict.held_out if len(verdict.held_out) == 1 else ():
         line.append(': relative torque error ')
         line.append(f'{held_out.relative_error:.1%}', style='bold')
         line.append(f" on '{held_out.name}' "

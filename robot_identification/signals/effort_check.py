@@ -27,7 +27,6 @@ from robot_identification.signals.samples import Samples
 
 SMALLEST, LARGEST = 0.2, 5.0
 """Effort over the URDF's gravity torque: outside, the unit or the gain is wrong."""
-COMPENSATED = 0.1
 VISIBLE = 4.0
 """Standard errors by which the gravity share must be known before it is judged."""
 LOADED = 0.2
@@ -136,6 +135,8 @@ def _judge_joints(arm: Arm, scale: Array, weight: Array, loaded: np.ndarray) -> 
         return
     j = int(np.flatnonzero(wrong)[0])
     cause = ('its sign is the other way round than that of the others' if share[j] < -SMALLEST
+             else 'gravity was taken out of it (effort.gravity_compensated: true), or its unit, '
+             'gain or reduction is not that of the others' if share[j] < SMALLEST
              else 'its unit, gain or reduction is not that of the others')
     raise RecordingError(
         f"the effort of joint '{arm.joint_names[j]}' carries {share[j]:.2f} times the URDF's "
@@ -151,7 +152,7 @@ def _judge(arm: Arm, scale: float) -> None:
         raise RecordingError(
             f"the effort has the wrong sign: it carries {scale:.2f} times the URDF's gravity "
             f'torque; set effort.sign to {-1 if arm.effort is None else -arm.effort.sign} {where}')
-    if abs(scale) < COMPENSATED:
+    if abs(scale) < SMALLEST:
         raise RecordingError(
             f"the effort carries hardly any gravity ({scale:.2f} times the URDF's): either the "
             f'driver compensates it (effort.gravity_compensated: true), or it is a current or a '

@@ -50,7 +50,7 @@ def select(samples: Samples, rows: Sequence[slice]) -> Samples:
         segments=tuple(slice(int(a), int(b)) for a, b in pairwise(ends)))
 
 
-def judged(samples: Samples) -> Samples:
+def judged(samples: Samples, shortest: float = 0.0) -> Samples:
     """
     Return what a model may be judged on, of samples that keep their edges and their standstill.
 
@@ -61,6 +61,9 @@ def judged(samples: Samples) -> Samples:
     ----------
     samples
         Processed with edges='keep' and standstill='zero'.
+    shortest
+        Where no run between rests is longer than this [s], as of short moves from point to point,
+        the rests between them stay.
 
     Raises
     ------
@@ -70,13 +73,19 @@ def judged(samples: Samples) -> Samples:
     """
     edge = int(str(samples.processing['edge_samples']))
     rows: list[slice] = []
+    whole: list[slice] = []
     for segment in samples.segments:
         first, last = segment.start + edge, segment.stop - edge
         if last - first < 2:
             continue
         still = np.all(samples.v[first:last] == 0, axis=1)
-        rows.extend(slice(first + run.start, first + run.stop)
-                    for run in runs_between(still, samples.rate))
+        runs = [slice(first + run.start, first + run.stop)
+                for run in runs_between(still, samples.rate)]
+        rows.extend(runs)
+        if runs:
+            whole.append(slice(runs[0].start, runs[-1].stop))
+    if rows and max(run.stop - run.start for run in rows) <= shortest * samples.rate:
+        rows = whole
     if not rows:
         raise SignalError('the arm rests in the whole recording, or moves too shortly for the '
                           'filter')

@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import SignalError
@@ -30,8 +31,13 @@ CUTOFF = 7.5
 """Of the low-pass through which errors are looked at [Hz]."""
 EDGE = 0.5
 """Cut at both ends of a run after the low-pass [s]."""
+SHORTEST = 3 * EDGE
+"""A run that is longer than this is looked at [s]."""
 MOSTLY = 0.9
 """Share of the low-pass that a joint has to move in."""
+HARDLY = 0.05
+"""Highest speed, as a part of the fastest joint's, below which a joint hardly moves: what it does
+is the servo's wobble, its torque is friction that holds, and both are noise to a model."""
 PLOT_RATE = 100.0
 """Of the torques kept for plots [Hz]."""
 
@@ -106,7 +112,8 @@ def evaluate(
     Torques are shifted by the model's delays. Both sides pass the same zero-phase fourth-order
     Butterworth low-pass, at a fixed frequency so that errors of different recordings, models and
     programs compare. Torques of a joint do not count while it rests, nor while the low-pass
-    reaches into its rest: friction holds it with anything up to its breakaway torque.
+    reaches into its rest: friction holds it with anything up to its breakaway torque. Nor do those
+    of a joint that hardly moves (`HARDLY`) against the others, each by its limit of velocity.
 
     Parameters
     ----------
@@ -130,9 +137,9 @@ def evaluate(
     samples = delayed(samples, model.delay)
     filtered = cutoff < 0.45 * samples.rate
     runs = [run for run in samples.segments
-            if not filtered or _length(run) > 3 * EDGE * samples.rate]
+            if not filtered or _length(run) > SHORTEST * samples.rate]
     if not runs:
-        raise SignalError(f"'{name}' has no unbroken run longer than {3 * EDGE:g} s to validate "
+        raise SignalError(f"'{name}' has no unbroken run longer than {SHORTEST:g} s to validate "
                           f'on; record for longer')
 
     edge = int(EDGE * samples.rate) if filtered else 0
@@ -148,6 +155,7 @@ def evaluate(
     t = np.concatenate([samples.t[run][edge:_length(run) - edge] for run in runs])
     measured, predicted = low_pass(samples.tau), low_pass(model.torque(*states))
     moving = (low_pass((samples.v != 0).astype(float)) > MOSTLY) & model.arm.measured
+    moving &= ~hardly_moving(samples.v, model.arm.limits.velocity)
     free_error = float('nan')
     if free is not None:
         free_error = errors(measured, low_pass(free.torque(*states)),
@@ -156,6 +164,25 @@ def evaluate(
     return HeldOut(name, errors(measured, predicted, samples.joint_names, moving),
                    cutoff if filtered else float('inf'), repeated, free_error,
                    t[::step], measured[::step], predicted[::step])
+
+
+def hardly_moving(v: Array, limits: Array) -> NDArray[np.bool_]:
+    """
+    Return which joints hardly move against the others, (n,).
+
+    Parameters
+    ----------
+    v
+        Velocities, (N, n) [rad/s or m/s].
+    limits
+        Of velocity, (n,), by which joints compare where all are known.
+
+    """
+    fastest = np.abs(v).max(axis=0)
+    if np.all(np.isfinite(limits) & (limits > 0)):
+        fastest = fastest / limits
+    slow: NDArray[np.bool_] = fastest < HARDLY * fastest.max()
+    return slow
 
 
 def _length(run: slice) -> int:

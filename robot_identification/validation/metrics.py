@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,8 +39,10 @@ class JointErrors:
         Correlation coefficient of measured and predicted torque (Ding, ICS paper, eq. (17)).
     nrmse
         RMSE over the range of the measured torque.
+    samples
+        How many torques were compared.
 
-    All are NaN for a joint that rests all the time.
+    All but the last are NaN for a joint that rests all the time.
 
     """
 
@@ -48,6 +50,7 @@ class JointErrors:
     relative_error: float
     correlation: float
     nrmse: float
+    samples: int = 0
 
 
 @dataclass(frozen=True)
@@ -105,9 +108,40 @@ def errors(measured: Array, predicted: Array, joint_names: tuple[str, ...],
         joints[joint] = JointErrors(
             rmse=rmse, relative_error=_ratio(rmse, float(np.sqrt(np.mean(tau ** 2)))),
             correlation=covariance / spread if spread > 0 else float('nan'),
-            nrmse=_ratio(rmse, float(np.ptp(tau))))
+            nrmse=_ratio(rmse, float(np.ptp(tau))), samples=len(tau))
     return Errors(_ratio(float(np.linalg.norm((measured - predicted)[used])),
                          float(np.linalg.norm(measured[used]))), joints)
+
+
+def pooled(motions: Sequence[Mapping[str, JointErrors]]) -> dict[str, JointErrors]:
+    """
+    Return the errors of each joint over several motions together.
+
+    Relative error and RMSE are those of all torques in one row; correlation and NRMSE, which have
+    no such sum, are NaN where there is more than one motion. All are NaN for a joint that moves in
+    none.
+
+    Parameters
+    ----------
+    motions
+        Errors by joint, of each motion.
+
+    """
+    found = {}
+    for joint in motions[0] if motions else ():
+        parts = [errors[joint] for errors in motions if errors[joint].samples]
+        if len(parts) < 2:
+            found[joint] = parts[0] if parts else motions[0][joint]
+            continue
+        count = sum(part.samples for part in parts)
+        error = sum(part.samples * part.rmse ** 2 for part in parts)
+        size = sum(part.samples * (part.rmse / part.relative_error) ** 2 for part in parts
+                   if part.relative_error > 0)
+        found[joint] = JointErrors(
+            rmse=float(np.sqrt(error / count)),
+            relative_error=float(_ratio(np.sqrt(error), np.sqrt(size))) if error else 0.0,
+            correlation=float('nan'), nrmse=float('nan'), samples=count)
+    return found
 
 
 def _ratio(error: float, size: float) -> float:

@@ -71,11 +71,9 @@ def next_steps(arm: Arm, verdict: Verdict, *, auto: bool = False,
 
 def _missed(arm: Arm, verdict: Verdict) -> list[str]:
     """Return the joints that do not pass, worst first."""
-    errors: dict[str, float] = {}
-    for held_out in verdict.held_out:
-        for rated, (joint, found) in zip(arm.limits.torque, held_out.joints.items()):
-            if verdict.thresholds.accepts(found, rated) == 'no':
-                errors[joint] = float(np.fmax(errors.get(joint, 0.0), found.relative_error))
+    errors = {joint: found.relative_error
+              for rated, (joint, found) in zip(arm.limits.torque, verdict.joints.items())
+              if verdict.thresholds.accepts(found, rated) == 'no'}
     if not errors and any(h.relative_error > verdict.thresholds.overall
                           for h in verdict.held_out):
         worst = verdict.held_out[0].joints

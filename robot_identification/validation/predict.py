@@ -22,13 +22,15 @@ from robot_identification.arrays import Array
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.recording import Recording
 from robot_identification.signals import Samples
+from robot_identification.validation.held_friction import held_friction
 
 
 def predict(model: IdentifiedModel, recording: Recording, samples: Samples) -> tuple[Array, Array]:
     """
     Predict the torques of a recording at its own stamps.
 
-    The positions that belong to a torque are recorded later by the model's delays.
+    Joints at rest are held by friction, see `held_friction`. The positions that belong to a torque
+    are recorded later by the model's delays.
 
     Parameters
     ----------
@@ -45,7 +47,7 @@ def predict(model: IdentifiedModel, recording: Recording, samples: Samples) -> t
         Stamps (M,) [s], all but those in gaps, and torques (M, n) [N m or N].
 
     """
-    torque = model.torque(samples.q, samples.v, samples.a)
+    torque = model.torque(samples.q, samples.v, samples.a) + held_friction(model, samples)
     inside = np.zeros(len(recording.t), dtype=bool)
     out = np.full((len(recording.t), torque.shape[1]), np.nan)
     for segment in samples.segments:

@@ -23,7 +23,7 @@ from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError
 from robot_identification.validation.finding import Finding
 from robot_identification.validation.held_out import HeldOut
-from robot_identification.validation.metrics import JointErrors
+from robot_identification.validation.metrics import JointErrors, pooled
 
 
 @dataclass(frozen=True)
@@ -119,6 +119,11 @@ class Verdict:
         return 'failed' if fresh or len(self.reasons) > 1 else 'not validated'
 
     @property
+    def joints(self) -> dict[str, JointErrors]:
+        """Errors of each joint over all validation motions, by which it is judged."""
+        return judged_joints(self.held_out)
+
+    @property
     def sentence(self) -> str:
         """The verdict in a sentence, with the first reason and the alarms of checks."""
         said = 'passed' if self.passed else f'did not pass: {self.reasons[0]}'
@@ -130,6 +135,12 @@ class Verdict:
     def alarms(self) -> tuple[Finding, ...]:
         """The findings that something is wrong."""
         return tuple(finding for finding in self.findings if finding.alarm)
+
+
+def judged_joints(held_out: Sequence[HeldOut]) -> dict[str, JointErrors]:
+    """Return the errors of each joint over all motions that do not repeat the training motion."""
+    fresh = [h.joints for h in held_out if not h.repeat]
+    return pooled(fresh or [h.joints for h in held_out])
 
 
 def judge(
@@ -144,6 +155,9 @@ def judge(
 ) -> Verdict:
     """
     Pass the verdict.
+
+    Every motion must stay within the overall threshold; a joint is judged by its error over all
+    motions together in which it moves, so that one in which it hardly does decides nothing.
 
     Parameters
     ----------
@@ -175,12 +189,9 @@ def judge(
                            f'{thresholds.overall:.1%}')
         still = [joint for joint, e in h.joints.items() if np.isnan(e.relative_error)]
         if still:
-            remarks.append(f"'{h.name}': {', '.join(still)} did not move, or has no effort, and "
-                           f'was not judged')
-        for rated, (joint, e) in zip(rated_torque, h.joints.items()):
-            if thresholds.accepts(e, rated) == 'no':
-                reasons.append(f"'{h.name}': joint {joint} has the relative torque error "
-                               f'{e.relative_error:.1%}, more than {thresholds.joint:.1%}')
+            remarks.append(f"'{h.name}': {', '.join(still)} did not move, hardly moved, or has no "
+                           'effort, and was not judged')
+    reasons += _joints_missed(held_out, thresholds, rated_torque)
     if not held_out:
         reasons.append('no held-out recording: give one of another motion (--held-out)')
     elif not fresh:
@@ -192,3 +203,13 @@ def judge(
         reasons.append(f"the inertia of '{link}' is not physical")
     return Verdict(not reasons, tuple(reasons), tuple(remarks), tuple(held_out), thresholds,
                    tuple(findings), tuple(unexcited))
+
+
+def _joints_missed(held_out: Sequence[HeldOut], thresholds: Thresholds,
+                   rated_torque: Array) -> list[str]:
+    fresh = [h for h in held_out if not h.repeat] or list(held_out)
+    where = f"'{fresh[0].name}'" if len(fresh) == 1 else f'all {len(fresh)} validation motions'
+    return [f'{where}: joint {joint} has the relative torque error {e.relative_error:.1%}, more '
+            f'than {thresholds.joint:.1%}'
+            for rated, (joint, e) in zip(rated_torque, judged_joints(held_out).items())
+            if thresholds.accepts(e, rated) == 'no']

@@ -16,8 +16,8 @@
 from contextlib import contextmanager
 import importlib.util
 import os
+from pathlib import Path
 import signal
-import stat
 import subprocess
 import sys
 
@@ -50,14 +50,8 @@ def laid_out(prefix):
     (prefix / 'share/robot_identification').mkdir()
     for folder in ('launch', 'config', 'urdf'):
         (prefix / 'share/robot_identification' / folder).symlink_to(shared_folder(folder))
-    programs = prefix / 'lib/robot_identification'
-    programs.mkdir(parents=True)
-    for node in NODES:
-        program = programs / node
-        program.write_text(f'#!{sys.executable}\n'
-                           f'from robot_identification.nodes.start import {node}\n'
-                           f'raise SystemExit({node}())\n')
-        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    (prefix / 'lib').mkdir()
+    (prefix / 'lib/robot_identification').symlink_to(shared_folder('launch').parent / 'scripts')
     return prefix
 
 
@@ -66,7 +60,8 @@ def launched(folder, files, *arguments):
     """Run launch files; at the end SIGINT as from the terminal, and a look at how nodes ended."""
     prefix = laid_out(folder / 'prefix')
     environment = {**os.environ, 'ROS_LOG_DIR': str(folder / 'log'), 'AMENT_PREFIX_PATH':
-                   os.pathsep.join([str(prefix), os.environ.get('AMENT_PREFIX_PATH', '')])}
+                   os.pathsep.join([str(prefix), os.environ.get('AMENT_PREFIX_PATH', '')]),
+                   'PATH': os.pathsep.join([str(Path(sys.executable).parent), os.environ['PATH']])}
     environment.pop('_ROS_WHEELS_BOOTSTRAP_COMPLETE', None)
     with (folder / 'out').open('w') as out:
         process = subprocess.Popen(

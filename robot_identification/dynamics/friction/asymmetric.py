@@ -83,3 +83,7 @@ class Asymmetric(FrictionTerm):
     def state(self, q: Array, shape: Array, start: float = 0.0) -> Array:
         """Return the state of the term of either direction, (N,)."""
         return self.symmetric.state(q, shape, start)
+
+    def slipped(self, v: Array) -> Array:
+        """Return that of the term of either direction, of the shape of v."""
+        return self.symmetric.slipped(v)

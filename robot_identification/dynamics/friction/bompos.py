@@ -46,6 +46,7 @@ class Bompos(FrictionTerm):
     shape_powers = (1.0, -1.0)
     shape_bounds = ((0.005, 2.0), (0.1, 100.0))
     abrupt = True
+    ambiguous = True
     contains = ('coulomb',)
     candidate = False
 

@@ -66,6 +66,7 @@ class FrictionModel:
         self.needs_position = any(term.needs_position for term in self.terms)
         self.has_state = any(term.has_state for term in self.terms)
         self.abrupt = any(term.abrupt for term in self.terms)
+        self.ambiguous = any(term.ambiguous for term in self.terms)
         self.places = _slices([len(term.parameters) for term in self.terms])
         self.shape_places = _slices([len(term.shape) for term in self.terms])
 
@@ -216,6 +217,11 @@ class FrictionModel:
             if term.has_state:
                 out[:, i] = term.state(q, numbers[part], float(begin[i]))
         return out
+
+    def slipped(self, v: Array) -> Array:
+        """Return the states of the terms after a long travel in the direction of v, (..., k)."""
+        return np.stack([term.slipped(v) if term.has_state else 0.0 * v for term in self.terms],
+                        axis=-1)
 
     def passivity(self, shape: ArrayLike | None = None) -> Array:
         """

@@ -68,4 +68,5 @@ class LoadLiteral(FrictionTerm):
 
     def columns(self, motion: ElementMotion, shape: Array) -> Array:
         """Return the load, (..., 1)."""
-        return np.asarray(motion.load, dtype=float)[..., None]
+        load: Array = motion.load[..., None]
+        return load

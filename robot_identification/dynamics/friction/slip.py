@@ -85,3 +85,8 @@ class Slip(FrictionTerm):
             low[step:], high[step:] = new_low, new_high
             step *= 2
         return np.clip(start + move, low, high)
+
+    def slipped(self, v: Array) -> Array:
+        """Return sgn(v)."""
+        sign: Array = np.sign(v)
+        return sign

@@ -64,6 +64,9 @@ class FrictionTerm(ABC):
     abrupt
         Whether it falls from a breakaway torque within little motion, so that its reversals
         cannot be simulated well enough by closed-loop estimators.
+    ambiguous
+        Whether quite different shape numbers make almost the same curve, so that intervals hold
+        around the shape that was found and others fit as well.
     constant
         Whether it does not depend on the motion: the offset, which parameters that differ by
         direction make superfluous.
@@ -93,6 +96,7 @@ class FrictionTerm(ABC):
     needs_position: bool = False
     has_state: bool = False
     abrupt: bool = False
+    ambiguous: bool = False
     constant: bool = False
     contains: tuple[str, ...] = ()
     basic: bool = False
@@ -162,4 +166,8 @@ class FrictionTerm(ABC):
             State at the first position.
 
         """
+        raise NotImplementedError(f'{self.name} has no state')
+
+    def slipped(self, v: Array) -> Array:
+        """Return the state after a long travel in the direction of v, of its shape."""
         raise NotImplementedError(f'{self.name} has no state')

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from robot_identification.arm import Arm
@@ -25,6 +26,8 @@ from robot_identification.arrays import Array
 from robot_identification.errors import RecordingError, UnknownNameError
 from robot_identification.recording.bag.bag import Bag
 from robot_identification.recording.bag.joint_states import JointStateDecoder, JointStates, TYPE
+from robot_identification.recording.keys import signal_keys
+from robot_identification.recording.propose import Proposal, recording_line, rename
 from robot_identification.recording.recording import Recording
 
 BLOCK, BLOCK_BYTES = 20_000, 100_000_000  # messages and bytes that are decoded at a time
@@ -33,7 +36,7 @@ STAMPS = ('header', 'received')
 
 
 def read_bag(path: str | Path, arm: Arm | None = None, topic: str | None = None,
-             stamps: str = 'header') -> Recording:
+             stamps: str | None = None) -> Recording:
     """
     Read a recording from a bag of rosbag2.
 
@@ -46,10 +49,11 @@ def read_bag(path: str | Path, arm: Arm | None = None, topic: str | None = None,
         Its joints are read, in its order; other joints are ignored, as are the messages of other
         publishers.
     topic
-        With the joint states. When not given: the only one with the arm's joints, that of the
-        arm's driver, `/joint_states`, or the one with far more messages than the others.
+        With the joint states. When not given: that of the robot YAML, the only one, that of the
+        arm's driver, or the one with far more messages of the arm than the others.
     stamps
-        'header', those of the sender, or 'received', those of the recorder.
+        'header', those of the sender, or 'received', those of the recorder; as the robot YAML
+        says, or 'header', when not given.
 
     Returns
     -------
@@ -63,6 +67,8 @@ def read_bag(path: str | Path, arm: Arm | None = None, topic: str | None = None,
         The bag cannot be read, or does not have what is asked for.
 
     """
+    block = {} if arm is None else arm.recording_keys
+    topic, stamps = topic or block.get('topic'), stamps or block.get('stamps', STAMPS[0])
     if stamps not in STAMPS:
         raise UnknownNameError('kind of stamps', stamps, STAMPS)
     bag = Bag(path)
@@ -72,28 +78,34 @@ def read_bag(path: str | Path, arm: Arm | None = None, topic: str | None = None,
     if not groups:
         raise RecordingError(f"{place} has no message on '{chosen}'; was the recorder started "
                              f'before the motion, and does the robot publish there?')
-    states = _of_arm(groups, arm, place, chosen)
+    called, remarks = ((), ()) if arm is None else _called(arm, groups, place)
+    states = (max(groups, key=len) if arm is None
+              else _of_arm(groups, arm, called, place, chosen))
     if stamps == 'header' and not states.stamps.any():
         raise RecordingError(f"{place}: all messages on '{chosen}' have the stamp zero; correct "
-                             f"the driver, or read with read_bag(..., stamps='received')")
+                             'the driver, or say in the robot YAML `recording: {stamps: '
+                             'received}`')
     times = states.stamps if stamps == 'header' else states.received
     names = states.names if arm is None else arm.joint_names
-    columns = [states.names.index(name) for name in
-               (names if arm is None else arm.published_names)]
+    columns = [states.names.index(name) for name in called or names]
 
-    def pick(values: Array | None) -> Array | None:
+    keys = signal_keys(arm, None)
+
+    def pick(values: Array | None, signal: str) -> Array | None:
         if values is None or np.isnan(values[:, columns]).all():
             return None  # joint_state_broadcaster publishes NaN where there is no interface
-        return values[:, columns]
+        return keys[signal][0].to_si(values[:, columns], names, arm)
 
     if states.position is None:
         raise RecordingError(f"{place}: the messages on '{chosen}' have no positions")
-    remarks = bag.remarks(chosen, sum(map(len, groups)))
     others = sorted(name for name, kind in bag.topics().items() if kind == TYPE and name != chosen)
     if others and topic is None:
         remarks += (f"joint states are also on {', '.join(others)}; those on {chosen} were read",)
-    return Recording((times - times[0]) / 1e9, states.position[:, columns], pick(states.effort),
-                     v=pick(states.velocity), joint_names=names, name=str(path), remarks=remarks)
+    return Recording((times - times[0]) / 1e9,
+                     keys['q'][0].to_si(states.position[:, columns], names, arm),
+                     pick(states.effort, 'tau'), v=pick(states.velocity, 'v'),
+                     joint_names=names, name=str(path),
+                     remarks=(*remarks, *bag.remarks(chosen, sum(map(len, groups)))))
 
 
 def joint_states(bag: Bag, topic: str) -> list[JointStates]:
@@ -133,6 +145,40 @@ def joint_states(bag: Bag, topic: str) -> list[JointStates]:
     return [JointStates.joined(group) for group in parts.values()]
 
 
+def propose_for_bag(path: str | Path, arm: Arm) -> Proposal | None:
+    """
+    Propose topic and names of the joints for a bag, None where no topic has the arm's joints.
+
+    Parameters
+    ----------
+    path
+        The bag.
+    arm
+        Whose joints are looked for.
+
+    Raises
+    ------
+    RecordingError
+        The bag cannot be read.
+
+    """
+    bag = Bag(path)
+    known = sorted(name for name, kind in bag.topics().items() if kind == TYPE)
+    known.sort(key=lambda name: name != STANDARD)
+    for topic in known:
+        for group in joint_states(bag, topic):
+            names = rename(group.names, arm.joint_names)
+            if names is None:
+                continue
+            block: dict[str, Any] = {} if topic == STANDARD or len(known) == 1 else {
+                'topic': topic}
+            if any(joint != name for joint, name in names.items()):
+                block['names'] = names
+            others = ', '.join(name for name in known if name != topic)
+            return Proposal(block, (f'joint states are on {others} too',) if others else ())
+    return None
+
+
 def topic_of(bag: Bag, topic: str | None = None, arm: Arm | None = None) -> str:
     """
     Return the topic with the joint states of an arm.
@@ -170,7 +216,7 @@ def topic_of(bag: Bag, topic: str | None = None, arm: Arm | None = None) -> str:
 
 def _outstanding(bag: Bag, known: list[str], arm: Arm | None, place: str) -> str:
     """Choose among several topics: a driver's, or by how much of the arm they carry."""
-    names = set() if arm is None else set(arm.published_names)
+    names = set() if arm is None else set(_said(arm))
     driver = None if arm is None else arm.driver
     if arm is not None and driver is not None:
         own = '/' + driver.joint_states.replace('{tf_prefix}', arm.tf_prefix).lstrip('/')
@@ -190,14 +236,34 @@ def _outstanding(bag: Bag, known: list[str], arm: Arm | None, place: str) -> str
                          f'--topic, or read_bag(..., topic=...)')
 
 
-def _of_arm(groups: Sequence[JointStates], arm: Arm | None, place: str,
+def _called(arm: Arm, groups: Sequence[JointStates], place: str
+            ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return what the bag calls the joints of the arm, and what to say of that."""
+    called = _said(arm)
+    if 'names' in arm.recording_keys or any(set(called) <= set(group.names) for group in groups):
+        return called, ()
+    for group in groups:
+        names = rename(group.names, arm.joint_names)
+        if names is not None and not all(name.endswith(joint) for joint, name in names.items()):
+            return (tuple(names[joint] for joint in arm.joint_names),
+                    (f'{place} is read as `{recording_line({"names": names})}`; put this line '
+                     'into the robot YAML',))
+    return called, ()
+
+
+def _said(arm: Arm) -> tuple[str, ...]:
+    """Return what bags call the joints of the arm, as far as the robot YAML says it."""
+    aliases = arm.recording_keys.get('names', {})
+    return tuple(aliases.get(joint, name)
+                 for joint, name in zip(arm.joint_names, arm.published_names))
+
+
+def _of_arm(groups: Sequence[JointStates], arm: Arm, joints: Sequence[str], place: str,
             topic: str) -> JointStates:
-    if arm is None:
-        return max(groups, key=len)
-    complete = [group for group in groups if set(arm.published_names) <= set(group.names)]
+    complete = [group for group in groups if set(joints) <= set(group.names)]
     if not complete:
-        best = max(groups, key=lambda group: len(set(arm.published_names) & set(group.names)))
-        missing = [name for name in arm.published_names if name not in best.names]
+        best = max(groups, key=lambda group: len(set(joints) & set(group.names)))
+        missing = [name for name in joints if name not in best.names]
         raise RecordingError(
             f"{place} does not have the joint '{', '.join(missing)}' on '{topic}'; it has: "
             f'{", ".join(best.names)}. {_way_out(groups, arm)}')
@@ -214,4 +280,6 @@ def _way_out(groups: Sequence[JointStates], arm: Arm) -> str:
     if prefixes:
         return (f"They are the arm's with a prefix: say `tf_prefix: {prefixes[0]}` in the robot "
                 f'YAML' + (f' (or {", ".join(prefixes[1:])})' if prefixes[1:] else ''))
-    return 'Record all joints of the arm, or lock those that stand still'
+    return ('Record all joints of the arm, or lock those that stand still; where the bag calls '
+            f'joints otherwise, say so in the robot YAML: `recording: {{names: {{{first}: NAME, '
+            '...}}`')

@@ -1,0 +1,21 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Start the node that adds efforts to trajectories or compensates gravity and friction."""
+
+from robot_identification.nodes.launching import node_description
+
+
+def generate_launch_description():
+    """Declare the arguments and start the node; the mode says the controller when it is empty."""
+    return node_description('feedforward', 'feedforward', controller='')

@@ -1,0 +1,116 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What a model file knows of the covariance of its parameters."""
+
+from __future__ import annotations
+
+import numpy as np
+from robot_identification.arrays import Array
+from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
+from robot_identification.dynamics.structure import ModelStructure
+from robot_identification.errors import ModelFileError
+from scipy.stats.qmc import Halton
+
+UNCERTAINTY = 'uncertain_directions'
+"""Its name in `IdentifiedModel.information`."""
+STATES = 500
+"""Over which directions are compared by the torque that they make."""
+SPEED = 0.5
+"""Of these states, as a part of the limits; 1 rad/s or m/s counts where there is none."""
+KEPT = 0.97
+"""Part of the variance of the torques, each joint's in units of its own, that the directions of a
+model file explain."""
+DIGITS = 4
+"""Of their numbers in the file; the model's own numbers have all."""
+
+
+def uncertain_directions(structure: ModelStructure, covariance: Array) -> Array:
+    """
+    Return few directions whose squares are the covariance, as far as torques show it, (r, p).
+
+    The covariance is directions' directions, but for what makes less than 1 - `KEPT` of the
+    variance of the torques over states everywhere within the limits, not only where the model was
+    trained.
+
+    Parameters
+    ----------
+    structure
+        Of the model, with p standard parameters.
+    covariance
+        Of them, (p, p).
+
+    """
+    limits, n = structure.arm.limits, structure.arm.n
+    bounded = np.isfinite(limits.lower) & np.isfinite(limits.upper)
+    lower, upper = (np.where(bounded, x, side * np.pi) for x, side in (
+        (limits.lower, -1), (limits.upper, 1)))
+    places = Halton(2 * n, scramble=False).random(STATES)
+    q = lower + places[:, :n] * (upper - lower)
+    v = (2 * places[:, n:] - 1) * SPEED * np.where(np.isfinite(limits.velocity),
+                                                   limits.velocity, 1 / SPEED)
+    a = np.zeros_like(q)
+    load = inverse_dynamics(structure.arm, q, v, a)
+    half = _half(covariance)
+    errors = structure.columns(q, v, a, load, structure.slipped(v)) @ half.T    # (N, n, p)
+    scale = np.maximum(np.sqrt(np.mean(np.sum(errors ** 2, axis=2), axis=0)), 1e-300)
+    _, sizes, right = np.linalg.svd((errors / scale[:, None]).reshape(q.size, -1),
+                                    full_matrices=False)
+    share = np.cumsum(sizes ** 2) / max(float(np.sum(sizes ** 2)), 1e-300)
+    count = int(np.searchsorted(share, KEPT)) + 1
+    directions: Array = right[:count] @ half
+    return directions
+
+
+def to_rows(directions: Array) -> list[list[float]]:
+    """Return the directions as a model file holds them."""
+    return [[float(f'{x:.{DIGITS}g}') for x in row] for row in directions]
+
+
+def directions_of(model: IdentifiedModel, covariance: Array | None = None) -> Array | None:
+    """
+    Return the directions of a covariance, (r, p), or those that a model file holds.
+
+    Parameters
+    ----------
+    model
+        The model.
+    covariance
+        Of its standard parameters, (p, p); None to take what the file holds, which may be nothing.
+
+    Raises
+    ------
+    ModelFileError
+        What the file holds is damaged.
+
+    """
+    if covariance is not None:
+        return _half(covariance)
+    stored = model.information.get(UNCERTAINTY)
+    if stored is None:
+        return None
+    try:
+        directions = np.array(stored, dtype=float).reshape(-1, model.structure.count)
+    except (TypeError, ValueError) as error:
+        raise ModelFileError(f"'{UNCERTAINTY}' in the model file is damaged: {error}") from error
+    if not np.all(np.isfinite(directions)):
+        raise ModelFileError(f"'{UNCERTAINTY}' in the model file is damaged: a number is not "
+                             f'finite')
+    return directions
+
+
+def _half(covariance: Array) -> Array:
+    """Return a matrix whose square is the covariance, (p, p)."""
+    sizes, vectors = np.linalg.eigh(np.asarray(covariance, dtype=float))
+    half: Array = np.sqrt(np.maximum(sizes, 0.0))[:, None] * vectors.T
+    return half

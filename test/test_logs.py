@@ -1,0 +1,307 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Logs as people have them: what loggers call the signals, and in which units."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from robot_identification import load_arm, Recording
+from robot_identification.arm import arm_from_mapping
+from robot_identification.arm.robot_file import arm_to_mapping
+from robot_identification.cli import app
+from robot_identification.errors import ConfigurationError, RecordingError
+from robot_identification.recording import load_recording, propose_recording, write_bag
+from scipy.io import savemat
+from typer.testing import CliRunner
+import yaml
+
+UR, PANDA = load_arm('ur10e'), load_arm('panda')
+
+
+def motion(arm, samples=60, rate=125.0):
+    """Return t, q, v and tau of a smooth motion within the limits, exact in print."""
+    t = np.arange(samples) / rate
+    middle = (np.maximum(arm.limits.lower, -2) + np.minimum(arm.limits.upper, 2)) / 2
+    phase = np.linspace(0.0, 1.0, arm.n)
+    angle = 2 * np.pi * t[:, None] + phase
+    return t, middle + 0.6 * np.sin(angle), 0.6 * 2 * np.pi * np.cos(angle), 5 * np.cos(3 * angle)
+
+
+def write_table(path, columns, delimiter=',', mark=''):
+    header = mark + delimiter.join(columns)
+    rows = zip(*columns.values())
+    path.write_text('\n'.join([header, *(delimiter.join(
+        cell if isinstance(cell, str) else repr(float(cell)) for cell in row)
+        for row in rows)]) + '\n')
+
+
+def each(pattern, values, first=0, names=None):
+    names = names or [str(first + k) for k in range(values.shape[1])]
+    return {pattern.format(name): column for name, column in zip(names, values.T)}
+
+
+def same(read, arm, t, q, v=None, tau=None, current=None):
+    assert read.joint_names == arm.joint_names
+    np.testing.assert_allclose(read.t - read.t[0], t - t[0], atol=1e-6)
+    for name, wanted in (('q', q), ('v', v), ('tau', tau), ('current', current)):
+        if wanted is None:
+            assert getattr(read, name) is None, name
+        else:
+            np.testing.assert_allclose(getattr(read, name), wanted, rtol=1e-9, atol=1e-9)
+
+
+def rtde(path, delimiter):
+    """Write what `record.py` of Universal Robots' RTDE client does, with a column of text."""
+    t, q, v, tau = motion(UR)
+    write_table(path, {
+        'timestamp': t + 8423.2, **each('target_q_{}', q + 0.01), **each('actual_q_{}', q),
+        **each('target_qd_{}', v), **each('actual_qd_{}', v), **each('target_moment_{}', tau),
+        **each('actual_current_{}', tau / 10), **each('actual_TCP_pose_{}', q),
+        **each('joint_temperatures_{}', q), 'robot_mode': ['RUNNING'] * len(t)}, delimiter)
+    return UR, {'t': t, 'q': q, 'v': v, 'current': tau / 10}
+
+
+def libfranka(path):
+    """Write what the log of libfranka does: milliseconds, brackets, blanks behind commas."""
+    t, q, v, tau = motion(PANDA)
+    write_table(path, {
+        'duration': t * 1e3, 'success_rate': t, **each('O_T_EE[{}]', np.zeros((len(t), 16))),
+        **each('tau_J[{}]', tau), **each('tau_J_d[{}]', 0 * tau), **each('dtau_J[{}]', tau),
+        **each('q[{}]', q), **each('q_d[{}]', q + 0.1), **each('dq[{}]', v),
+        **each('dq_d[{}]', v), **each('tau_ext_hat_filtered[{}]', tau)}, ', ')
+    return PANDA, {'t': t, 'q': q, 'v': v, 'tau': tau}
+
+
+def plotjuggler(path, pattern):
+    """Write an export of PlotJuggler: lines of other topics leave the joint states blank."""
+    t, q, v, tau = motion(PANDA)
+    names = PANDA.joint_names
+    columns = {'__time': t + 1.7e9, '/tf/x': t,
+               **each(pattern.format('{}', kind='effort'), tau, names=names),
+               **each(pattern.format('{}', kind='position'), q, names=names),
+               **each(pattern.format('{}', kind='velocity'), v, names=names)}
+    write_table(path, columns)
+    lines = path.read_text().splitlines()
+    between = [f'{1.7e9 + stamp + 1e-3!r},0.5' + ',' * 21 for stamp in t]
+    path.write_text('\n'.join([lines[0], *(line for pair in zip(lines[1:], between)
+                                           for line in pair)]))
+    return PANDA, {'t': t, 'q': q, 'v': v, 'tau': tau}
+
+
+def rostopic(path):
+    """Write what `rostopic echo -p` of ROS 1 does: nanoseconds."""
+    t, q, v, tau = motion(PANDA)
+    write_table(path, {'%time': np.round(1.7e18 + t * 1e9), 'field.header.seq': t,
+                       **each('field.position{}', q), **each('field.velocity{}', v),
+                       **each('field.effort{}', tau)})
+    return PANDA, {'t': t, 'q': q, 'v': v, 'tau': tau}
+
+
+def degrees(path):
+    """Write a teleoperation log in degrees with a follower and a leader."""
+    t, q, v, tau = motion(UR)
+    factor = 180 / np.pi
+    names = [name.removesuffix('_joint') for name in UR.joint_names]
+    write_table(path, {'time_ms': t * 1e3, **each('leader_{}.pos', 2 * factor * q, names=names),
+                       **each('follower_{}.pos', factor * q, names=names),
+                       **each('follower_{}.vel', factor * v, names=names),
+                       **each('follower_{}.torque', tau, names=names)}, '\t')
+    return UR, {'t': t, 'q': q, 'v': v, 'tau': tau}
+
+
+def matlab(path, transposed):
+    t, q, v, tau = motion(UR)
+    turn = np.transpose if transposed else np.asarray
+    savemat(path, {'log': {'time': t, 'q': turn(q), 'dq': turn(v), 'tau': turn(tau)},
+                   'comment': 'a day in May'})
+    return UR, {'t': t, 'q': q, 'v': v, 'tau': tau}
+
+
+LOGS = {
+    'rtde.csv': lambda path: rtde(path, ' '),
+    'ur_rtde.csv': lambda path: rtde(path, ','),
+    'libfranka.csv': libfranka,
+    'plotjuggler.csv': lambda path: plotjuggler(path, '/joint_states/{}/{kind}'),
+    'plotjuggler_old.csv': lambda path: plotjuggler(path, '/joint_states/{kind}/{}'),
+    'rostopic.txt': rostopic,
+    'degrees.tsv': degrees,
+    'log.mat': lambda path: matlab(path, False),
+    'transposed.mat': lambda path: matlab(path, True)}
+
+
+@pytest.mark.parametrize('name', LOGS)
+def test_a_log_is_read_as_it_is_and_says_how(name, tmp_path):
+    arm, wanted = LOGS[name](tmp_path / name)
+    read = load_recording(tmp_path / name, arm)
+    same(read, arm, **wanted)
+    line = next(remark for remark in read.remarks if 'is read as' in remark)
+    block = yaml.safe_load(line.split('`')[1])['recording']
+    stated = arm_from_mapping({**arm_to_mapping(arm), 'recording': block}, folder=tmp_path,
+                              origin='x')
+    again = load_recording(tmp_path / name, stated)
+    same(again, arm, **wanted)
+    assert not any('is read as' in remark for remark in again.remarks)
+    read.to_npz(tmp_path / 'ours.npz')    # the suite's own files are read with the block too
+    same(load_recording(tmp_path / 'ours.npz', stated), arm, **wanted)
+    read.to_csv(tmp_path / 'ours.csv')
+    same(load_recording(tmp_path / 'ours.csv', stated), arm, **wanted)
+
+
+def test_lines_of_other_topics_are_counted_and_half_filled_ones_refused(tmp_path):
+    path = tmp_path / 'x.csv'
+    plotjuggler(path, '/joint_states/{}/{kind}')
+    assert any('60 lines' in remark for remark in load_recording(path, PANDA).remarks)
+    lines = path.read_text().splitlines()
+    cells = lines[3].split(',')
+    cells[5] = ''
+    path.write_text('\n'.join([*lines[:3], ','.join(cells), *lines[4:]]))
+    with pytest.raises(RecordingError, match="line 4, column '/joint_states/panda_joint4/effort'"):
+        load_recording(path, PANDA)
+
+
+def test_what_is_not_clear_is_not_guessed(tmp_path):
+    t, q, *_ = motion(UR)
+    write_table(tmp_path / 'two.csv', {'time': t, **each('left_q_{}', q), **each('right_q_{}', q)})
+    with pytest.raises(RecordingError, match=r'no column.*init --recording'):
+        load_recording(tmp_path / 'two.csv', UR)
+    proposal = propose_recording(tmp_path / 'two.csv', UR)
+    assert not proposal.certain and 'right_q_{joint}' in proposal.notes[0]
+    write_table(tmp_path / 'none.csv', {'time': t, **each('foo_{}', q)})
+    assert propose_recording(tmp_path / 'none.csv', UR) is None
+    write_table(tmp_path / 'few.csv', {'time': t, **each('q_{}', q[:, :5])})
+    assert propose_recording(tmp_path / 'few.csv', UR) is None
+
+
+def test_init_proposes_the_block_and_the_log_is_read_with_it(tmp_path):
+    _, wanted = rtde(tmp_path / 'log.csv', ' ')
+    (tmp_path / 'ur.urdf').write_text(UR.urdf)
+    done = CliRunner().invoke(app, [
+        'init', str(tmp_path / 'ur.urdf'), '-o', str(tmp_path / 'ur.yaml'), '--json',
+        '--acceleration', '5', '--effort', 'current,joint,+1,gravity', '--recording',
+        str(tmp_path / 'log.csv')])
+    assert done.exit_code == 0, done.exception
+    said = json.loads(done.stdout)
+    assert said['recording']['current'] == 'actual_current_{joint}'
+    assert 'order of the arm' in said['notes'][0]
+    read = load_recording(tmp_path / 'log.csv', load_arm(tmp_path / 'ur.yaml'))
+    same(read, UR, **wanted)
+    assert not read.remarks
+    (tmp_path / 'no.csv').write_text('a,b\n1,2\n')
+    done = CliRunner().invoke(app, ['init', str(tmp_path / 'ur.urdf'), '-o',
+                                    str(tmp_path / 'b.yaml'), '--recording',
+                                    str(tmp_path / 'no.csv')])
+    assert 'write the block by hand' in str(done.exception)
+    assert not (tmp_path / 'b.yaml').exists()
+
+
+def test_a_bag_of_many_joints_with_prefixes(tmp_path):
+    t, q, v, tau = motion(PANDA)
+    wide = [np.column_stack([t, values, t]) for values in (q, v, tau)]
+
+    def bag(folder, pattern):
+        names = ('lift', *(pattern.format(name) for name in PANDA.joint_names), 'wheel')
+        write_bag(Recording(t, wide[0], wide[2], v=wide[1], joint_names=names), tmp_path / folder)
+    bag('turned', '{}_left')
+    read = load_recording(tmp_path / 'turned', PANDA)
+    same(read, PANDA, t, q, v, tau)
+    assert 'panda_joint1_left' in read.remarks[0]
+    bag('bag', 'left/{}')
+    with pytest.raises(RecordingError, match='tf_prefix: left/'):
+        load_recording(tmp_path / 'bag', PANDA)
+    block = propose_recording(tmp_path / 'bag', PANDA).block
+    stated = arm_from_mapping({**arm_to_mapping(PANDA), 'recording': block}, folder=tmp_path,
+                              origin='x')
+    same(load_recording(tmp_path / 'bag', stated), PANDA, t, q, v, tau)
+    with pytest.raises(RecordingError, match="does not have the joint 'should"):
+        load_recording(tmp_path / 'bag', UR)
+
+
+def test_a_dataset_of_lerobot_by_its_episodes(tmp_path):
+    pandas = pytest.importorskip('pandas')
+    pytest.importorskip('pyarrow')
+    t, q, *_ = motion(UR)
+    names = [f'{name.removesuffix("_joint")}.pos' for name in UR.joint_names] + ['gripper.pos']
+    state = np.column_stack([q * 180 / np.pi, t]).astype(np.float32)
+    frame = pandas.DataFrame({
+        'action': list(np.vstack([state, state])),
+        'observation.state': list(np.vstack([state, state + 1])),
+        'timestamp': np.tile(t, 2), 'episode_index': np.repeat([0, 1], len(t))})
+    data = tmp_path / 'data' / 'chunk-000'
+    data.mkdir(parents=True)
+    frame.to_parquet(data / 'file-000.parquet')
+    with pytest.raises(RecordingError, match='2 episodes, 0 to 1; choose one'):
+        load_recording(data / 'file-000.parquet', UR)
+    with pytest.raises(RecordingError, match='no episode 7'):
+        load_recording(f'{data}/file-000.parquet:7', UR)
+    for info in ({'names': names}, {'names': {'motors': names}}, {'names': None}):
+        (tmp_path / 'meta').mkdir(exist_ok=True)
+        (tmp_path / 'meta' / 'info.json').write_text(json.dumps(
+            {'features': {'observation.state': info, 'action': info}}))
+        read = load_recording(f'{data}/file-000.parquet:0', UR)
+        np.testing.assert_allclose(read.q, q, atol=1e-5)
+        assert 'observation.state' in read.remarks[0]
+
+
+def test_data_frames(tmp_path):
+    pandas = pytest.importorskip('pandas')
+    t, q, _, tau = motion(UR)
+    names = UR.joint_names
+    columns = {**each('q_{}', q, names=names), **each('tau_{}', tau, names=names)}
+    same(Recording.from_frame(pandas.DataFrame({'t': t, **columns}), UR), UR, t, q, tau=tau)
+    dated = pandas.DataFrame(columns, index=pandas.to_datetime(t + 1.7e9, unit='s'))
+    same(Recording.from_frame(dated, UR), UR, t, q, tau=tau)
+    assert Recording.from_frame(dated).joint_names == UR.joint_names
+    other = pandas.DataFrame({'zeit': t, **each('winkel{}', q)})
+    same(Recording.from_frame(other, UR, {'t': 'zeit', 'q': 'winkel{joint}',
+                                          'names': dict(zip(UR.joint_names, '012345'))}),
+         UR, t, q)
+
+
+def test_arrays_with_a_gripper_are_read_by_number(tmp_path):
+    t, q, *_ = motion(UR)
+    np.savez(tmp_path / 'x.npz', t=t, q=np.column_stack([t, q]))
+    stated = arm_from_mapping({**arm_to_mapping(UR), 'recording': {'names': [1, 2, 3, 4, 5, 6]}},
+                              folder=tmp_path, origin='x')
+    same(load_recording(tmp_path / 'x.npz', stated), UR, t, q)
+    bad = arm_from_mapping({**arm_to_mapping(UR), 'recording': {'names': [1, 2, 3, 4, 5, 7]}},
+                           folder=tmp_path, origin='x')
+    with pytest.raises(RecordingError, match='the number of each joint, 0 to 6'):
+        load_recording(tmp_path / 'x.npz', bad)
+
+
+@pytest.mark.parametrize('content', [b'', b'MATLAB 5.0 MAT-file', b'\0' * 400])
+def test_damaged_files_are_one_sentence(content, tmp_path):
+    (tmp_path / 'x.mat').write_bytes(content)
+    with pytest.raises(RecordingError, match='not a MATLAB file'):
+        load_recording(tmp_path / 'x.mat', UR)
+    pytest.importorskip('pyarrow')
+    (tmp_path / 'x.parquet').write_bytes(content)
+    with pytest.raises(RecordingError, match='not a Parquet file'):
+        load_recording(tmp_path / 'x.parquet', UR)
+
+
+@pytest.mark.parametrize('block, said', [
+    ({'units': {'q': 'grad'}}, "q is 'grad'; it must be one of rad, deg, turn"),
+    ({'units': {'x': 'deg'}}, "names the signal 'x'"), ({'units': 'deg'}, 'must be a mapping'),
+    ({'units': {'q': 0}}, 'not zero'), ({'units': {'q': True}}, "q is 'True'"),
+    ({'names': ['a']}, 'lists 1 names, the arm has 6'), ({'names': {'a': 'b'}}, "names 'a'"),
+    ({'names': {'elbow_joint': 1.5}}, 'must be a name or a number'),
+    ({'names': 'a'}, 'must be a mapping from joint'), ({'stamps': 'mine'}, 'header, received'),
+    ({'time': 't'}, "unknown key 'time'"), ({'t': 5}, 'must be text'), ('t', 'must be a mapping')])
+def test_wrong_blocks_are_named(block, said, tmp_path):
+    with pytest.raises(ConfigurationError, match=said):
+        arm_from_mapping({**arm_to_mapping(UR), 'recording': block}, folder=tmp_path, origin='x')
