@@ -5,7 +5,7 @@ VENV := .venv
 STAMP := $(VENV)/installed
 ROS_STAMP := $(VENV)/ros_installed
 
-.PHONY: demo ros ros-demo ros-test test portable-test fuzz lint docs house benchmarks clean
+.PHONY: demo ros ros-demo ros-test test portable-test fuzz reliability lint docs house benchmarks clean
 
 demo: $(STAMP)
 	$(VENV)/bin/robot-identification demo -o results/demo
@@ -37,6 +37,18 @@ N ?= 10000
 FIRST ?= 0
 fuzz: $(STAMP)
 	$(VENV)/bin/python test/fuzz/run.py --count $(N) --first $(FIRST)
+
+# what the checks notice of spoilt recordings and how often they cry wolf; SEEDS, DATASETS;
+# pieces add up in results/reliability.json
+SEEDS ?= 10
+DATASETS ?= ../shared/datasets
+RELIABILITY := $(VENV)/bin/python benchmarks/reliability.py --datasets $(DATASETS)
+reliability: $(STAMP)
+	$(RELIABILITY) --part clean --seeds $(SEEDS)
+	$(RELIABILITY) --part corrupted --seeds $(SEEDS)
+	if [ -d $(DATASETS) ]; then $(RELIABILITY) --part real && \
+		$(RELIABILITY) --part real-corrupted; fi
+	$(RELIABILITY) --table
 
 lint: $(STAMP)
 	$(VENV)/bin/ruff check .

@@ -334,7 +334,7 @@ def validate(
     predictions, traces, findings = [], [], []
     for measured in (_load(model.arm, each) for each in given):
         whole = _whole(model, measured, processing or {})
-        samples = judged(whole, LONG_ENOUGH)
+        samples = _held_out_samples(model, measured, processing or {})     # as `identify` does
         held_out = evaluate(model, samples, name=measured.name,
                             repeated=_repeated(model.arm, samples, training))
         t, torque = predict(model, measured, whole)
