@@ -20,6 +20,7 @@ from contextlib import contextmanager
 import json
 from pathlib import Path
 import re
+import time
 from typing import Annotated, Any
 
 from rich.console import Console
@@ -32,6 +33,9 @@ import typer
 
 out = Console()
 err = Console(stderr=True)
+loudness = ''
+"""'quiet' or 'verbose', as the command line says."""
+EVERY = 5.0    # [s] between lines of one step
 
 AsJson = Annotated[bool, typer.Option('--json', help='Print one JSON object, for machines.')]
 Robot = Annotated[str, typer.Argument(
@@ -64,7 +68,7 @@ def read_told(path: Path, arm: Arm, window: tuple[str, str] | None = None) -> Re
         recording = recording.between(*seconds)
     elif window is not None:
         recording = recording.window(int(window[0]), int(window[1]))
-    for remark in recording.remarks:
+    for remark in recording.remarks if loudness != 'quiet' else ():
         err.print(f'note: {remark}', style='yellow', markup=False, soft_wrap=True)
     return recording
 
@@ -84,11 +88,37 @@ def _seconds(window: tuple[str, str]) -> tuple[float, float] | None:
 
 @contextmanager
 def progress(as_json: bool) -> Iterator[Callable[[str, float], None]]:
-    """Show a progress bar on stderr; yields a function of what is being done and the part done."""
+    """
+    Show progress on stderr; yields a function of what is being done and the part done.
+
+    A terminal gets a bar, a pipe or --verbose a line for every step and every `EVERY` seconds, and
+    --quiet and --json nothing.
+    """
+    if as_json or loudness == 'quiet':
+        yield lambda text, part: None
+        return
+    if loudness == 'verbose' or not err.is_terminal:
+        yield _lines()
+        return
     columns = (SpinnerColumn(), TextColumn('{task.description}'), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=err, transient=True, disable=as_json) as bar:
+    with Progress(*columns, console=err, transient=True) as bar:
         task = bar.add_task('', total=1.0)
         yield lambda text, part: bar.update(task, description=text, completed=part)
+
+
+def _lines() -> Callable[[str, float], None]:
+    """Return a function that writes a line for every step, and for long ones now and then."""
+    began = time.monotonic()
+    last = ['', began]
+
+    def tell(text: str, part: float) -> None:
+        now = time.monotonic()
+        step = text.split(':')[0]
+        if step != last[0] or now - float(last[1]) >= EVERY:
+            last[:] = [step, now]
+            err.print(f'[{now - began:6.1f} s] {text}, {part:.0%}', markup=False, highlight=False,
+                      soft_wrap=True)
+    return tell
 
 
 def emit(content: Mapping[str, Any]) -> None:

@@ -163,6 +163,11 @@ class IdentificationResult:
             'deviation': np.sqrt(np.diag(self.estimate.covariance)), 'unit': base.units},
             index=pandas.Index(base.labels, name='parameter'))
 
+    def plot(self, what: str = 'torque', backend: str | None = None) -> Any:
+        """Plot 'torque', 'friction' or 'spectrum' of each joint, see `reporting.plots.plot`."""
+        from robot_identification.reporting.plots import plot
+        return plot(self, what, backend)
+
     def save(self, folder: str | Path) -> None:
         """Write model, URDF, results and report into a folder, see `reporting.save_results`."""
         from robot_identification.reporting import save_results
@@ -334,7 +339,7 @@ def validate(
     predictions, traces, findings = [], [], []
     for measured in (_load(model.arm, each) for each in given):
         whole = _whole(model, measured, processing or {})
-        samples = judged(whole, LONG_ENOUGH)
+        samples = _held_out_samples(model, measured, processing or {})     # as `identify` does
         held_out = evaluate(model, samples, name=measured.name,
                             repeated=_repeated(model.arm, samples, training))
         t, torque = predict(model, measured, whole)

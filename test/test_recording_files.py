@@ -20,6 +20,7 @@ from robot_identification.arm import Arm
 from robot_identification.arm.robot_file import arm_from_mapping
 from robot_identification.errors import ConfigurationError, RecordingError, UnknownNameError
 from robot_identification.recording import load_recording, Recording
+from robot_identification.recording.csv_file import CsvColumns
 
 
 @pytest.fixture
@@ -79,6 +80,16 @@ def test_columns_of_one_joint_need_no_joint_name(tmp_path):
     read = Recording.from_csv(path, keys={'q': 'qm', 'current': 'vir'})
     assert read.q.shape == (20, 1)
     np.testing.assert_array_equal(read.current, -read.q)
+
+
+def test_both_ways_of_reading_a_table_give_every_bit(run, tmp_path, monkeypatch):
+    path = tmp_path / 'rows.csv'
+    run.to_csv(path)
+    fast = load_recording(path)
+    monkeypatch.setattr(CsvColumns, '_fast', lambda *_: None)
+    slow = load_recording(path)
+    for name in ('t', 'q', 'tau'):
+        np.testing.assert_array_equal(getattr(fast, name), getattr(slow, name))
 
 
 def lines(rows=20):

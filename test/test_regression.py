@@ -33,6 +33,7 @@ from robot_identification.regression import (
     residuals,
 )
 from robot_identification.regression.normal_form import triangle
+from robot_identification.regression.packing import blocks_of, Packing
 from simulation_arms import example
 
 
@@ -63,6 +64,38 @@ def test_costs_are_those_of_the_whole_regressor(arm, cutoff):
     found = np.linalg.lstsq(rows, target, rcond=None)[0]
     expected = np.linalg.lstsq(matrix.reshape(-1, base.rank), torque.ravel(), rcond=None)[0]
     assert np.allclose(found, expected, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize('arm', [tree(), example('panda')], ids=['tree', 'panda'])
+@pytest.mark.parametrize('friction', ['coulomb_viscous', 'stribeck'])
+@pytest.mark.parametrize('cutoff', [np.inf, 60.0, 7.0])
+def test_the_one_pass_makes_the_rows_of_the_whole_regressor(arm, friction, cutoff):
+    base = base_parameters(ModelStructure.of(arm, friction))
+    samples = samples_of(arm, count=2500, cutoff=cutoff,
+                         segments=(slice(0, 1101), slice(1200, 2500)))
+    matrix, torque = dense(base, samples)
+    packing = Packing(base, samples)
+    for parts in (1, 3):
+        rows = [np.vstack(part) for part in
+                zip(*(packing.rows(block) for block in blocks_of(samples, parts)))]
+        for j, (chosen, packed) in enumerate(zip(packing.columns, rows)):
+            assert np.allclose(packed[:, :-1], matrix[:, j, chosen], rtol=1e-9, atol=1e-9)
+            assert np.allclose(packed[:, -1], torque[:, j], rtol=1e-9, atol=1e-9)
+
+
+def test_rows_that_are_kept_and_rows_that_are_not_give_the_same(monkeypatch):
+    arm = chain()
+    parts = [samples_of(arm, count=900, seed=seed, cutoff=20.0) for seed in (0, 1)]
+    beta = np.random.default_rng(0).normal(
+        size=base_parameters(ModelStructure.of(arm)).rank)
+    kept = build_regression(arm, parts)
+    assert kept.kept is not None
+    monkeypatch.setattr('robot_identification.regression.regression.MOST_KEPT', 0)
+    walked = build_regression(arm, parts)
+    assert walked.kept is None
+    assert np.allclose(kept.normal.rss(beta), walked.normal.rss(beta), rtol=1e-9)
+    assert kept.normal.rows.tolist() == walked.normal.rows.tolist()
+    assert np.allclose(kept.residuals(beta), walked.residuals(beta), atol=1e-9)
 
 
 def test_merging_in_any_order_is_the_same():

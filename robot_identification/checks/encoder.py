@@ -59,16 +59,13 @@ def _held(q: Array, rate: float) -> float:
     if len(edges) < 2 or fast == 0:
         return 0.0
     starts, stops = np.append(-1, edges) + 1, np.append(edges, len(q) - 1)
-    longest = 0.0
-    for first, last in zip(starts, stops):
-        length = (last - first) / rate
-        if length <= max(longest, 2 / rate):
-            continue
-        before = abs(q[first] - q[first - aside]) if first >= aside else 0.0
-        after = abs(q[last + aside] - q[last]) if last + aside < len(q) else 0.0
-        if max(before, after) > fast:
-            longest = length
-    return longest
+    long = stops - starts > 2
+    starts, stops = starts[long], stops[long]
+    before = np.where(starts >= aside, np.abs(q[starts] - q[starts - aside]), 0.0)
+    after = np.abs(q[np.minimum(stops + aside, len(q) - 1)] - q[stops])
+    after[stops + aside >= len(q)] = 0.0
+    lengths = (stops - starts)[np.maximum(before, after) > fast]
+    return float(lengths.max() / rate) if len(lengths) else 0.0
 
 
 CHECK = Check(

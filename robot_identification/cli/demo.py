@@ -52,7 +52,8 @@ def demo(
     time_budget: Annotated[float | None, typer.Option(
         help='For the design of the excitation [s]; without one it ends when the motion is good '
              'enough.')] = None,
-    seed: Annotated[int, typer.Option(help='Of the design, the simulated arm and its noise.')] = 0,
+    seed: Annotated[int, typer.Option(
+        help='Seed of the design, the simulated arm and its noise.')] = 0,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:

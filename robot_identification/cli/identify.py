@@ -57,9 +57,9 @@ Overall = Annotated[float, typer.Option(
 Joint = Annotated[float, typer.Option(
     help='Largest relative torque error of a joint that passes.')]
 Cutoff = Annotated[float | None, typer.Option(
-    help='Of the position filter [Hz]; chosen from the data when not given.')]
+    help='Cut-off of the position filter [Hz]; chosen from the data when not given.')]
 Decimation = Annotated[float | None, typer.Option(
-    help='Of the parallel decimation [Hz]; chosen from the data when not given.')]
+    help='Cut-off of the parallel decimation [Hz]; chosen from the data when not given.')]
 Method = Annotated[str, typer.Option(
     help='How velocities are made: butterworth, smoothing, fourier or spectral.')]
 Harmonics = Annotated[int | None, typer.Option(
@@ -71,7 +71,7 @@ Passes = Annotated[int | None, typer.Option(
     '--smoothing-passes', help='Passes of the method smoothing (five-point cubic); from the '
     'cut-off when not given.')]
 Period = Annotated[float | None, typer.Option(
-    help='Of the motion [s]; found in the data when not given.')]
+    help='Period of the motion [s]; found in the data when not given.')]
 
 
 def identify(

@@ -42,7 +42,7 @@ def demo(
     robot: Annotated[str, typer.Option(help='Shipped robot or robot YAML.')] = 'panda',
     time_budget: Annotated[float | None, typer.Option(
         help='For the designs [s]; without one, one start of each converges.')] = None,
-    seed: Annotated[int, typer.Option(help='Of the designs and of the simulated arm.')] = 0,
+    seed: Annotated[int, typer.Option(help='Seed of the designs and of the arm.')] = 0,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:

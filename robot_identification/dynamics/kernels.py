@@ -136,70 +136,79 @@ def forward(q, v, a, parents, rotations, translations, axes, prismatic, gravity,
 
 
 @njit(**OPTIONS)
-def regressor_rows(q, v, a, parents, rotations, translations, axes, prismatic, gravity, out):
+def regressor_row(q, v, a, parents, rotations, translations, axes, prismatic, gravity, out,
+                  relative, offset, omega, alpha, linear, world, origin, ahead):
     """
-    Fill `out` (N, n, 10 n) so that torque = out @ parameters for q, v, a of shape (N, n).
+    Fill `out` (n, 10 n) so that torque = out @ parameters, but for what is always zero.
 
     Row j, block i is the power that a unit velocity of joint j takes from the body wrench of
-    link i, which is linear in link i's ten parameters (Atkeson, An, Hollerbach 1986).
+    link i, which is linear in link i's ten parameters (Atkeson, An, Hollerbach 1986). Scratch
+    written: that of `forward`, and `ahead` (n, 3), the joints' axes in the base frame.
     """
     n = len(parents)
+    forward(q, v, a, parents, rotations, translations, axes, prismatic, gravity,
+            relative, offset, omega, alpha, linear, world, origin)
+    for i in range(n):
+        for r in range(3):
+            ahead[i, r] = (world[i, r, 0] * axes[i, 0] + world[i, r, 1] * axes[i, 1]
+                           + world[i, r, 2] * axes[i, 2])
+    for i in range(n):
+        w0, w1, w2 = omega[i, 0], omega[i, 1], omega[i, 2]
+        e0, e1, e2 = alpha[i, 0], alpha[i, 1], alpha[i, 2]
+        d0, d1, d2 = linear[i, 0], linear[i, 1], linear[i, 2]
+        # column c of the force that a first moment along axis c makes:
+        # alpha x + omega x omega x
+        b00, b11, b22 = -w1 * w1 - w2 * w2, -w0 * w0 - w2 * w2, -w0 * w0 - w1 * w1
+        b01, b10 = w0 * w1 - e2, w0 * w1 + e2
+        b02, b20 = w0 * w2 + e1, w0 * w2 - e1
+        b12, b21 = w1 * w2 - e0, w1 * w2 + e0
+        j = i
+        while j >= 0:
+            z0, z1, z2 = ahead[j, 0], ahead[j, 1], ahead[j, 2]
+            row = out[j, 10 * i:10 * i + 10]
+            if prismatic[j]:
+                l0 = world[i, 0, 0] * z0 + world[i, 1, 0] * z1 + world[i, 2, 0] * z2
+                l1 = world[i, 0, 1] * z0 + world[i, 1, 1] * z1 + world[i, 2, 1] * z2
+                l2 = world[i, 0, 2] * z0 + world[i, 1, 2] * z1 + world[i, 2, 2] * z2
+                row[0] = l0 * d0 + l1 * d1 + l2 * d2
+                row[1] = b00 * l0 + b10 * l1 + b20 * l2
+                row[2] = b01 * l0 + b11 * l1 + b21 * l2
+                row[3] = b02 * l0 + b12 * l1 + b22 * l2
+            else:
+                x0, x1, x2 = (origin[i, 0] - origin[j, 0], origin[i, 1] - origin[j, 1],
+                              origin[i, 2] - origin[j, 2])
+                y0, y1, y2 = z1 * x2 - z2 * x1, z2 * x0 - z0 * x2, z0 * x1 - z1 * x0
+                l0 = world[i, 0, 0] * y0 + world[i, 1, 0] * y1 + world[i, 2, 0] * y2
+                l1 = world[i, 0, 1] * y0 + world[i, 1, 1] * y1 + world[i, 2, 1] * y2
+                l2 = world[i, 0, 2] * y0 + world[i, 1, 2] * y1 + world[i, 2, 2] * y2
+                a0 = world[i, 0, 0] * z0 + world[i, 1, 0] * z1 + world[i, 2, 0] * z2
+                a1 = world[i, 0, 1] * z0 + world[i, 1, 1] * z1 + world[i, 2, 1] * z2
+                a2 = world[i, 0, 2] * z0 + world[i, 1, 2] * z1 + world[i, 2, 2] * z2
+                c0, c1, c2 = a1 * w2 - a2 * w1, a2 * w0 - a0 * w2, a0 * w1 - a1 * w0
+                row[0] = l0 * d0 + l1 * d1 + l2 * d2
+                row[1] = b00 * l0 + b10 * l1 + b20 * l2 + d1 * a2 - d2 * a1
+                row[2] = b01 * l0 + b11 * l1 + b21 * l2 + d2 * a0 - d0 * a2
+                row[3] = b02 * l0 + b12 * l1 + b22 * l2 + d0 * a1 - d1 * a0
+                row[4] = e0 * a0 + w0 * c0
+                row[5] = e1 * a0 + e0 * a1 + w1 * c0 + w0 * c1
+                row[6] = e1 * a1 + w1 * c1
+                row[7] = e2 * a0 + e0 * a2 + w2 * c0 + w0 * c2
+                row[8] = e2 * a1 + e1 * a2 + w2 * c1 + w1 * c2
+                row[9] = e2 * a2 + w2 * c2
+            j = parents[j]
+
+
+@njit(**OPTIONS)
+def regressor_rows(q, v, a, parents, rotations, translations, axes, prismatic, gravity, out):
+    """Fill `out` (N, n, 10 n) so that torque = out @ parameters for q, v, a of shape (N, n)."""
+    n = len(parents)
     relative, world = np.empty((n, 3, 3)), np.empty((n, 3, 3))
-    offset, origin = np.empty((n, 3)), np.empty((n, 3))
+    offset, origin, ahead = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))
     omega, alpha, linear = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))
-    ahead = np.empty((n, 3))
     for k in range(len(q)):
         out[k] = 0.0    # here and not before the loop: while it is in the cache
-        forward(q[k], v[k], a[k], parents, rotations, translations, axes, prismatic, gravity,
-                relative, offset, omega, alpha, linear, world, origin)
-        for i in range(n):
-            for r in range(3):
-                ahead[i, r] = (world[i, r, 0] * axes[i, 0] + world[i, r, 1] * axes[i, 1]
-                               + world[i, r, 2] * axes[i, 2])
-        for i in range(n):
-            w0, w1, w2 = omega[i, 0], omega[i, 1], omega[i, 2]
-            e0, e1, e2 = alpha[i, 0], alpha[i, 1], alpha[i, 2]
-            d0, d1, d2 = linear[i, 0], linear[i, 1], linear[i, 2]
-            # column c of the force that a first moment along axis c makes:
-            # alpha x + omega x omega x
-            b00, b11, b22 = -w1 * w1 - w2 * w2, -w0 * w0 - w2 * w2, -w0 * w0 - w1 * w1
-            b01, b10 = w0 * w1 - e2, w0 * w1 + e2
-            b02, b20 = w0 * w2 + e1, w0 * w2 - e1
-            b12, b21 = w1 * w2 - e0, w1 * w2 + e0
-            j = i
-            while j >= 0:
-                z0, z1, z2 = ahead[j, 0], ahead[j, 1], ahead[j, 2]
-                row = out[k, j, 10 * i:10 * i + 10]
-                if prismatic[j]:
-                    l0 = world[i, 0, 0] * z0 + world[i, 1, 0] * z1 + world[i, 2, 0] * z2
-                    l1 = world[i, 0, 1] * z0 + world[i, 1, 1] * z1 + world[i, 2, 1] * z2
-                    l2 = world[i, 0, 2] * z0 + world[i, 1, 2] * z1 + world[i, 2, 2] * z2
-                    row[0] = l0 * d0 + l1 * d1 + l2 * d2
-                    row[1] = b00 * l0 + b10 * l1 + b20 * l2
-                    row[2] = b01 * l0 + b11 * l1 + b21 * l2
-                    row[3] = b02 * l0 + b12 * l1 + b22 * l2
-                else:
-                    x0, x1, x2 = (origin[i, 0] - origin[j, 0], origin[i, 1] - origin[j, 1],
-                                  origin[i, 2] - origin[j, 2])
-                    y0, y1, y2 = z1 * x2 - z2 * x1, z2 * x0 - z0 * x2, z0 * x1 - z1 * x0
-                    l0 = world[i, 0, 0] * y0 + world[i, 1, 0] * y1 + world[i, 2, 0] * y2
-                    l1 = world[i, 0, 1] * y0 + world[i, 1, 1] * y1 + world[i, 2, 1] * y2
-                    l2 = world[i, 0, 2] * y0 + world[i, 1, 2] * y1 + world[i, 2, 2] * y2
-                    a0 = world[i, 0, 0] * z0 + world[i, 1, 0] * z1 + world[i, 2, 0] * z2
-                    a1 = world[i, 0, 1] * z0 + world[i, 1, 1] * z1 + world[i, 2, 1] * z2
-                    a2 = world[i, 0, 2] * z0 + world[i, 1, 2] * z1 + world[i, 2, 2] * z2
-                    c0, c1, c2 = a1 * w2 - a2 * w1, a2 * w0 - a0 * w2, a0 * w1 - a1 * w0
-                    row[0] = l0 * d0 + l1 * d1 + l2 * d2
-                    row[1] = b00 * l0 + b10 * l1 + b20 * l2 + d1 * a2 - d2 * a1
-                    row[2] = b01 * l0 + b11 * l1 + b21 * l2 + d2 * a0 - d0 * a2
-                    row[3] = b02 * l0 + b12 * l1 + b22 * l2 + d0 * a1 - d1 * a0
-                    row[4] = e0 * a0 + w0 * c0
-                    row[5] = e1 * a0 + e0 * a1 + w1 * c0 + w0 * c1
-                    row[6] = e1 * a1 + w1 * c1
-                    row[7] = e2 * a0 + e0 * a2 + w2 * c0 + w0 * c2
-                    row[8] = e2 * a1 + e1 * a2 + w2 * c1 + w1 * c2
-                    row[9] = e2 * a2 + w2 * c2
-                j = parents[j]
+        regressor_row(q[k], v[k], a[k], parents, rotations, translations, axes, prismatic, gravity,
+                      out[k], relative, offset, omega, alpha, linear, world, origin, ahead)
 
 
 @njit(**OPTIONS)

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pinocchio as pin
@@ -53,7 +54,13 @@ class Kinematics(NamedTuple):
 
     @classmethod
     def of(cls, arm: Arm) -> Kinematics:
-        """Return the tree of an arm, read from its Pinocchio model."""
+        """Return the tree of an arm, read from its Pinocchio model once."""
+        if arm not in _KNOWN:
+            _KNOWN[arm] = cls._read(arm)
+        return _KNOWN[arm]
+
+    @classmethod
+    def _read(cls, arm: Arm) -> Kinematics:
         model = arm.model
         joints = range(1, model.njoints)
         placements = [model.jointPlacements[i] for i in joints]
@@ -75,6 +82,9 @@ class Kinematics(NamedTuple):
                 carries[joint, link] = True
                 joint = self.parents[joint]
         return read_only(carries, dtype=bool)
+
+
+_KNOWN: WeakKeyDictionary[Arm, Kinematics] = WeakKeyDictionary()
 
 
 def _axis(joint: pin.JointModel) -> np.ndarray:

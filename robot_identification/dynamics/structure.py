@@ -259,6 +259,8 @@ class ModelStructure:
     def element_friction(self, place: Array | None, speed: Array, load: Array | None = None,
                          states: Array | None = None) -> Array:
         """Return these columns at places and speeds of the elements, (N, m) each."""
+        if self.friction.of_speed and not self.friction.shape:    # all elements at once
+            return self.friction.columns(speed, None, None, place) * self.active
         loads = element_loads(self.arm, load)
         columns = np.stack([
             self.friction.columns(speed[:, e], shape, loads[e],

@@ -126,22 +126,25 @@ def estimate_tilt(fit: Fit) -> Tilt:
     weights = 1 / (estimate.noise * np.sqrt(estimate.colour))
     columns, rank = joint_columns(base), base.rank
     parts = [[] for _ in columns]    # type: list[list[Array]]
-    for samples, load in regression.parts:
+    kept = regression.kept
+    for number, (samples, load) in enumerate(regression.parts):
+        whole = kept is not None and row_count(samples) <= MOST_ROWS
         samples, load = _fewer(samples, load)
         pushes = np.stack([_gravity(other, samples.q, fit.consistent.inertial)
                            for other in turned], axis=2) * arm.measured[:, None]  # (N, n, 2)
         decimator = samples.decimator()
         pushes = np.concatenate([decimator.apply(pushes[segment]) for segment in samples.segments
                                  if decimator.rows(segment.stop - segment.start)])
-        for j, packed in enumerate(packed_rows(base, samples, load)):
+        rows = kept[number] if whole else packed_rows(base, samples, load)
+        for j, packed in enumerate(rows):
             parts[j].append(np.column_stack([packed[:, :-1], pushes[:, j], packed[:, -1]]))
-    rows = []
+    weighted = []
     for j, chosen in enumerate(columns):
         packed = triangle(np.vstack(parts[j]))
         wide = np.zeros((len(packed), rank + 3))
         wide[:, chosen], wide[:, rank:] = packed[:, :-3], packed[:, -3:]
-        rows.append(weights[j] * wide)
-    return _solve(fit, np.vstack(rows), axes)
+        weighted.append(weights[j] * wide)
+    return _solve(fit, np.vstack(weighted), axes)
 
 
 def _solve(fit: Fit, rows: Array, axes: Array) -> Tilt:

@@ -30,18 +30,20 @@ from robot_identification.errors import (
     RobotIdentificationError,
     UnknownNameError,
 )
-from robot_identification.execution import DataDirectory
+from robot_identification.execution import DataDirectory, Silence
 from robot_identification.files import write_text
 from robot_identification.nodes.batch import BatchSubscription, publishers_are_reliable
 from robot_identification.nodes.definitions import definition, message_class
 from robot_identification.nodes.health import ERROR, Health, OK, WARN
 from robot_identification.nodes.parameters import declare, declared_arm
 from robot_identification.nodes.process import main_of
+from robot_identification.nodes.requests import answered
 from robot_identification.recording.bag import BagWriter, JointStateDecoder, Topic
 from robot_identification.recording.bag.joint_states import TYPE
 from robot_identification.recording.bag.storages import STORAGES
 from robot_identification.recording.stamps import GAP_STEPS
 from robot_identification_interfaces.srv import StartRecording, StopRecording
+from std_msgs.msg import String
 
 TAKE = 0.01      # [s] between batches
 FLUSH = 0.25     # [s] of messages that a killed recorder loses
@@ -53,7 +55,7 @@ class StampCount:
 
     def __init__(self) -> None:
         self.first = self.last = 0
-        self.messages = self.gaps = self.duplicates = self.out_of_order = 0
+        self.messages = self.gaps = self.duplicates = self.out_of_order = self.unreadable = 0
         self._steps: list[int] = []
 
     def add(self, stamps: np.ndarray) -> None:
@@ -102,10 +104,13 @@ class RecorderProcess:
         self._lock = threading.Lock()
         self._writer: BagWriter | None = None
         self._subscriptions: list[BatchSubscription] = []
-        self._decoder, self.count, self._failure = JointStateDecoder(), StampCount(), ''
+        self._count_anew()
         self._ending = threading.Event()
-        node.create_service(StartRecording, '~/start', self._start)
-        node.create_service(StopRecording, '~/stop', self._stop)
+        self._lease: Silence | None = None      # of the owner, where there is one
+        self._last: tuple[Path, str, int] | None = None     # path, failure, messages
+        self._keep = BatchSubscription(node, String, '~/keep', raw=False)
+        node.create_service(StartRecording, '~/start', answered(node, self._start))
+        node.create_service(StopRecording, '~/stop', answered(node, self._stop))
         self._thread = threading.Thread(target=self._loop, name='recorder', daemon=True)
         self._thread.start()
 
@@ -124,11 +129,7 @@ class RecorderProcess:
         return not self._thread.is_alive()
 
     def _start(self, request: Any, response: Any) -> Any:
-        try:
-            response.path = str(self._begin(request.name, request.excitation))
-        except RobotIdentificationError as error:
-            response.message = str(error)
-            return response
+        response.path = str(self._begin(request.name, request.excitation, request.lease))
         latest = time.monotonic() + PATIENCE
         while not self.count.messages and time.monotonic() < latest and not self._failure:
             time.sleep(0.01)
@@ -141,11 +142,12 @@ class RecorderProcess:
             self._end()
         return response
 
-    def _begin(self, name: str, excitation: str) -> Path:
+    def _begin(self, name: str, excitation: str, lease: float) -> Path:
         with self._lock:
             if self._writer is not None:
-                raise RecordingError(f"'{self._writer.path}' is being recorded already; stop it "
-                                     f'first')
+                whose = '' if self._lease is None else ' for somebody who renews it'
+                raise RecordingError(f"'{self._writer.path}' is being recorded already{whose}; "
+                                     f'stop it first')
             path = self.data.path(name or f'recording_{datetime.now():%Y%m%d_%H%M%S}', 'recording')
             source = self.data.existing(excitation, 'excitation') if excitation else None
             topics = self._topics()
@@ -155,14 +157,18 @@ class RecorderProcess:
             except (OSError, RobotIdentificationError) as error:
                 writer.close()
                 raise RecordingError(f"nothing is recorded to '{path}': {error}") from error
-            self._decoder, self.count, self._failure = JointStateDecoder(), StampCount(), ''
+            self._count_anew()
             self._subscriptions = [
                 BatchSubscription(self.node, message_class(topic.kind), topic.name,
                                   reliable=reliable) for topic, reliable in topics]
-            self._writer = writer
+            self._lease, self._writer = Silence(lease) if lease else None, writer
         self.health.report(OK, f"recording to '{path}'")
         self.node.get_logger().info(f"recording to '{path}'")
         return path
+
+    def _count_anew(self) -> None:
+        self._decoder, self.count = JointStateDecoder(strict=False), StampCount()
+        self._failure = ''
 
     def _topics(self) -> list[tuple[Topic, bool]]:
         found = []
@@ -186,49 +192,54 @@ class RecorderProcess:
             shutil.copy(excitation, path / 'excitation.yaml')
 
     def _stop(self, request: Any, response: Any) -> Any:
-        path, failure = self._end()
-        if path is None and not self._failure:
-            response.message = 'nothing is being recorded'
-            return response
+        with self._lock:
+            writer = self._writer
+        if writer is not None and request.path not in ('', str(writer.path)):
+            raise RecordingError(f"'{writer.path}' is being recorded, not '{request.path}'")
+        self._end()
+        if self._last is None or (writer is None and not self._last[1]
+                                  and request.path != str(self._last[0])):
+            raise RecordingError('nothing is being recorded')
+        path, failure, written = self._last
         count = self.count
-        response.path, response.success = str(path or ''), not failure
+        response.path, response.success = str(path), not failure
         response.duration = (count.last - count.first) / 1e9
-        response.messages = response.joint_states = count.messages
-        if path is not None:
-            response.messages = self._written
+        response.messages, response.joint_states = written, count.messages
         response.gaps, response.duplicates = count.gaps, count.duplicates
         response.out_of_order = count.out_of_order
         response.message = failure or (
-            f"recorded {count.messages} joint states in {response.duration:.2f} s to '{path}'")
+            f"recorded {count.messages} joint states in {response.duration:.2f} s to '{path}'"
+            + (f'; {count.unreadable} messages on the topic were no joint states'
+               if count.unreadable else ''))
         return response
 
-    _written = 0
-
-    def _end(self) -> tuple[Path | None, str]:
+    def _end(self) -> None:
         with self._lock:
             if self._writer is None:
-                return None, self._failure
+                return
             self._take()
             writer, self._writer = self._writer, None
             for subscription in self._subscriptions:
                 subscription.destroy()
             self._subscriptions = []
-            failure = self._failure
-            if writer is not None:
-                try:
-                    writer.close()
-                except RobotIdentificationError as error:
-                    failure = failure or str(error)
-                self._written = sum(writer.counts)
+            try:
+                writer.close()
+            except RobotIdentificationError as error:
+                self._failure = self._failure or str(error)
+            self._last = writer.path, self._failure, sum(writer.counts)
         count = self.count
-        level = ERROR if failure else WARN if count.gaps or count.out_of_order else OK
-        self.health.report(level, failure or 'recorded', messages=count.messages, gaps=count.gaps,
-                           duplicates=count.duplicates, out_of_order=count.out_of_order)
-        return (None if writer is None else writer.path), failure
+        level = ERROR if self._failure else WARN if count.gaps or count.out_of_order else OK
+        self.health.report(level, self._failure or 'recorded', messages=count.messages,
+                           gaps=count.gaps, duplicates=count.duplicates,
+                           out_of_order=count.out_of_order)
 
     def _loop(self) -> None:
-        flushed = time.monotonic()
+        flushed = looked = time.monotonic()
         while not self._ending.wait(TAKE):
+            kept = {message.data for message in self._keep.take()[0]}
+            passed, looked = time.monotonic() - looked, time.monotonic()
+            if self._left_alone(kept, passed):
+                continue
             with self._lock:
                 if self._writer is None:
                     continue
@@ -241,21 +252,39 @@ class RecorderProcess:
                 self._end()
         self._end()
 
+    def _left_alone(self, kept: set[str], passed: float) -> bool:
+        """End a recording whose owner is gone; return whether one was ended."""
+        with self._lock:
+            writer, lease = self._writer, self._lease
+            if writer is None or lease is None:
+                return False
+            lease.step(str(writer.path) in kept, 0.0, passed)
+            if not lease.too_long:
+                return False
+        self._end()
+        text = f"who asked for '{writer.path}' is gone: the recording was ended"
+        self.node.get_logger().warning(text)
+        self.health.report(WARN, text)
+        return True
+
     def _take(self) -> None:
         writer = self._writer
         for number, subscription in enumerate(self._subscriptions):
             messages, times = subscription.take()
             if not messages or writer is None or self._failure:
                 continue
-            for message, received in zip(messages, times):
-                self._guarded(writer.write, number, received, message)
             if number == 0:
-                self._guarded(self._count, messages, times)
+                self._count(messages, times)
+            left_out = self._decoder.left_out if number == 0 else ()
+            for k, (message, received) in enumerate(zip(messages, times)):
+                if k not in left_out:
+                    self._guarded(writer.write, number, received, message)
 
     def _count(self, messages: list[bytes], times: list[int]) -> None:
         for states in self._decoder.decode(messages, times):
             if set(self.arm.published_names) <= set(states.names):
                 self.count.add(states.stamps)
+        self.count.unreadable += len(self._decoder.left_out)
 
     def _guarded(self, action: Any, *arguments: Any) -> None:
         try:

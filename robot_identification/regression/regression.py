@@ -24,9 +24,19 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.dynamics import base_parameters, BaseParameters, ModelStructure
 from robot_identification.errors import EstimationError
-from robot_identification.regression.normal_form import NormalForm
-from robot_identification.regression.reduce import reduce_samples, residuals
+from robot_identification.regression.normal_form import NormalForm, triangle
+from robot_identification.regression.packing import joint_columns
+from robot_identification.regression.reduce import (
+    packed_rows,
+    reduce_samples,
+    residuals,
+    row_count,
+)
 from robot_identification.signals import Samples
+
+MOST_KEPT = 24_000_000
+"""Bytes of decimated rows that a regression keeps, so that they are made once: those of an hour
+of seven joints at 10 Hz are larger, and are made anew for each use."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,12 +111,33 @@ class Regression:
         """The sum of the normal forms of all recordings."""
         if self.reduced is not None:
             return self.reduced
+        kept = self.kept
+        if kept is not None:
+            return NormalForm(
+                self.base, joint_columns(self.base),
+                tuple(triangle(np.vstack(rows)) for rows in zip(*kept)),
+                np.full(self.base.structure.arm.n, sum(len(rows[0]) for rows in kept)))
         return NormalForm.merge([
             reduce_samples(self.base, samples, progress=self.progress, load=load)
             for samples, load in self.parts])
 
+    @cached_property
+    def kept(self) -> list[list[Array]] | None:
+        """For each of the samples the rows of each joint, see `packed_rows`; None if too many."""
+        width = sum(len(chosen) + 1 for chosen in joint_columns(self.base))
+        rows = sum(row_count(samples) for samples in self.samples)
+        if rows * width * 8 > MOST_KEPT:
+            return None
+        return [packed_rows(self.base, samples, load, self.progress)
+                for samples, load in self.parts]
+
     def residuals(self, beta: Array) -> Array:
         """Return torque minus prediction on all rows, (rows, n) [N m or N]."""
+        kept, columns = self.kept, joint_columns(self.base)
+        if kept is not None:
+            return np.vstack([np.column_stack([
+                packed[:, -1] - packed[:, :-1] @ beta[chosen]
+                for packed, chosen in zip(rows, columns)]) for rows in kept])
         return np.vstack([residuals(self.base, samples, beta, load=load)
                           for samples, load in self.parts])
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arrays import Array, IndexArray
-from robot_identification.regression.reduce import _Block, _packed, joint_columns
+from robot_identification.regression.packing import Block, Packing
 from robot_identification.regression.regression import Regression
 from robot_identification.signals.decimation import Decimator
 
@@ -87,17 +87,15 @@ def row_chunks(regression: Regression, rows: int = ROWS) -> Iterator[RowChunk]:
         Largest number of rows in a chunk.
 
     """
-    base = regression.base
-    columns = joint_columns(base)
     for samples, load in regression.parts:
-        states = base.structure.states(samples.q)
+        packing = Packing(regression.base, samples, load)
         decimator = samples.decimator()
         for segment in samples.segments:
             for part, made in decimator.blocks(segment.stop - segment.start, rows):
                 within = slice(segment.start + part.start, segment.start + part.stop)
-                packed = list(_packed(base, columns, samples, _Block(within, made), load, states))
+                packed = packing.rows(Block(within, made))
                 yield RowChunk(
-                    columns, tuple(p[:, :-1] for p in packed),
+                    packing.columns, tuple(p[:, :-1] for p in packed),
                     np.column_stack([p[:, -1] for p in packed]), samples.v[within],
                     None if load is None else load[within], decimator,
                     1 / decimator.decimated_rate, made.start == 0)

@@ -151,3 +151,45 @@ def test_killed_recorder_with_sqlite(system, tmp_path):
     lasted = time.monotonic() - began
     back = load_recording(tmp_path / 'run', load_arm('panda'))
     assert back.duration > lasted - 1.0
+
+
+def test_recordings_have_an_owner_and_a_lease(system, tmp_path, excitations):
+    from robot_identification_interfaces.srv import StartRecording, StopRecording
+    start, stop = (StartRecording, '/recorder/start'), (StopRecording, '/recorder/stop')
+    system.sim_time = True
+    shutil.copy(excitations / 'b.yaml', tmp_path)
+    system.launch('simulated_robot', robot='panda', rate=250.0)
+    system.launch('recorder', robot='panda', use_sim_time=False)
+    given = {'robot': 'panda', 'autostart': True, 'approach_speed': 1.0, **PATIENT}
+    system.launch('excitation', **given)
+    system.wait(lambda: set(system.processes) <= set(system.client.get_node_names()), 240)
+    # a foreign recording is neither ended nor returned by an execution that was refused
+    mine = system.call(*start, name='mine')
+    assert mine.success, mine.message
+    result = Execution(system, excitation='b.yaml', recording='other').result()
+    assert result.reason == 'recorder_failed' and not result.recording, result.message
+    assert "mine' is being recorded already" in result.message
+    other = system.call(*stop, path=str(tmp_path / 'other'))
+    assert not other.success and "mine' is being recorded, not" in other.message
+    ended = system.call(*stop, path=mine.path)
+    assert ended.success and ended.path == mine.path and ended.joint_states > 500
+    again = system.call(*stop)
+    assert not again.success and again.message == 'nothing is being recorded'
+    # what is not renewed ends by itself, and its owner learns what came of it
+    leased = system.call(*start, name='leased', lease=1.0)
+    assert leased.success
+    system.wait(lambda: 'the recording was ended' in system.log('recorder'))
+    late = system.call(*stop, path=leased.path)
+    assert late.success and late.path == leased.path and late.duration > 0.5
+    # so does the recording of a node that is killed, and the next execution works
+    execution = Execution(system, excitation='b.yaml', recording='killed')
+    execution.reach(3)
+    system.kill('excitation')
+    system.wait(lambda: "killed' is gone" in system.log('recorder'))
+    assert load_recording(tmp_path / 'killed', load_arm('panda')).duration > 0.5
+    system.launch('excitation', **given)
+    system.wait(lambda: system.client.get_node_names().count('excitation') == 2
+                or "'excitation'" in system.log('excitation'), 60)
+    time.sleep(5.0)     # the brake of the one before ends, and this one is found
+    result = Execution(system, excitation='b.yaml', recording='next').result()
+    assert result.success and result.recording == str(tmp_path / 'next'), result.message

@@ -1,0 +1,82 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Compiled kernels: decimated regression rows of many samples, only what the fit needs of them."""
+
+from __future__ import annotations
+
+from numba import njit
+import numpy as np
+from robot_identification.dynamics.kernels import OPTIONS, regressor_row
+
+CHUNK = 32
+"""Samples whose columns are made before they are added up: 60 kB for seven joints."""
+
+
+@njit(**OPTIONS)
+def add_decimated(q, v, a, parents, rotations, translations, axes, prismatic, gravity,
+                  extra, tau, places, sources, extra_places, extra_sources, factors, tau_places,
+                  taps, factor, first, out):
+    """
+    Add what consecutive samples give to decimated rows, out (R, C).
+
+    Row r of `out` is the sum over the samples s of taps[s - r factor] times the packed columns of
+    sample s; the samples given are `first` and following. Packed column places[c] is entry
+    sources[c] of the flattened regressor (n, 10 n), column extra_places[c] is factors[c] times
+    entry extra_sources[c] of `extra` (N, e), and column tau_places[j] is the torque of joint j.
+    """
+    n = len(parents)
+    relative, world = np.empty((n, 3, 3)), np.empty((n, 3, 3))
+    offset, origin, ahead = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))
+    omega, alpha, linear = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))
+    regressor = np.zeros((n, 10 * n))
+    entries = regressor.reshape(10 * n * n)
+    width, length = out.shape[1], len(taps)
+    packed = np.empty((CHUNK, width))
+    for begin in range(0, len(q), CHUNK):
+        count = min(CHUNK, len(q) - begin)
+        for k in range(count):
+            s = begin + k
+            regressor_row(q[s], v[s], a[s], parents, rotations, translations, axes, prismatic,
+                          gravity, regressor, relative, offset, omega, alpha, linear, world,
+                          origin, ahead)
+            row = packed[k]
+            for c in range(len(places)):
+                row[places[c]] = entries[sources[c]]
+            for c in range(len(extra_places)):
+                row[extra_places[c]] = factors[c] * extra[s, extra_sources[c]]
+            for j in range(n):
+                row[tau_places[j]] = tau[s, j]
+        start = first + begin
+        lowest = max(0, (start - length + factor) // factor)
+        for r in range(lowest, min(len(out), (start + count - 1) // factor + 1)):
+            shift = start - r * factor
+            add_rows(out[r], taps, packed, max(0, -shift), min(count, length - shift), shift)
+
+
+@njit(**OPTIONS)
+def add_rows(target, taps, packed, begin, end, shift):
+    """Add taps[k + shift] times row k of `packed` to `target` for k from `begin` to `end`."""
+    k = begin
+    while k + 4 <= end:
+        t0, t1, t2, t3 = (taps[k + shift], taps[k + shift + 1], taps[k + shift + 2],
+                          taps[k + shift + 3])
+        p0, p1, p2, p3 = packed[k], packed[k + 1], packed[k + 2], packed[k + 3]
+        for c in range(len(target)):
+            target[c] += t0 * p0[c] + t1 * p1[c] + t2 * p2[c] + t3 * p3[c]
+        k += 4
+    while k < end:
+        t0, p0 = taps[k + shift], packed[k]
+        for c in range(len(target)):
+            target[c] += t0 * p0[c]
+        k += 1
