@@ -14,31 +14,28 @@
 """
 Simulated truth with each friction term: whether it is found, and nothing else.
 
-    python benchmarks/friction_recovery.py [--seeds 20] [--noise 0.1]
+    PYTHONPATH=test python benchmarks/friction_recovery.py [--seeds 20] [--noise 0.1]
 
 A matched arm of two joints moves for 16 s; torques have white noise. `covered` is the part of the
 true friction parameters and shape numbers inside the 95 % interval of `wls`, which is told the
-terms and finds their shapes (the chi-square of all together is in
-test/test_friction_recovery.py). `auto` is told nothing: `missing` counts joints whose true terms it
-did not take (a term that contains a true one counts as it), `absent` joints on which it took a
-term that the plant lacks. `position` is tried on slides alone, so on these it is always missing.
+terms and finds their shapes (the chi-square of all is in test/test_friction_recovery.py). `auto`
+is told nothing: `missing` counts joints whose true terms it did not take (a term that contains a
+true one counts as it), `absent` joints on which it took a term that the plant lacks. `position`
+is tried on slides alone, so on these joints it is always missing.
 """
 
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 import sys
 
+from known_truth import friction_samples
 import numpy as np
 from robot_identification.dynamics import get_friction
 from robot_identification.errors import EstimationError
 from robot_identification.estimation import fit_samples, FitOptions, get_estimator
 from robot_identification.estimation.auto import choose
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'test'))
-from known_truth import friction_samples    # noqa: E402,I100,I202
-from simulation_arms import two_link    # noqa: E402
+from simulation_arms import two_link
 
 TRUTHS = ('coulomb_viscous', 'coulomb + viscous + slip + offset', 'load_dependent',
           'coulomb + viscous_asymmetric + offset', 'coulomb + viscous + position + offset', 'atan')
