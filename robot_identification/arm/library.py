@@ -90,7 +90,7 @@ def _of_package(name: str, folder: Path, package_dirs: Iterable[str | Path]) -> 
             f'(ros-DISTRO-{package.replace("_", "-")} where it is released), or build it')
     if not (found / path).is_file():
         raise ArmError(f"the ROS package '{package}' in '{found}' has no '{path}'; is it another "
-                       f"version? Name the URDF in a robot YAML of your own")
+                       f'version? Name the URDF in a robot YAML of your own')
     return found / path
 
 
