@@ -109,13 +109,14 @@ def progress(as_json: bool) -> Iterator[Callable[[str, float], None]]:
 def _lines() -> Callable[[str, float], None]:
     """Return a function that writes a line for every step, and for long ones now and then."""
     began = time.monotonic()
-    last = ['', began]
+    last, spoke = '', began
 
     def tell(text: str, part: float) -> None:
+        nonlocal last, spoke
         now = time.monotonic()
         step = text.split(':')[0]
-        if step != last[0] or now - float(last[1]) >= EVERY:
-            last[:] = [step, now]
+        if step != last or now - spoke >= EVERY:
+            last, spoke = step, now
             err.print(f'[{now - began:6.1f} s] {text}, {part:.0%}', markup=False, highlight=False,
                       soft_wrap=True)
     return tell
