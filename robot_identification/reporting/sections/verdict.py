@@ -74,8 +74,8 @@ def _sentence(held_out: Mapping[str, Any], thresholds: Mapping[str, float]) -> H
                      tag('strong', 'repeats the training motion'), ' (',
                      percent(held_out['repeated'], 3), ' of it) and so validates nothing, ')
     else:
-        start = join('On the held-out motion ', tag('strong', file_name(held_out['name'])),
-                     ', which the fit has not seen, ')
+        start = join('Held out was ', tag('strong', file_name(held_out['name'])),
+                     ', which the fit has not seen: there ')
     limit = thresholds['overall']
     scale = max(1.3 * limit, error or 0.0)
     good = error is not None and error <= limit
