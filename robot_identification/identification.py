@@ -336,7 +336,8 @@ def validate(
     if not given:
         raise EstimationError('no recording to validate on')
     training = [Trace.from_coarse(trace) for trace in model.information.get('training_motion', [])]
-    predictions, traces, findings = [], [], []
+    predictions, traces = [], []
+    findings: list[Finding] = []
     for measured in (_load(model.arm, each) for each in given):
         whole = _whole(model, measured, processing or {})
         samples = _held_out_samples(model, measured, processing or {})     # as `identify` does

@@ -119,7 +119,7 @@ def _words(change: FrictionChange) -> str:
 
 def _figure(name: str, change: FrictionChange) -> Figure:
     velocity, torque = ('m/s', 'force [N]') if change.linear else ('rad/s', 'torque [N m]')
-    lines = [trace(*curve, colour, name=label, width=2)
+    lines = [trace(curve[0], curve[1], colour, name=label, width=2)
              for curve, colour, label in zip(change.curves, (MEASURED, PREDICTED),
                                              ('first', 'second'))]
     return Figure(name, lines, layout(xaxis=axis(f'velocity [{velocity}]'),
