@@ -112,6 +112,33 @@ def test_faults_are_counted_and_other_topics_recorded(system, tmp_path):
     assert names == {'robot_identification: recorder'}
 
 
+def test_a_bag_says_what_it_is_of(system, tmp_path):
+    from rclpy.qos import DurabilityPolicy, QoSProfile
+    from robot_identification.recording.bag import arm_of_bag, Bag
+    from robot_identification.recording.bag.texts import texts
+    from robot_identification_interfaces.srv import StartRecording, StopRecording
+    from std_msgs.msg import String
+    import yaml
+    system.start('simulated_robot', robot='two_link', rate=100.0)
+    system.start('recorder', robot='two_link')
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    publisher = system.client.create_publisher(String, '/robot_description', latched)
+    publisher.publish(String(data='<robot/>'))
+    assert system.call(StartRecording, '/recorder/start', name='run').success
+    system.wait(lambda: (tmp_path / 'run' / 'facts.yaml').exists())
+    assert system.call(StopRecording, '/recorder/stop').success
+    (bag,) = (tmp_path / 'run').glob('*.mcap')    # alone
+    arm, _ = arm_of_bag(bag)
+    assert arm.joint_names == load_arm('two_link').joint_names
+    told = texts(Bag(bag))
+    assert told['/robot_description'] == '<robot/>'
+    facts = yaml.safe_load(told['/recorder/facts'])
+    assert {'ros', 'rmw', 'robot_identification'} <= set(facts['versions'])
+    assert facts['parameters']['/recorder']['robot'] == 'two_link'
+    assert facts['parameters']['/joint_trajectory_controller']['joints'] == list(arm.joint_names)
+    assert facts['publishers']['/joint_states'] == ['/simulated_robot']
+
+
 def test_full_disk_is_reported_and_the_bag_closed(system, tmp_path):
     from diagnostic_msgs.msg import DiagnosticArray
     from robot_identification_interfaces.srv import StartRecording, StopRecording
