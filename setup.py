@@ -78,6 +78,7 @@ setup(
                     'flake8-class-newline', 'flake8-comprehensions', 'flake8-deprecated',
                     'flake8-docstrings', 'flake8-import-order', 'flake8-quotes', 'pydocstyle'],
         'search': ['cma>=3'],
+        'fleet': ['distributed>=2023.1', 'bokeh>=3.1', 'fsspec>=2023.1', 'pyarrow>=14'],
         'docs': ['sphinx>=7', 'myst-parser>=3', 'furo'],
     },
     entry_points={'console_scripts': [f'robot-identification = {PACKAGE}.cli:main']},
