@@ -5,7 +5,7 @@ VENV := .venv
 STAMP := $(VENV)/installed
 ROS_STAMP := $(VENV)/ros_installed
 
-.PHONY: demo ros ros-demo ros-test test portable-test fuzz lint house benchmarks clean
+.PHONY: demo ros ros-demo ros-test test portable-test fuzz reliability lint docs house benchmarks clean
 
 demo: $(STAMP)
 	$(VENV)/bin/robot-identification demo -o results/demo
@@ -38,11 +38,28 @@ FIRST ?= 0
 fuzz: $(STAMP)
 	$(VENV)/bin/python test/fuzz/run.py --count $(N) --first $(FIRST)
 
+# what the checks notice of spoilt recordings and how often they cry wolf; SEEDS, DATASETS;
+# pieces add up in results/reliability.json
+SEEDS ?= 10
+DATASETS ?= ../shared/datasets
+RELIABILITY := $(VENV)/bin/python benchmarks/reliability.py --datasets $(DATASETS)
+reliability: $(STAMP)
+	$(RELIABILITY) --part clean --seeds $(SEEDS)
+	$(RELIABILITY) --part corrupted --seeds $(SEEDS)
+	if [ -d $(DATASETS) ]; then $(RELIABILITY) --part real && \
+		$(RELIABILITY) --part real-corrupted; fi
+	$(RELIABILITY) --table
+
 lint: $(STAMP)
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/flake8
 	$(VENV)/bin/pydocstyle
 	$(VENV)/bin/mypy
+
+# the documentation site, in build/docs; a warning, and a link that leads nowhere, is an error
+docs: $(STAMP)
+	$(VENV)/bin/python -m pip install --quiet --editable '.[docs]'
+	$(VENV)/bin/python -m sphinx --fail-on-warning --keep-going --quiet docs build/docs
 
 house:
 	@$(PYTHON) test/house.py

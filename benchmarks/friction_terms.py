@@ -49,7 +49,7 @@ from robot_identification.signals import process, Samples
 from robot_identification.signals.thinning import thinned
 
 BASE = 'coulomb + viscous + offset'
-POINTS = 5
+POINTS = 3
 RATIO, BREAK = 0.5, 0.05
 """LuGre: excess of static friction and the speed at which it is gone [rad/s]."""
 

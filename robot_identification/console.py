@@ -20,6 +20,7 @@ from contextlib import contextmanager
 import json
 from pathlib import Path
 import re
+import time
 from typing import Annotated, Any
 
 from rich.console import Console
@@ -32,6 +33,9 @@ import typer
 
 out = Console()
 err = Console(stderr=True)
+loudness = ''
+"""'quiet' or 'verbose', as the command line says."""
+EVERY = 5.0    # [s] between lines of one step
 
 AsJson = Annotated[bool, typer.Option('--json', help='Print one JSON object, for machines.')]
 Robot = Annotated[str, typer.Argument(
@@ -40,7 +44,8 @@ Force = Annotated[bool, typer.Option(
     '--force', help='Replace existing files of another kind; an input never is.')]
 
 
-def read_told(path: Path, arm: Arm, window: tuple[str, str] | None = None) -> Recording:
+def read_told(path: Path, arm: Arm, window: tuple[str, str] | None = None,
+              topic: str | None = None) -> Recording:
     """
     Load a recording, and say on stderr what its reader remarked.
 
@@ -51,6 +56,8 @@ def read_told(path: Path, arm: Arm, window: tuple[str, str] | None = None) -> Re
     window
         What to keep: seconds from the first stamp, as 2s 10s or 2.0 10.0; whole numbers are
         numbers of samples.
+    topic
+        Of the joint states, in bags with several.
 
     Raises
     ------
@@ -59,14 +66,21 @@ def read_told(path: Path, arm: Arm, window: tuple[str, str] | None = None) -> Re
 
     """
     seconds = None if window is None else _seconds(window)
-    recording = load_recording(path, arm)
+    recording = load_recording(path, arm, topic=topic)
     if seconds is not None:
         recording = recording.between(*seconds)
     elif window is not None:
         recording = recording.window(int(window[0]), int(window[1]))
     for remark in recording.remarks:
-        err.print(f'note: {remark}', style='yellow', markup=False, soft_wrap=True)
+        note(remark)
     return recording
+
+
+def note(remark: str) -> None:
+    """Say on stderr what a user should know."""
+    if loudness == 'quiet':
+        return
+    err.print(f'note: {remark}', style='yellow', markup=False, soft_wrap=True)
 
 
 def _seconds(window: tuple[str, str]) -> tuple[float, float] | None:
@@ -84,11 +98,38 @@ def _seconds(window: tuple[str, str]) -> tuple[float, float] | None:
 
 @contextmanager
 def progress(as_json: bool) -> Iterator[Callable[[str, float], None]]:
-    """Show a progress bar on stderr; yields a function of what is being done and the part done."""
+    """
+    Show progress on stderr; yields a function of what is being done and the part done.
+
+    A terminal gets a bar, a pipe or --verbose a line for every step and every `EVERY` seconds, and
+    --quiet and --json nothing.
+    """
+    if as_json or loudness == 'quiet':
+        yield lambda text, part: None
+        return
+    if loudness == 'verbose' or not err.is_terminal:
+        yield _lines()
+        return
     columns = (SpinnerColumn(), TextColumn('{task.description}'), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=err, transient=True, disable=as_json) as bar:
+    with Progress(*columns, console=err, transient=True) as bar:
         task = bar.add_task('', total=1.0)
         yield lambda text, part: bar.update(task, description=text, completed=part)
+
+
+def _lines() -> Callable[[str, float], None]:
+    """Return a function that writes a line for every step, and for long ones now and then."""
+    began = time.monotonic()
+    last, spoke = '', began
+
+    def tell(text: str, part: float) -> None:
+        nonlocal last, spoke
+        now = time.monotonic()
+        step = text.split(':')[0]
+        if step != last or now - spoke >= EVERY:
+            last, spoke = step, now
+            err.print(f'[{now - began:6.1f} s] {text}, {part:.0%}', markup=False, highlight=False,
+                      soft_wrap=True)
+    return tell
 
 
 def emit(content: Mapping[str, Any]) -> None:

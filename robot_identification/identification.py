@@ -163,6 +163,11 @@ class IdentificationResult:
             'deviation': np.sqrt(np.diag(self.estimate.covariance)), 'unit': base.units},
             index=pandas.Index(base.labels, name='parameter'))
 
+    def plot(self, what: str = 'torque', backend: str | None = None) -> Any:
+        """Plot 'torque', 'friction' or 'spectrum' of each joint, see `reporting.plots.plot`."""
+        from robot_identification.reporting.plots import plot
+        return plot(self, what, backend)
+
     def save(self, folder: str | Path) -> None:
         """Write model, URDF, results and report into a folder, see `reporting.save_results`."""
         from robot_identification.reporting import save_results
@@ -331,10 +336,11 @@ def validate(
     if not given:
         raise EstimationError('no recording to validate on')
     training = [Trace.from_coarse(trace) for trace in model.information.get('training_motion', [])]
-    predictions, traces, findings = [], [], []
+    predictions, traces = [], []
+    findings: list[Finding] = []
     for measured in (_load(model.arm, each) for each in given):
         whole = _whole(model, measured, processing or {})
-        samples = judged(whole, LONG_ENOUGH)
+        samples = _held_out_samples(model, measured, processing or {})     # as `identify` does
         held_out = evaluate(model, samples, name=measured.name,
                             repeated=_repeated(model.arm, samples, training))
         t, torque = predict(model, measured, whole)

@@ -15,18 +15,32 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 import re
 
 import pytest
+import robot_identification
 from robot_identification.arm import robot_files
 from robot_identification.cli import app
+from robot_identification.design.criteria import CRITERIA
+from robot_identification.dynamics.friction.names import FRICTION_TERMS
+from robot_identification.estimation import ESTIMATORS
 from robot_identification.files import shared_folder
-from robot_identification.nodes.launch_arguments import all_arguments, FAMILIES, FAMILY, PARTS
+from robot_identification.nodes.launch_arguments import (
+    all_arguments,
+    FAMILIES,
+    FAMILY,
+    generic_arguments,
+    PARTS,
+)
+from robot_identification.papers.searches import SEARCH_NAMES
 from typer.main import get_command
 from typer.testing import CliRunner
 
 ROOT = shared_folder('launch').parent
-PAGES = {path.stem: path.read_text(encoding='utf-8') for path in (ROOT / 'docs').glob('*.md')}
+DOCS = ROOT / 'docs'
+PAGES = {path.relative_to(DOCS).with_suffix('').as_posix(): path.read_text(encoding='utf-8')
+         for path in sorted(DOCS.rglob('*.md'))}
 every_page = pytest.mark.parametrize('page', PAGES)
 
 
@@ -39,6 +53,8 @@ def declared(launch_file):
     name = launch_file.removesuffix('.launch.py')
     if name == 'identify':
         return set(all_arguments())
+    if name == 'generic':
+        return {argument['name'] for argument in generic_arguments()}
     if name in PARTS:
         return set(PARTS[name])
     return {*FAMILY, *FAMILIES[name].arguments, FAMILIES[name].choice}
@@ -48,7 +64,7 @@ def declared(launch_file):
 def test_links_lead_to_pages(page):
     for target in re.findall(r'\]\(([^)#]+)', PAGES[page]):
         if not target.startswith('http'):
-            assert (ROOT / 'docs' / target).is_file(), target
+            assert ((DOCS / page).parent / target).is_file(), target
 
 
 @every_page
@@ -96,3 +112,25 @@ def test_the_table_of_robots_is_complete():
 def test_the_tables_of_methods_are_what_the_program_prints(command):
     table = CliRunner().invoke(app, [command, '--markdown']).stdout.strip()
     assert table.count('\n') > 5 and f'\n{table}\n' in PAGES['methods']
+
+
+def test_every_page_stands_in_a_list_of_the_site():
+    listed = set()
+    for page in ('index', 'site/api/index'):
+        for names in re.findall(r'```{toctree}\n(.*?)```', PAGES[page], re.DOTALL):
+            lines = [line for line in names.splitlines() if line and line[0] not in ':*']
+            listed |= {((DOCS / page).parent / name).relative_to(DOCS).as_posix()
+                       for name in lines}
+    assert set(PAGES) - listed == {'index'} and listed <= set(PAGES)
+
+
+def test_formulas_name_every_method_and_files_that_exist():
+    text = PAGES['site/formulas']
+    own = [name for name in ESTIMATORS if name not in SEARCH_NAMES]
+    for name in (*own, *FRICTION_TERMS, *CRITERIA):
+        assert f'`{name}`' in text, name
+    package = Path(robot_identification.__file__).parent
+    files = re.findall(r'`([a-z_/]+\.py)`', text)
+    assert len(files) > 50
+    for name in files:
+        assert (package / name).is_file(), name

@@ -35,6 +35,7 @@ from robot_identification.execution import (
     whole,
 )
 from robot_identification.execution.approach import check_approach
+from robot_identification.execution.driver_effort import check_driver
 from robot_identification.execution.effort_at_rest import check_effort_at_rest
 from robot_identification.execution.goal_result import fault_of
 from robot_identification.execution.pieces import brake
@@ -361,3 +362,37 @@ def test_data_directory_is_not_left(tmp_path):
             data.path(name)
     with pytest.raises(ConfigurationError, match="no recording 'nothing'"):
         data.existing('nothing', 'recording')
+
+
+HARDWARE = ('<robot><ros2_control><hardware><plugin>{}</plugin>'
+            '<param name="use_currents_as_efforts">{}</param></hardware></ros2_control></robot>')
+UR = 'ur_robot_driver/URPositionHardwareInterface'
+
+
+@pytest.mark.parametrize(('description', 'said'), [
+    ('', ''), ('<robot', ''), ('<robot/>', ''), (HARDWARE.format('mock', 'true'), ''),
+    (HARDWARE.format(UR, ''), ''), (HARDWARE.format(UR, 'false'), 'torque')])
+def test_what_a_driver_says_of_its_efforts(description, said):
+    assert check_driver(load_arm('ur5e'), description) == said
+
+
+def test_a_driver_that_publishes_something_else_is_refused():
+    with pytest.raises(ExecutionError, match='told to publish a current') as caught:
+        check_driver(load_arm('ur5e'), HARDWARE.format(UR, 'True'))
+    assert caught.value.reason == 'effort_meaning'
+
+
+def test_efforts_that_nobody_measures_are_not_watched(arm, plan):
+    watch = Watch(arm, plan, Tolerances())
+    with pytest.raises(ExecutionError, match='exactly zero') as caught:
+        watch.demand(np.zeros((3, arm.n)), plan.evaluate(np.zeros(1))[0][0])
+    assert caught.value.reason == 'effort_unwatched'
+    watch = Watch(arm, plan, Tolerances(efforts=False))
+    assert 'exactly zero' in watch.demand(np.zeros((3, arm.n)), plan.evaluate(np.zeros(1))[0][0])
+
+
+def test_a_motion_of_an_hour_is_refused(arm):
+    with pytest.raises(ExecutionError, match='fewer periods') as caught:
+        plan_motion(arm, excitation_of('panda_8s_margin'), np.array(
+            (arm.limits.lower + arm.limits.upper) / 2), periods=1000)
+    assert caught.value.reason == 'too_long'

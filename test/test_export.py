@@ -209,7 +209,7 @@ def test_friction_without_an_exact_form_is_fitted_or_refused(monkeypatch, tmp_pa
     found = module(path)['inverse_dynamics'](q, v, a)
     error = np.sqrt(np.mean((found - model.torque(q, v, a)) ** 2, axis=0))
     assert np.all(error > 0) and np.all(error < 5 * np.array([x.error for x in exported.losses]))
-    with pytest.raises(ExportError, match="'c' does not carry all of the model: shoulder: fric"):
+    with pytest.raises(ExportError, match="'c' does not carry all of the model: elbow: fric"):
         export_model(model, 'c', ExportOptions(strict=True))
 
 
@@ -321,6 +321,19 @@ def test_an_export_replaces_no_input(tmp_path):
     with pytest.raises(ConfigurationError, match='is not an export of a model'):
         save_export(exported, tmp_path / 'notes.urdf')
     save_export(exported, tmp_path / 'notes.urdf', force=True)
+    model = exported_model(two_link())
+    own, bare = tmp_path / 'own', export_model(model, 'urdf', ExportOptions(friction=False))
+    own.mkdir()
+    (own / 'two.urdf').write_text(model.arm.urdf)    # the user's own, of which no input speaks
+    with pytest.raises(ConfigurationError, match='is not an export of a model'):
+        save_export(bare, own)
+    assert (own / 'two.urdf').read_text() == model.arm.urdf
+    for _ in range(2):    # but an export can be repeated
+        save_export(bare, tmp_path / 'bare')
+    again = dataclasses.replace(model, arm=Arm.from_urdf(bare.files['two.urdf']))
+    again.save(own / 'two.isaac.yaml')
+    with pytest.raises(ConfigurationError, match='is not an export of a model'):
+        save_export(export_model(model, 'isaac'), own)
 
 
 def test_counterbalances_are_in_the_code_and_missing_in_descriptions(tmp_path):

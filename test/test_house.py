@@ -92,7 +92,7 @@ def test_only_reporting_plots_and_only_nodes_know_ros():
         if 'nodes' not in path.relative_to(ROOT).parts:
             assert not roots & {'rclpy', 'robot_identification_interfaces'}, path
         if 'reporting' not in path.parts:
-            assert 'plotly' not in roots, path
+            assert not roots & {'plotly', 'matplotlib'}, path
 
 
 def test_functions_are_short_and_no_module_imports_itself_through_others():

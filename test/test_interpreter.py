@@ -15,10 +15,14 @@
 
 from __future__ import annotations
 
+import sys
+
 from closed_recordings import closed_recording
 import pytest
 import robot_identification
 from robot_identification import identify, load_arm
+from robot_identification.errors import MissingDependencyError, UnknownNameError
+from robot_identification.reporting.plots import PLOTS
 
 
 @pytest.fixture(scope='module')
@@ -53,6 +57,32 @@ def test_parameters_as_a_frame(result):
     frame = result.to_frame()
     assert isinstance(frame, pandas.DataFrame) and len(frame) == result.estimate.base.rank
     assert (frame['deviation'] > 0).all()
+
+
+@pytest.mark.parametrize('what', PLOTS)
+def test_plots_have_a_panel_for_each_joint(result, what):
+    matplotlib = pytest.importorskip('matplotlib', reason='matplotlib is not installed')
+    matplotlib.use('Agg')
+    figure = result.plot(what)
+    assert [place.get_title() for place in figure.axes] == list(result.arm.joint_names)
+    assert all(place.get_xlabel().endswith(']') and place.lines for place in figure.axes)
+    pytest.importorskip('matplotlib.pyplot').close(figure)
+
+
+def test_plots_in_plotly(result):
+    pytest.importorskip('plotly', reason='plotly is not installed')
+    figure = result.plot(backend='plotly')
+    assert len(figure.data) == 3 * result.arm.n and figure.data[0].name == 'measured'
+
+
+def test_unknown_plots_and_backends_that_are_missing_are_said(result, monkeypatch):
+    with pytest.raises(UnknownNameError, match='spectrum, torque'):
+        result.plot('torques')
+    with pytest.raises(UnknownNameError, match='matplotlib'):
+        result.plot(backend='gnuplot')
+    monkeypatch.setitem(sys.modules, 'matplotlib', None)
+    with pytest.raises(MissingDependencyError, match='matplotlib'):
+        result.plot(backend='matplotlib')
 
 
 def test_dir_shows_what_is_public():

@@ -17,11 +17,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+import resource
 import signal
 import subprocess
 import sys
 import time
 
+from excitation_arms import chain
 import pytest
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import (
@@ -125,6 +127,17 @@ def test_a_full_disk_is_named(tmp_path):
         done = subprocess.run([*MAIN, 'robots'], stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 2
     assert done.stderr == "error: 'the output' cannot be used: No space left on device\n"
+
+
+def test_a_disk_that_fills_up_is_named_with_the_file(tmp_path):
+    """A limit of the size of files is as good as a full disk; nothing half-written stays."""
+    (tmp_path / 'arm.urdf').write_text(chain().urdf)
+    done = subprocess.run(
+        [*MAIN, 'init', 'arm.urdf', '-o', 'rb.yaml'], capture_output=True, text=True, cwd=tmp_path,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)))
+    assert done.returncode == 2
+    assert done.stderr == "error: 'rb.yaml' cannot be written: File too large\n"
+    assert [path.name for path in tmp_path.iterdir()] == ['arm.urdf']
 
 
 def test_a_terminal_that_knows_ascii_alone_is_served():

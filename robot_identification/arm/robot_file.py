@@ -105,11 +105,12 @@ def arm_from_mapping(content: Mapping[str, Any], *, folder: Path, origin: str,
     for key in ('urdf', 'name', 'tf_prefix'):
         _S.text(content.get(key, ''), f'{origin}, {key}')
     urdf = content['urdf']
+    folders = _folders(content.get('package_dirs', []), folder, origin)
     base = Arm.from_urdf(
-        urdf if urdf.lstrip().startswith('<') else find_urdf(urdf, folder),
+        urdf if urdf.lstrip().startswith('<') else find_urdf(urdf, folder, folders),
         locked=_locked(content.get('locked', {}), origin), gravity=_gravity(content, origin),
         name=content.get('name'), arguments=_arguments(content.get('xacro', {}), origin),
-        package_dirs=_folders(content.get('package_dirs', []), folder, origin))
+        package_dirs=folders)
     limits = _limits(base, content.get('joints', {}), origin)
     wider = _wider(base, limits, content.get('urdf_limits_wrong', []), origin,
                    strict=source is not None)

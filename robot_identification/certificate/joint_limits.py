@@ -155,7 +155,7 @@ def prove_peaks(trajectory: Trajectory, limits: Limits) -> Peaks:
     Bound position, velocity, acceleration and jerk over all times.
 
     Between two grid points that are h apart a function exceeds the larger of both by at most
-    h^2/8 max|f''|; max|f''| in turn is bounded by its values on the grid and h/2 times the sum of
+    h^2/8 max(abs(f'')); that in turn is bounded by its values on the grid and h/2 times the sum of
     the coefficients' bounds on the third derivative.
 
     Parameters

@@ -24,17 +24,21 @@ import os
 import re
 import signal
 import sys
+import time
 import traceback
 from types import FrameType, TracebackType
 from typing import Any
 
 WRONG_INPUT, DEFECT = 2, 70    # 70: EX_SOFTWARE of sysexits.h; 1 is a negative verdict alone
+BEGAN: float | None = None    # when the program did, by the monotonic clock [s]
 LONGEST = 2000    # characters of a sentence; a hostile file may have names of megabytes
 
 
 def main() -> None:
     """Run the command line: 0 is a pass, 1 a negative verdict, 2 a wrong input, 130 Ctrl-C."""
     sys.excepthook = _defect
+    global BEGAN
+    BEGAN = time.monotonic()
     for stream in (sys.stdout, sys.stderr):    # a terminal may know ASCII alone
         with suppress(AttributeError):
             stream.reconfigure(errors='backslashreplace')    # type: ignore[union-attr]

@@ -24,15 +24,18 @@ import ast
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+import sys
 from typing import Annotated, Any
 
 import robot_identification
+from robot_identification.cli.words import in_order
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 COMMANDS = {    # name: module and function, in the order of the help
     'demo': 'cli.demo', 'init': 'cli.init', 'excite': 'cli.excite', 'simulate': 'cli.simulate',
     'identify': 'cli.identify', 'validate': 'cli.identify', 'report': 'cli.identify',
+    'compare': 'cli.compare',
     'export': 'cli.export', 'payload': 'cli.payload', 'gains': 'cli.payload',
     'fleet': 'cli.fleet', 'study': 'papers.commands', 'estimators': 'cli.lists',
     'frictions': 'cli.lists', 'robots': 'cli.lists', 'studies': 'papers.commands',
@@ -43,6 +46,10 @@ class _Commands(TyperGroup):
     """The group of all commands, which imports one when it is called."""
 
     _listing = False
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the words of the command line, put in order."""
+        return super().parse_args(ctx, in_order(args))
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of the commands."""
@@ -104,7 +111,19 @@ def _print_version(wanted: bool) -> None:
 
 
 @app.callback()
-def _options(version: Annotated[bool, typer.Option(
+def _options(
+    version: Annotated[bool, typer.Option(
         '--version', callback=_print_version, is_eager=True,
-        help='Print the version and exit.')] = False) -> None:
-    pass
+        help='Print the version and exit.')] = False,
+    quiet: Annotated[bool, typer.Option(
+        '--quiet', help='Say results and errors only, no progress and no notes; anywhere in the '
+                        'line.')] = False,
+    verbose: Annotated[bool, typer.Option(
+        '--verbose', help='Say every step with the time that it began; anywhere in the line.',
+    )] = False,
+) -> None:
+    if quiet and verbose:
+        raise typer.BadParameter('--quiet and --verbose: give one of them')
+    if quiet or verbose or 'robot_identification.console' in sys.modules:
+        from robot_identification import console
+        console.loudness = 'quiet' if quiet else 'verbose' if verbose else ''

@@ -19,10 +19,12 @@ from collections.abc import Sequence
 import dataclasses
 from functools import partial
 from pathlib import Path
+import time
 from typing import Annotated, Any
 
 import numpy as np
 from rich.table import Table
+from robot_identification import cli
 from robot_identification.arm import Arm, load_arm
 from robot_identification.console import AsJson, emit, Force, out, progress, read_told, Robot
 from robot_identification.errors import ConfigurationError, ExcitationError
@@ -58,6 +60,9 @@ from robot_identification.yaml_file import read_yaml
 import typer
 import yaml
 
+SEARCH = 0.9    # share of the time that is left for a design; the rest is for proofs and files
+WITH_VALIDATION = 0.6    # share of a design that is followed by motions to validate on
+VALIDATION = 10.0    # [s] for each of these
 POOR = 100    # condition number from which on a motion deserves a warning
 QUANTITIES = ('position', 'velocity', 'acceleration', 'jerk')
 Hidden = partial(typer.Option, hidden=True)    # works, and stands in the file of the options
@@ -70,8 +75,8 @@ def excite(
     duration: Annotated[float | None, typer.Option(
         help='Period [s]; 10 when not given.')] = None,
     time_budget: Annotated[float | None, typer.Option(
-        help='Take the best motion after so many seconds, collision geometry and proof '
-             'included.')] = None,
+        help='Be done after so many seconds, start of the program, geometry, search, proof, '
+             'validation motions and page included.')] = None,
     good_enough: Annotated[float | None, typer.Option(
         help='End the search at this value of the criterion, the condition number.')] = None,
     margin: Annotated[float | None, typer.Option(
@@ -165,7 +170,9 @@ def excite(
         check_rate(rate, asked.series.harmonics, asked.period)
     if urscript is not None:
         check_ur_script(arm.n, asked.series)
-    found = design_with_progress(arm, as_json, asked,
+    deadline = None if time_budget is None else (cli.BEGAN or time.monotonic()) + time_budget
+    share = SEARCH * (WITH_VALIDATION if validate else 1.0)
+    found = design_with_progress(arm, as_json, _within(asked, deadline, share),
                                  earlier=[earlier_motion(arm, path) for path in extend or ()])
     save_excitation(found, output)
     written = [output]
@@ -175,7 +182,7 @@ def excite(
             written.append(path)
     failed: dict[str, str] = {}
     if validate:
-        more, failed = _validation(arm, output, asked, as_json)
+        more, failed = _validation(arm, output, asked, as_json, deadline)
         written += more
     if report is not None:
         from robot_identification.reporting.excitation_page import write_excitation_page
@@ -258,18 +265,33 @@ def _validation_files(output: Path, wanted: bool = True) -> list[Path]:
             if wanted]
 
 
+def _within(asked: DesignOptions, deadline: float | None, share: float) -> DesignOptions:
+    """Return the request with a share of the time that is left, where it has an end."""
+    if deadline is None:
+        return asked
+    left = max(share * (deadline - time.monotonic()), 0.01)
+    return dataclasses.replace(asked, time_budget=min(left, asked.time_budget or left))
+
+
 def _validation(arm: Arm, output: Path, asked: DesignOptions, as_json: bool,
-                ) -> tuple[list[Path], dict[str, str]]:
+                deadline: float | None) -> tuple[list[Path], dict[str, str]]:
     """Write the motions that are possible; return them, and why others are not."""
     written, failed = [], {}
     with progress(as_json) as tell:
         for number, (name, path) in enumerate(zip(VALIDATION_MOTIONS, _validation_files(output))):
             tell(f'designing the validation motion {name}', number / len(VALIDATION_MOTIONS))
+            budget = VALIDATION
+            if deadline is not None:
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    failed[name] = f'the time budget is over, no time was left for {name}'
+                    continue
+                budget = min(budget, SEARCH * left / (len(VALIDATION_MOTIONS) - number))
             try:
                 motion = validation_motion(
                     arm, name, seed=asked.seed, requirements=asked.requirements,
                     velocity=asked.velocity, acceleration=asked.acceleration,
-                    margin=asked.margin)
+                    margin=asked.margin, time_budget=budget)
             except ExcitationError as error:
                 failed[name] = str(error)
                 continue

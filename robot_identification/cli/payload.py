@@ -68,7 +68,7 @@ def payload(
 
 def gains(
     robot: Robot,
-    mass: Annotated[float, typer.Option(help='Of the payload [kg].')],
+    mass: Annotated[float, typer.Option(help='Mass of the payload [kg].')],
     unloaded: Annotated[list[Path], typer.Option(help='Recording without payload; repeatable.')],
     loaded: Annotated[list[Path], typer.Option(help='Recording with payload; repeatable.')],
     centre: Annotated[tuple[float, float, float] | None, typer.Option(

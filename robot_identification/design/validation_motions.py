@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+import time
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -68,7 +69,7 @@ def validation_motion(
     frame
         That moves on the circle; the last one of the arm when None.
     time_budget
-        Of the Fourier motion's design [s].
+        For all of it [s].
 
     Raises
     ------
@@ -80,12 +81,15 @@ def validation_motion(
         return design(arm, kind='mfs', period=7.3, harmonics=3, starts=2, seed=seed + 1000,
                       time_budget=time_budget, requirements=requirements, velocity=velocity,
                       acceleration=acceleration, margin=margin, criterion='logdet')
+    began = time.monotonic()
     limits, notes = motion_limits(arm, velocity, acceleration)
     scene = scene_for(arm, requirements) if requirements.clearance is not None else None
     rng = np.random.default_rng([seed, 77])
     last = arm.model.frames[arm.model.nframes - 1].name
     reasons: list[str] = []
     for _ in range(DRAWS):
+        if time_budget is not None and time.monotonic() - began > time_budget and reasons:
+            break
         path: Path | None
         if name == 'circle':
             path = _circle(arm, limits, rng, diameter, speed, laps, frame)
@@ -110,7 +114,7 @@ def validation_motion(
         else:
             reasons.append('limits of velocity or acceleration are exceeded')
     most = max(set(reasons), key=reasons.count)
-    raise ExcitationError(f"no motion '{name}' was found at {DRAWS} places: mostly, {most}")
+    raise ExcitationError(f"no motion '{name}' was found at {len(reasons)} places: mostly, {most}")
 
 
 def _roughly_within(trajectory: Trajectory, limits: Limits, margin: float) -> bool:

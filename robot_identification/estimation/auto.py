@@ -49,7 +49,11 @@ PLAIN = 'coulomb_viscous'
 """Friction that all others are measured by."""
 SAME = 0.05
 """Part of the squared error by which a combination has to be better to be worth more numbers."""
-Key = tuple[str, str, bool]
+COMMON = ('load_dependent', 'coulomb + viscous + slip + offset')
+"""Friction that is tried on all joints at once, where what each joint says alone is too little."""
+STRONGER = 3.0
+"""Factor by which the prior of the links is made stronger, to see whether that predicts better."""
+Key = tuple[str, str, bool, float]
 AUTO = 'auto'
 AUTO_SUMMARY = 'chooses friction model, estimator and delays by cross-validation'
 AUTO_FEATURES = Features(
@@ -67,10 +71,10 @@ class Trial:
     friction, estimator, delay
         The combination.
     error
-        Relative torque error of the consistent model on left-out blocks, mean over the folds; NaN
-        when it could not be fitted.
+        Relative torque error of the consistent model over all left-out blocks; NaN when it could
+        not be fitted.
     excess
-        By how much the error exceeds the best one.
+        By how much the error of a fold exceeds the best combination's, mean over the folds.
     standard_error
         Of the excess, over the folds.
     parameters
@@ -82,7 +86,7 @@ class Trial:
     chosen
         Whether it was taken.
     note
-        Why it could not be fitted, or empty.
+        Why it could not be fitted, or the prior deviation where it is not the one asked for.
 
     """
 
@@ -232,7 +236,7 @@ def choose(
     samples = [thinned(part) for part in samples]
     splits = [split(part) for part in samples]
     run = _Run(arm, samples, [pairs for pairs, _ in splits], backend,
-               progress or (lambda text, part: None), len(estimators) + 3)
+               progress or (lambda text, part: None), len(estimators) + 6)
     first, = list(estimators.values())[:1]
     options: dict[str, Any] = dict(consistency or {})
     best = run.stage([FitOptions(first, friction or PLAIN, bool(delay), options)])
@@ -240,9 +244,14 @@ def choose(
     if friction is None:
         selected = run.select(best)
         steps = selected.steps
-        best = run.stage([best, replace(
-            best, friction=selected.friction, shape=selected.shape,
-            consistency={**options, 'deviation': selected.deviation})])
+        deviation = options.get('deviation', RELATIVE_DEVIATION)
+        best = run.stage([best, replace(best, consistency={
+            **options, 'deviation': deviation / STRONGER})])
+        chosen = replace(best, friction=selected.friction, shape=selected.shape,
+                         consistency={**options, 'deviation': selected.deviation})
+        common = [replace(best, friction=name, shape=run.middle(name))
+                  for name in COMMON if name != selected.friction]
+        best = run.stage([best, *common, chosen])
     if delay is None:
         best = run.stage([best, replace(best, delay=True)])
     best = run.stage([replace(best, estimator=estimator) for estimator in estimators.values()])
@@ -309,18 +318,25 @@ class _Run:
         level: Array = np.mean(rss[:, self.plain > 0] / self.plain[self.plain > 0], axis=1)
         return level
 
+    def middle(self, friction: str) -> Array | None:
+        """Return the shape of a friction model in the middle of its bounds, (m, s)."""
+        structure = ModelStructure.of(self.arm, friction, self.backend)
+        return np.array(structure.shape) if structure.friction.shape else None
+
     def _try(self, options: FitOptions) -> None:
         key, start = _key(options), perf_counter()
         self.progress(f'trying {key[0]} with {key[1]}' + (' and delays' if key[2] else ''),
                       min(1.0, len(self.trials) / self.count))
-        note, errors, joints = '', np.full(1, np.nan), np.full(self.arm.n, np.nan)
+        asked = self.trials and key[3] != next(iter(self.trials))[3]
+        note = f'prior deviation {key[3]:.2g}' if asked else ''
+        total, joints = np.nan, np.full(self.arm.n, np.nan)
         try:
             self.scores[key] = score = self._score(options)
-            errors, joints = score.errors, score.joints
+            total, joints = score.total, score.joints
         except RobotIdentificationError as error:
             note = str(error)
         self.trials[key] = Trial(
-            *key, error=float(np.mean(errors)), excess=float('nan'), standard_error=float('nan'),
+            *key[:3], error=float(total), excess=float('nan'), standard_error=float('nan'),
             parameters=self._parameters(options), seconds=perf_counter() - start, note=note,
             joints=tuple(float(x) for x in joints))
 
@@ -380,6 +396,11 @@ class _Score:
         return errors
 
     @property
+    def total(self) -> float:
+        """Relative error of all joints over all blocks."""
+        return float(np.sqrt(self.rss.sum() / self.energy.sum()))
+
+    @property
     def joints(self) -> Array:
         """Relative error of each joint over all blocks, (n,)."""
         energy = self.energy.sum(axis=0)
@@ -388,4 +409,5 @@ class _Score:
 
 
 def _key(options: FitOptions) -> Key:
-    return options.friction, options.estimator.name, options.delay
+    deviation = options.consistency.get('deviation', RELATIVE_DEVIATION)
+    return options.friction, options.estimator.name, options.delay, float(deviation)

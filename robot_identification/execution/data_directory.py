@@ -15,9 +15,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+import stat
 
 from robot_identification.errors import ConfigurationError
+
+LONGEST_PART = 200      # bytes; file systems take 255, and files get endings
+LONGEST = 1000          # characters
 
 
 class DataDirectory:
@@ -68,7 +73,14 @@ class DataDirectory:
         candidate = Path(name)
         if candidate.is_absolute() or '..' in candidate.parts:
             raise ConfigurationError(self._refusal(name, what))
-        resolved = (self.root / candidate).resolve()
+        if len(name) > LONGEST or any(len(os.fsencode(part)) > LONGEST_PART
+                                      for part in candidate.parts):
+            raise ConfigurationError(f"the name of the {what} '{name[:40]}...' is too long: at "
+                                     f'most {LONGEST_PART} bytes a part are allowed')
+        try:
+            resolved = (self.root / candidate).resolve()
+        except (OSError, RuntimeError) as error:    # links that go round
+            raise ConfigurationError(f"the {what} '{name}' cannot be used: {error}") from error
         if resolved != self.root and self.root not in resolved.parents:
             raise ConfigurationError(self._refusal(name, what))
         if resolved == self.root:
@@ -87,9 +99,44 @@ class DataDirectory:
 
         """
         path = self.path(name, what)
-        if not path.exists():
+        try:
+            kind = path.stat().st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            kind = 0
+        except OSError as error:
+            raise ConfigurationError(f"the {what} '{name}' cannot be read: "
+                                     f'{error.strerror}') from error
+        if kind and not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
+            raise ConfigurationError(f"the {what} '{name}' is neither a file nor a folder")
+        if not kind:
             raise ConfigurationError(f"there is no {what} '{name}' in the data directory "
                                      f"'{self.root}'")
+        return path
+
+    def new(self, name: str, what: str, suffixes: tuple[str, ...]) -> Path:
+        """
+        Return the path of a file that is to be made; as `path`.
+
+        Parameters
+        ----------
+        name, what
+            As for `path`.
+        suffixes
+            One of which the name must end with.
+
+        Raises
+        ------
+        ConfigurationError
+            It is there already, or its name ends otherwise.
+
+        """
+        path = self.path(name, what)
+        if path.suffix not in suffixes:
+            raise ConfigurationError(f"the {what} '{name}' that is to be designed must be a file "
+                                     f'name that ends with {suffixes[0]}')
+        if os.path.lexists(path):
+            raise ConfigurationError(f"the {what} '{name}' is there already, and nothing is "
+                                     f'overwritten; choose another name')
         return path
 
     def _refusal(self, name: str, what: str) -> str:

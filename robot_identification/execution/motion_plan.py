@@ -31,6 +31,7 @@ Motion = tuple[Array, Array, Array]
 RAMPS = tuple(0.5 * 1.25 ** k for k in range(16))  # [s] run-ins and run-outs that are tried
 CHECK_STEP = 0.002     # [s] at which limits are checked
 SLACK = 1e-6           # part of a limit that rounding may take
+LONGEST = 900.0        # [s] of one motion, which is one message of 9 MB for seven joints then
 SETTLING = 1.0         # [s] at rest after the approach
 
 
@@ -176,12 +177,17 @@ def plan_motion(arm: Arm, excitation: Excitation, q: Array, *, periods: int = 1,
     Raises
     ------
     ExecutionError
-        'start_outside_limits', 'approach_collision', or the motion leaves the limits.
+        'too_long', 'start_outside_limits', 'approach_collision', or the motion leaves the limits.
     ExcitationError
         The excitation is for another arm.
 
     """
     excitation.check_arm(arm)
+    lasts = periods * excitation.period
+    if lasts > LONGEST:
+        raise ExecutionError('too_long', f'the motion would take {lasts:.0f} s, at most '
+                             f'{LONGEST:.0f} s are executed at once; ask for fewer periods, and '
+                             f'execute it several times')
     trajectory = excitation.trajectory
 
     def along(s: Array) -> Motion:

@@ -105,19 +105,19 @@ class RobotClock:
         last, self._last, self.jump = self._last, now, 0
         gone = 0.0 if last is None else (now - last) / 1e9
         self._credit = min(self._credit + self._fast * passed - gone, self._stall)
+        fault = None
         if last is not None and (gone < 0 or self._credit < -JUMP):
             self._credit = self._stall
-            if stamps is not None:
-                self.offset = now - stamps[1]
-            return Fault('clock', f'the clock of this node has jumped by {gone:.3f} '
-                         f's in motion (use_sim_time, NTP)')
+            self.offset = (self.offset or 0) + round((gone - passed) * 1e9)
+            fault = Fault('clock', f'the clock of this node has jumped by {gone:.3f} '
+                          f's in motion (use_sim_time, NTP)')
         if stamps is None:
-            return None
+            return fault
         first, newest = stamps
         before, self._newest = self._newest, newest
         ahead = (newest - self.robot(now)) / 1e9
         if first < before - JUMP * 1e9 or ahead > JUMP + self._stall:
             self.jump, self.offset = newest - self.robot(now), now - newest
-            return Fault('clock', f"the robot's clock has jumped by "
-                         f'{max(ahead, (before - first) / 1e9):.3f} s in motion')
-        return None
+            fault = Fault('clock', f"the robot's clock has jumped by "
+                          f'{max(ahead, (before - first) / 1e9):.3f} s in motion')
+        return fault

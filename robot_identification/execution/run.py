@@ -27,7 +27,7 @@ from robot_identification.execution.motion_plan import MotionPlan
 from robot_identification.execution.pieces import brake, hold, PAST, Piece, REST, whole
 from robot_identification.execution.progress import Position, Progress
 from robot_identification.execution.silence import Silence
-from robot_identification.execution.watch import Fault, Tolerances, Watch
+from robot_identification.execution.watch import Fault, Tolerances, unwrapped, Watch
 from robot_identification.recording.effort import joint_position
 
 SETTLE = 0.3     # [s] after the last point until rest is looked for
@@ -37,8 +37,10 @@ HISTORY = 0.1    # [s] of positions that rest is judged by
 REFRESH = 0.1    # [s] after which the dead man's brake is made anew
 MEASURED = 0.02     # [s] between positions of the arm of which its progress is taken
 AHEAD = 0.02        # [s] that a command may be ahead of its reference: a cycle of 50 Hz
+NEW_CLOCK = 0.15    # [s] for states and references on a clock that has jumped
 GRACE = 0.5         # [s] for the controller's own word of why its reference is not on our way
 RECENT = 0.1        # [s] for which a reference is taken to go on as it did
+ENTERS = 0.007      # [s] from sending to entering: two ways of 3 ms, half a cycle
 OFF = 0.005         # [rad or m] from our path: the reference is somebody else's
 BEHIND = 0.03       # [s] that a reference may be behind or ahead; one cycle, and the clocks
 SCALED = 1e-3       # [-] from 1 of a reported speed scaling that counts
@@ -181,6 +183,7 @@ class Run:
         self._doubt: float | None = None    # since when the reference is not on our way [s]
         self._recent: list[tuple[float, Array]] = []
         self._stop: Fault | None = None
+        self._unsure = math.inf     # [s] until a clock that has jumped is known
 
     @property
     def braking(self) -> bool:
@@ -235,7 +238,8 @@ class Run:
         if fault is None and states is not None and heard:
             fault = self._judged(states)
         if fault is not None:
-            self._brake(now, fault)
+            if not self._wait_for_clock(fault, passed):
+                self._brake(now, fault)
             return
         if not self._begun and now > -REST / 4:     # it would be entered in motion
             self._brake(now, Fault('late', 'this node was held up before the motion; nothing '
@@ -247,6 +251,21 @@ class Run:
         if self._begun and now >= self._due:
             self._leave_a_brake(now)
         self._finish(now)
+
+    def _wait_for_clock(self, fault: Fault, passed: float) -> bool:
+        """
+        Return whether to wait until the reference was told on the new clock.
+
+        What was known before a jump is wrong by the age of a message, so that a trajectory would
+        be entered elsewhere; the controller goes on with the motion meanwhile.
+        """
+        if fault.reason != 'clock' or not self._begun:
+            return False
+        if math.isinf(self._unsure):
+            self._unsure, self._guarded = NEW_CLOCK, math.inf
+            self._link.guard(None, math.inf)
+        self._unsure -= passed
+        return self._unsure > 0
 
     def _refer(self, now: float, reference: Reference | None, passed: float) -> None:
         if not self._refers:
@@ -333,7 +352,7 @@ class Run:
             return Position(found.t, found.at + (1 - rate) * self._ahead, rate)
         found, behind = self._measured.position, self._measured.position.behind - self._lag
         # where all is silent, the last that was heard counts: it was on the plan
-        if behind < BEHIND or not self._measured.alike:
+        if (behind < BEHIND and math.isinf(self._unsure)) or not self._measured.alike:
             return Position(now, now)
         return Position(found.t, found.at + self._lag * found.rate, found.rate)
 
@@ -364,7 +383,8 @@ class Run:
             self._hand_over(hold(self._recent[-1][1] if rests is None else rests, now), now, 1.0)
             return
         if position.rate > 1:       # a trajectory is played at the scaling: never faster than now
-            position = Position(now, float(position.on_plan(np.array([now]))[0]))
+            enters = now + ENTERS
+            position = Position(enters, float(position.on_plan(np.array([enters]))[0]))
         leave = now + self.sending.lead
         ends = float(position.on_plan(np.array([leave]))[0]) >= self.plan.duration
         piece = None if ends else brake(self.plan, position, now - PAST, leave)
@@ -378,15 +398,17 @@ class Run:
         self._link.send(piece)
 
     def _remember(self, states: States) -> None:
-        q = joint_position(self._arm, states.q[-1:])[0]
+        positions = unwrapped(self._arm, joint_position(self._arm, states.q),
+                              self.plan.evaluate(states.t)[0])
+        q = positions[-1]
         told = self._refers and self._quiet.fresh
         due = states.t[-1] >= self._measured.position.t + MEASURED
         if self._begun and not self.braking and not told and due:
             self._measured.update(float(states.t[-1]), q)
             found = self._measured.position
-            if abs(found.rate - 1) < 0.1 and 0 < found.behind < 2 * BEHIND:
+            if abs(found.rate - 1) < 0.1 and 0 < found.behind < 2 * BEHIND and self._stop is None:
                 self._lag = found.behind
-        self._recent += list(zip(states.t.tolist(), joint_position(self._arm, states.q)))
+        self._recent += list(zip(states.t.tolist(), positions))
         newest = self._recent[-1][0]
         self._recent = [item for item in self._recent if item[0] > newest - HISTORY]
 

@@ -89,6 +89,22 @@ class Tolerances:
     efforts: bool = True
 
 
+def unwrapped(arm: Arm, q: Array, near: Array) -> Array:
+    """
+    Return positions whose continuous joints are within half a turn of others.
+
+    Parameters
+    ----------
+    arm
+        The arm; a joint without limits of position is continuous, and may be published wrapped.
+    q, near
+        Positions, (N, n) [rad or m]; `near` may be (n,).
+
+    """
+    turns = np.round((near - q) / (2 * np.pi))
+    return q + 2 * np.pi * np.where(np.isfinite(arm.limits.upper - arm.limits.lower), 0.0, turns)
+
+
 class Watch:
     """
     Watches one motion.
@@ -149,8 +165,8 @@ class Watch:
             Whether it is known where the arm should be; else that is not looked at.
 
         """
-        position = joint_position(self.arm, q)
         expected = self.plan.evaluate(t)[0]
+        position = unwrapped(self.arm, joint_position(self.arm, q), expected)
         error = np.abs(position - expected)
         if due:
             self.largest_error = np.maximum(self.largest_error, error.max(axis=0))
@@ -215,6 +231,22 @@ class Watch:
                              f'{limit[joint]:g}; is something in its way?')
         return None
 
+    def demand(self, effort: Array | None, q: Array) -> str:
+        """
+        Refuse a motion whose efforts cannot be watched, unless that was asked for; as `look`.
+
+        Raises
+        ------
+        ExecutionError
+            'effort_unwatched', or as `look`.
+
+        """
+        unwatched = self.look(effort, q)
+        if unwatched and self.tolerances.efforts:
+            raise ExecutionError('effort_unwatched', f'efforts cannot be watched: {unwatched}; or '
+                                 f'set watch.efforts to false, and keep a hand on the stop')
+        return unwatched
+
     def look(self, effort: Array | None, q: Array) -> str:
         """
         Watch efforts from here on, where that can be done.
@@ -239,6 +271,8 @@ class Watch:
         """
         if effort is None or np.isnan(effort).any():
             return 'the joint states have no efforts'
+        if not np.any(effort):
+            return 'all efforts are exactly zero: nobody measures them'
         if not self.tolerances.published_effort:
             try:
                 torque = joint_torque_of_states(self.arm, effort,

@@ -28,6 +28,8 @@ from robot_identification.export.working_states import working_states
 from robot_identification.export.xml_edits import Child, replace_children
 from robot_identification.files import write_text
 
+MARK = 'identified by robot_identification'
+"""By which a file is known that may be written again."""
 KEPT = 0.99
 """Largest part of a body, in any direction, that the links fixed to it may have."""
 
@@ -167,5 +169,5 @@ def _element(parameters: Array) -> str:
                'iyz': (1, 2), 'izz': (2, 2)}
     moments = ' '.join(f'{name}="{float(central[place])!r}"' for name, place in entries.items())
     xyz = ' '.join(repr(float(x)) for x in centre)
-    return (f'<inertial><origin xyz="{xyz}" rpy="0 0 0"/><mass value="{float(mass)!r}"/>'
-            f'<inertia {moments}/></inertial>')
+    return (f'<inertial><!-- {MARK} --><origin xyz="{xyz}" rpy="0 0 0"/>'
+            f'<mass value="{float(mass)!r}"/><inertia {moments}/></inertial>')

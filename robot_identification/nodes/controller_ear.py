@@ -31,7 +31,7 @@ from robot_identification.execution import Fault
 from robot_identification.nodes.batch import BatchSubscription
 from robot_identification.nodes.control_messages import message_type
 from robot_identification.nodes.trajectories import stamp_of
-from std_msgs.msg import Float64
+from std_msgs.msg import Float64, String
 from trajectory_msgs.msg import JointTrajectory
 
 FOLLOWED = (GoalStatus.STATUS_ACCEPTED, GoalStatus.STATUS_EXECUTING)
@@ -78,6 +78,8 @@ class ControllerEar:
         Node.create_subscription(node, JointTrajectory, self._topic, self._on_trajectory, 10)
         Node.create_subscription(node, GoalStatusArray, self._status, self._on_status, LATCHED)
         Node.create_subscription(node, Float64, self._scaling, self._on_scaling, 1)
+        self.description = ''       # URDF that the driver runs with, where somebody publishes it
+        Node.create_subscription(node, String, 'robot_description', self._on_description, LATCHED)
         kind = message_type('control_msgs', 'msg', 'JointTrajectoryControllerState')
         self._kind, self._states = kind, None
         if kind is not None:    # taken by the thread of the motion: the executor has enough to do
@@ -161,6 +163,9 @@ class ControllerEar:
 
     def _on_scaling(self, message: Any) -> None:
         self._percent = float(message.data)
+
+    def _on_description(self, message: Any) -> None:
+        self.description = message.data
 
     def _take(self) -> None:
         messages = [] if self._states is None else self._states.take()[0]

@@ -25,6 +25,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 from typing import Any
 
 import rclpy
@@ -36,6 +37,7 @@ from rclpy.qos import QoSProfile
 from rclpy.serialization import serialize_message
 from rclpy.signals import SignalHandlerOptions
 from robot_identification.errors import ExecutionError
+from robot_identification.execution.robot_clock import RobotClock
 from trajectory_msgs.msg import JointTrajectory
 
 HEADER = struct.Struct('<qI')       # until when [ns], and how many bytes follow
@@ -129,6 +131,11 @@ class _Waiting:
                 self._left = until, content
         self.gone.set()
 
+    def forget(self) -> None:
+        """Send nothing of what was left."""
+        with self._lock:
+            self._left = (0, b'')
+
     def due(self, now: int) -> bytes:
         """Return what is to be sent now, once."""
         gone = self.gone.is_set()
@@ -148,10 +155,15 @@ def main() -> int:
         Parameter('use_sim_time', value=simulated == 'true')])
     publisher = node.create_publisher(JointTrajectory, target, QoSProfile(depth=5))
     waiting = _Waiting(sys.stdin.buffer)
+    clock, looked = RobotClock(simulated == 'true'), time.monotonic()
     try:
         while True:
             ending = waiting.gone.is_set()
-            content = waiting.due(node.get_clock().now().nanoseconds)
+            now, passed, looked = node.get_clock().now().nanoseconds, time.monotonic() - looked, \
+                time.monotonic()
+            if clock.watch(now, None, passed) is not None:
+                waiting.forget()    # it is stamped on another clock
+            content = waiting.due(now)
             if content:
                 publisher.publish(content)
                 node.get_logger().error('the excitation node is gone or late: the arm brakes')

@@ -34,9 +34,9 @@ from robot_identification_interfaces.action import Design, Excite
 from robot_identification_interfaces.srv import Identify, Validate
 
 NODES = ('simulated_robot', 'recorder', 'excitation', 'identification', 'validation')
-FILES = (*(f'{name}.log' for name in NODES), 'excitation.yaml', 'other.yaml')
-PATIENCE = 30.0   # [s] for a node to appear
-LONGEST = 600.0   # [s] for one step
+FILES = tuple(f'{name}.log' for name in NODES)
+PATIENCE = 300.0  # [s] for a node to appear, on a busy computer
+LONGEST = 3600.0  # [s] for one step
 SIMULATED = {'watch.stale': 1.0, 'brake.horizon': 1.5, 'approach_speed': 0.5,
              'autostart': 'true'}
 
@@ -128,14 +128,14 @@ class Demo:
         for number, (name, period, harmonics, seconds) in enumerate(motions):
             self._say(f"design '{name}' (action /identification/design)")
             answer = self._act(node, Design, '/identification/design', Design.Goal(
-                output=f'{name}.yaml', period=period, harmonics=harmonics, starts=1,
+                output=f'{name}_{stamp}.yaml', period=period, harmonics=harmonics, starts=1,
                 seed=seed + number, time_budget=seconds, no_collisions=blind))
             self._check(answer)
             self._say(f'  {answer.message}')
         for name, *_ in motions:
             self._say(f"execute and record '{name}' (action /excitation/execute)")
             answer = self._act(node, Excite, '/excitation/execute', Excite.Goal(
-                excitation=f'{name}.yaml', recording=f'{name}_{stamp}'))
+                excitation=f'{name}_{stamp}.yaml', recording=f'{name}_{stamp}'))
             self._check(answer)
             self._say(f'  {answer.message}, largest tracking error '
                       f'{max(answer.largest_tracking_error):.3g}: {answer.recording}')

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import dataclasses
+import os
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +31,13 @@ from robot_identification.design import (
     save_excitation,
 )
 from robot_identification.errors import ExcitationError
-from robot_identification.files import check_outputs, EXCITATION_YAML
+
+SUFFIXES = ('.yaml', '.yml')    # of an excitation file
 
 
-def designed(request: Any, arm: Arm, output: Path, tell: Callable[[Progress], None]) -> Excitation:
+def designed(request: Any, arm: Arm, tell: Callable[[Progress], None]) -> Excitation:
     """
-    Design an excitation and write its file.
+    Design an excitation.
 
     Parameters
     ----------
@@ -44,8 +46,6 @@ def designed(request: Any, arm: Arm, output: Path, tell: Callable[[Progress], No
         interface states.
     arm
         For this arm.
-    output
-        The file.
     tell
         Told of the progress; ends the design where it raises.
 
@@ -53,12 +53,31 @@ def designed(request: Any, arm: Arm, output: Path, tell: Callable[[Progress], No
     ------
     ExcitationError
         The request cannot be met.
-    ConfigurationError
-        The file is there and is something else.
 
     """
-    check_outputs([(output, EXCITATION_YAML)], arm.files)
-    found = design(arm, options_of(request), progress=tell)
+    return design(arm, options_of(request), progress=tell)
+
+
+def written(found: Excitation, output: Path) -> Excitation:
+    """
+    Write the file of a design and return the design.
+
+    Parameters
+    ----------
+    found
+        The design.
+    output
+        The file, which must not be there yet.
+
+    Raises
+    ------
+    ExcitationError
+        It has appeared in the meantime.
+
+    """
+    if os.path.lexists(output):
+        raise ExcitationError(f"'{output}' has appeared in the meantime, and nothing is "
+                              f'overwritten; choose another name')
     save_excitation(found, output)
     return found
 

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 import threading
 import time
@@ -31,15 +32,17 @@ from robot_identification.errors import (
     ExecutionError,
     RobotIdentificationError,
 )
-from robot_identification.excitation import Progress
+from robot_identification.excitation import Excitation, Progress
 from robot_identification.execution import DataDirectory, Fault, Sending, Tolerances
 from robot_identification.nodes.controller_client import ControllerClient
-from robot_identification.nodes.design_request import designed
+from robot_identification.nodes.design_request import designed, SUFFIXES, written
 from robot_identification.nodes.health import ERROR, Health, OK, WARN
+from robot_identification.nodes.long_work import CancelledError, LongWork
 from robot_identification.nodes.motion import Feedback, Motion, Outcome
 from robot_identification.nodes.parameters import declare, declared_arm
 from robot_identification.nodes.process import main_of
 from robot_identification.nodes.recorder_client import RecorderClient
+from robot_identification.nodes.requests import answered, check
 from robot_identification_interfaces.action import Excite
 from std_srvs.srv import Trigger
 
@@ -48,6 +51,7 @@ PHASES = {'approach': Excite.Goal.APPROACH, 'settle': Excite.Goal.APPROACH,
           'run_out': Excite.Goal.RUN_OUT, 'brake': Excite.Goal.BRAKE,
           'design': Excite.Goal.DESIGN}
 FEEDBACK = 0.1  # [s]
+LOOK = 0.02     # [s] between looks at a design
 CALM = ('finished', 'cancelled', 'stopped', 'deactivated', 'shutdown')
 
 
@@ -79,12 +83,14 @@ class ExcitationProcess:
             node, 'recorder', 'recorder', 'name of the recorder node'))
         autostart = declare(node, 'autostart', False, 'configure and activate at the start')
         self.health = Health(node)
+        self._designs = LongWork(node, lambda text, part: None)
         self.active, self._motion, self._lock = False, None, threading.Lock()
         group = ReentrantCallbackGroup()  # stop and cancel are heard during a motion
         self._server = ActionServer(
             node, Excite, '~/execute', self._execute, goal_callback=self._goal,
             cancel_callback=self._cancel, callback_group=group)
-        node.create_service(Trigger, '~/stop', self._on_stop, callback_group=group)
+        node.create_service(Trigger, '~/stop', answered(node, self._on_stop),
+                            callback_group=group)
         self._ending = False
         if autostart:
             if self.controller.lacks:
@@ -146,6 +152,7 @@ class ExcitationProcess:
         def work() -> None:
             path = None
             try:
+                check(request)
                 path = self._excitation(request, motion, feedback)
                 name = str(path.relative_to(self.data.root))
                 outcome = motion.execute(path, max(1, request.periods), request.recording, name,
@@ -179,24 +186,28 @@ class ExcitationProcess:
     def _excitation(self, request: Any, motion: Motion, feedback: Feedback) -> Path:
         if not request.design:
             return self.data.existing(request.excitation, 'excitation')
-        path = self.data.path(request.excitation, 'excitation')
-        if path.suffix not in ('.yaml', '.yml'):
-            raise ConfigurationError(f"the excitation '{request.excitation}' that is to be "
-                                     f'designed must be a file name that ends with .yaml')
-        if path.exists():
-            raise ConfigurationError(f"the excitation '{request.excitation}' is there already; "
-                                     f'execute it without `design`, or choose another name')
+        path = self.data.new(request.excitation, 'excitation', SUFFIXES)
         begin = time.monotonic()
 
-        def tell(progress: Progress) -> None:
-            if motion.fault is not None:
-                raise ExecutionError(motion.fault.reason, f'{motion.fault.text}; the design was '
-                                     f'ended, nothing moved')
-            passed = time.monotonic() - begin
-            feedback('design', passed, passed / max(progress.fraction, 1e-3), 0.0)
+        def job(step: Callable[[str, float], None]) -> Excitation:
+            def tell(progress: Progress) -> None:
+                step('designing', progress.fraction)
+                passed = time.monotonic() - begin
+                feedback('design', passed, passed / max(progress.fraction, 1e-3), 0.0)
+            return designed(request, self.arm, tell)
 
         feedback('design', 0.0, 0.0, 0.0)
-        found = designed(request, self.arm, path, tell)
+        done = self._designs.start('a design', job, lambda found: written(found, path))
+        while not done.done():
+            if motion.fault is not None:
+                self._designs.cancel()
+            time.sleep(LOOK)
+        found = done.result()
+        if isinstance(found, CancelledError) and motion.fault is not None:
+            raise ExecutionError(motion.fault.reason, f'{motion.fault.text}; the design was '
+                                 f'ended, nothing moved')
+        if isinstance(found, Exception):
+            raise found
         self.node.get_logger().info(f"designed '{path}': condition number "
                                     f'{found.condition_number:.1f}, {found.status}')
         return path

@@ -32,6 +32,7 @@ from robot_identification.nodes.health import ERROR, Health, OK
 from robot_identification.nodes.live_states import LiveStates
 from robot_identification.nodes.parameters import declare, declared_model, required
 from robot_identification.nodes.process import main_of
+from robot_identification.nodes.requests import answered
 from robot_identification.nodes.trajectories import SECOND
 from robot_identification.observer import Compensation, CompensationLimits, trajectory_efforts
 from robot_identification.signals import SlidingWindow
@@ -93,8 +94,8 @@ class FeedforwardProcess:
         self._smoothing = window, 1 / rate
         self._window = SlidingWindow(self.model.arm.n, *self._smoothing)
         self._compensation = Compensation(self.model, self.limits)
-        node.create_service(Trigger, '~/start', self._start)
-        node.create_service(Trigger, '~/stop', self._stop)
+        node.create_service(Trigger, '~/start', answered(node, self._start))
+        node.create_service(Trigger, '~/stop', answered(node, self._stop))
         node.create_timer(TAKE, self._compensate)
 
     @property

@@ -29,15 +29,16 @@ from robot_identification.arm import Arm, load_arm
 from robot_identification.arm.prefix import with_prefix
 from robot_identification.errors import ConfigurationError, RobotIdentificationError
 from robot_identification.estimation import load_limits, read_settings
-from robot_identification.excitation import Excitation, load_excitation, Progress
+from robot_identification.excitation import load_excitation, Progress
 from robot_identification.execution import DataDirectory
 from robot_identification.files import check_output_folder
 from robot_identification.identification import IdentificationResult, identify
-from robot_identification.nodes.design_request import designed
+from robot_identification.nodes.design_request import designed, SUFFIXES, written
 from robot_identification.nodes.health import ERROR, Health, OK
 from robot_identification.nodes.long_work import CancelledError, LongWork
 from robot_identification.nodes.parameters import declare, declared_arm
 from robot_identification.nodes.process import main_of
+from robot_identification.nodes.requests import answered, check
 from robot_identification.recording import load_recording
 from robot_identification.reporting import RESULT_FILES, RESULTS, save_results, SavedResults
 from robot_identification.validation import Thresholds
@@ -67,11 +68,13 @@ class IdentificationProcess:
         self.health = Health(node)
         self._work = LongWork(node, self._tell)
         group = ReentrantCallbackGroup()  # a request is answered while another one is worked on
-        node.create_service(Identify, '~/identify', self._identify, callback_group=group)
-        node.create_service(Trigger, '~/cancel', self._cancel, callback_group=group)
+        node.create_service(Identify, '~/identify', answered(node, self._identify),
+                            callback_group=group)
+        node.create_service(Trigger, '~/cancel', answered(node, self._cancel),
+                            callback_group=group)
         self._designs = ActionServer(node, Design, '~/design', self._design, callback_group=group,
                                      cancel_callback=self._cancel_design)
-        self._ending = False
+        self._ending, self._designing = False, None     # goal of the design that is worked on
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -89,21 +92,18 @@ class IdentificationProcess:
         return self._ending and not self._work.busy
 
     async def _identify(self, request: Any, response: Any) -> Any:
-        try:
-            arm, output = self._arm(request.robot), self.data.path(request.output, 'output')
-            recordings = [self.data.existing(name, 'recording') for name in request.recordings]
-            held_out = [self.data.existing(name, 'recording') for name in request.held_out]
-            options = self._options(request, arm)
-            executed = (load_excitation(self.data.existing(request.excitation, 'excitation'))
-                        if request.excitation else None)
-            check_output_folder(output, RESULT_FILES, RESULTS, (
-                *recordings, *held_out, *arm.files,
-                self.data.path(request.excitation) if request.excitation else None))
-            done = self._work.start('an identification', lambda step: _identified(
-                request, arm, recordings, held_out, options, output, executed, step))
-        except RobotIdentificationError as error:
-            response.message = str(error)
-            return response
+        arm, output = self._arm(request.robot), self.data.path(request.output, 'output')
+        recordings = [self.data.existing(name, 'recording') for name in request.recordings]
+        held_out = [self.data.existing(name, 'recording') for name in request.held_out]
+        options = self._options(request, arm)
+        source = (self.data.existing(request.excitation, 'excitation')
+                  if request.excitation else None)
+        executed = load_excitation(source) if source else None
+        _check_results(output, [*recordings, *held_out, source, *arm.files])
+        done = self._work.start(
+            'an identification',
+            lambda step: _identified(request, arm, recordings, held_out, options, step),
+            lambda result: (result, save_results(result, output, excitation=executed)))
         self.health.report(OK, 'identifying')
         outcome = await done
         if isinstance(outcome, RobotIdentificationError):
@@ -121,14 +121,20 @@ class IdentificationProcess:
     async def _design(self, handle: Any) -> Any:
         request, result = handle.request, Design.Result()
         try:
-            arm, output = self._arm(request.robot), self.data.path(request.output, 'excitation')
+            check(request)
+            arm = self._arm(request.robot)
+            output = self.data.new(request.output, 'excitation', SUFFIXES)
             done = self._work.start('a design', lambda step: _designed(
-                request, arm, output, handle, step))
+                request, arm, handle, step), lambda found: written(found, output))
         except RobotIdentificationError as error:
             handle.abort()
             result.message = str(error)
             return result
+        self._designing = handle.goal_id
+        if handle.is_cancel_requested:
+            self._work.cancel()
         outcome = await done
+        self._designing = None
         if isinstance(outcome, RobotIdentificationError):
             result.message = str(outcome)
             if handle.is_cancel_requested:
@@ -171,11 +177,13 @@ class IdentificationProcess:
 
     def _cancel(self, request: Any, response: Any) -> Any:
         response.success = self._work.cancel()
-        response.message = 'cancelling' if response.success else 'nothing is being done'
+        response.message = ('cancelled' if response.success else 'the results are being written'
+                            if self._work.busy else 'nothing is being done')
         return response
 
     def _cancel_design(self, handle: Any) -> CancelResponse:
-        self._work.cancel()
+        if self._designing is not None and handle.goal_id == self._designing:
+            self._work.cancel()
         return CancelResponse.ACCEPT
 
     def _tell(self, text: str, part: float) -> None:
@@ -183,8 +191,7 @@ class IdentificationProcess:
 
 
 def _identified(request: Any, arm: Arm, recordings: list[Path], held_out: list[Path],
-                options: dict[str, Any], output: Path, executed: Excitation | None,
-                step: Step) -> tuple[IdentificationResult, SavedResults]:
+                options: dict[str, Any], step: Step) -> IdentificationResult:
     thresholds = Thresholds(request.overall_threshold or Thresholds.overall,
                             request.joint_threshold or Thresholds.joint)
     result = identify(
@@ -192,10 +199,20 @@ def _identified(request: Any, arm: Arm, recordings: list[Path], held_out: list[P
         request.friction or None, [load_recording(path, arm) for path in held_out],
         thresholds=thresholds, progress=step, **options)
     step('writing the report', 0.9)
-    return result, save_results(result, output, excitation=executed)
+    return result
 
 
-def _designed(request: Any, arm: Arm, output: Path, handle: Any, step: Step) -> Any:
+def _check_results(output: Path, inputs: list[Path | None]) -> None:
+    """Refuse a folder whose files no identification wrote, as the command does."""
+    if any(source is not None and source.resolve() == output for source in inputs):
+        raise ConfigurationError(f"'{output}' is read by this request; name another folder")
+    try:
+        check_output_folder(output, RESULT_FILES, RESULTS, inputs)
+    except ConfigurationError as error:
+        raise ConfigurationError(str(error).split(', or --force')[0]) from error
+
+
+def _designed(request: Any, arm: Arm, handle: Any, step: Step) -> Any:
     last = 0.0
 
     def tell(progress: Progress) -> None:
@@ -206,7 +223,7 @@ def _designed(request: Any, arm: Arm, output: Path, handle: Any, step: Step) -> 
             handle.publish_feedback(Design.Feedback(progress=float(progress.fraction),
                                                     best=float(progress.best)))
 
-    return designed(request, arm, output, tell)
+    return designed(request, arm, tell)
 
 
 def _fill(response: Any, result: IdentificationResult, saved: SavedResults) -> None:

@@ -55,7 +55,7 @@ class JointStateListener:
         if reliable is None:
             raise ExecutionError('no_joint_states',
                                  f"nobody publishes '{name}'; start the robot first")
-        self._names, self._decoder = arm.published_names, JointStateDecoder()
+        self._names, self._decoder = arm.published_names, JointStateDecoder(strict=False)
         self._subscription = BatchSubscription(node, JointState, name, reliable=reliable)
         self.topic = name
         self.stamp = 0                     # of the last joint state [ns]
@@ -65,23 +65,22 @@ class JointStateListener:
         """
         Return stamps (N,) [ns] and positions, velocities, efforts (N, n) since the last call.
 
-        Raises
-        ------
-        RecordingError
-            A message is not a joint state.
-
+        What has not a position for every joint of the arm is not heard.
         """
         messages, times = self._subscription.take()
-        own = [states for states in self._decoder.decode(messages, times)
-               if set(self._names) <= set(states.names) and states.position is not None]
-        if not own:
-            return None
-        states = own[-1]
-        columns = [states.names.index(name) for name in self._names]
-        self.stamp, self.heard = int(states.stamps[-1]), time.monotonic()
-        q, v, effort = (None if values is None else values[:, columns] for values in
-                        (states.position, states.velocity, states.effort))
-        return np.asarray(states.stamps), q, v, effort  # type: ignore[return-value]
+        for states in reversed(self._decoder.decode(messages, times)):
+            if states.position is None or not set(self._names) <= set(states.names):
+                continue
+            columns = [states.names.index(name) for name in self._names]
+            rows = np.isfinite(states.position[:, columns]).all(axis=1)
+            if not rows.any():
+                continue
+            stamps = states.stamps[rows]
+            self.stamp, self.heard = int(stamps[-1]), time.monotonic()
+            q, v, effort = (None if values is None else values[rows][:, columns] for values in
+                            (states.position, states.velocity, states.effort))
+            return stamps, q, v, effort  # type: ignore[return-value]
+        return None
 
     def age(self, now: int) -> float:
         """

@@ -37,13 +37,16 @@ from robot_identification.execution import (
     States,
     Tolerances,
     Watch,
+    whole,
 )
+from robot_identification.execution.driver_effort import check_driver
 from robot_identification.execution.pieces import REST
 from robot_identification.execution.robot_clock import RobotClock
+from robot_identification.execution.watch import unwrapped
 from robot_identification.nodes.controller_client import ControllerClient, Transport
 from robot_identification.nodes.joint_state_listener import JointStateListener
 from robot_identification.nodes.recorder_client import RecorderClient
-from robot_identification.nodes.trajectories import stamp_of, trajectory_message
+from robot_identification.nodes.trajectories import SECOND, stamp_of, trajectory_message
 from robot_identification.recording.effort import joint_position
 
 STEP = 0.005         # [s] of the watch
@@ -151,6 +154,7 @@ class Motion:
             self._warn('collisions are not looked at, neither on the way to the start: the '
                        'excitation was designed so')
         link = self._controller.check()
+        check_driver(self._arm, self._controller.ear.description)
         if recording:
             self._recorder.check()
         listener = JointStateListener(self._node, self._arm, self._topic)
@@ -189,7 +193,7 @@ class Motion:
             raise ExecutionError('stale_joint_states', f"'{listener.topic}' has fallen silent")
         self._clock.check()
         taken = newest
-        positions = np.vstack([first, taken[1]])
+        positions = unwrapped(self._arm, np.vstack([first, taken[1]]), first)
         moved = np.ptp(positions, axis=0)
         if np.any(moved > STILL):
             joint = self._arm.joint_names[int(np.argmax(moved))]
@@ -203,7 +207,7 @@ class Motion:
         state = self._controller.ear.newest()
         if state is None:
             return q
-        sag = np.abs(state[1] - q)
+        sag = np.abs(state[1] - unwrapped(self._arm, q, state[1]))
         if np.any(sag > SAG):
             joint = self._arm.joint_names[int(np.argmax(sag))]
             raise ExecutionError('controller_reference', f"the controller's reference of joint "
@@ -214,20 +218,17 @@ class Motion:
     def _perform(self, plan: MotionPlan, q: Array, link: Transport, listener: JointStateListener,
                  recording: str, excitation: str, feedback: Feedback) -> Outcome:
         ear, clock = self._controller.ear, self._clock
-        unwatched = Watch(self._arm, plan, self._tolerances).look(self._efforts, q)
-        if unwatched and self._tolerances.efforts:
-            raise ExecutionError('effort_unwatched', f'efforts cannot be watched: {unwatched}; or '
-                                 f'set watch.efforts to false, and keep a hand on the stop')
+        unwatched = Watch(self._arm, plan, self._tolerances).demand(self._efforts, q)
         if unwatched:
             self._warn(f'efforts are not watched: {unwatched}')
-        # what takes its time the first time is behind us: the motion begins soon
-        way = _Link(self._controller, link, clock,
-                    clock.robot(self._now()) + round(0.5 * REST * 1e9))
+        way = _Link(self._controller, link, clock, plan)
         run = Run(self._arm, plan, way, self._tolerances, self._sending, refers=ear.refers)
         run.watch.look(self._efforts, q)
         bag = _Bag(self._recorder if recording else None, recording, excitation,
                    plan.start_of('settle'), plan.start_of('run_in'))
         last, told = time.monotonic(), 0
+        # what takes its time is behind us: the motion begins soon
+        way.begin = clock.robot(self._now()) + round(0.5 * REST * 1e9)
         while not run.finished:
             time.sleep(STEP)
             real, taken = time.monotonic(), listener.take()
@@ -267,9 +268,11 @@ class _Link:
     """The way of a run to the controller."""
 
     def __init__(self, controller: ControllerClient, link: Transport, clock: RobotClock,
-                 begin: int) -> None:
+                 plan: MotionPlan) -> None:
         self._controller, self._link, self._clock = controller, link, clock
-        self.begin = begin
+        # a motion of minutes takes a second to be made a message, and is entered late then
+        self._whole: Any = trajectory_message(controller.joint_names, whole(plan), 0)
+        self.begin = 0
 
     def _message(self, piece: Piece) -> Any:
         message = trajectory_message(self._controller.joint_names, piece, self.begin)
@@ -277,8 +280,15 @@ class _Link:
         return message
 
     def send(self, piece: Piece) -> None:
-        """Hand it a piece."""
-        self._link.send(self._message(piece))
+        """Hand it a piece; the first one is the whole motion."""
+        message, self._whole = self._whole, None
+        if message is None:
+            message = self._message(piece)
+        else:
+            stamp = self.begin + stamp_of(message.header.stamp)
+            message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, SECOND)
+            self._controller.ear.own(stamp)
+        self._link.send(message)
 
     def guard(self, piece: Piece | None, until: float) -> None:
         """Leave a piece with the dead man's brake."""
@@ -303,21 +313,29 @@ class _Bag:
         self._answer: Any = None
 
     def step(self, now: float, braking: bool) -> Fault | None:
-        """Start it in time, and return what is wrong with it."""
-        if self._recorder is None or braking:
+        """Start it in time, renew it, and return what is wrong with it."""
+        if self._recorder is None:
             return None
         if self._answer is None:
-            if now > self._settle:
+            if now > self._settle and not braking:
                 self._answer = self._recorder.start(self._name, self._excitation)
             return None
         if not self._answer.done():
             late = now > self._run_in - 0.1
             return Fault('recorder_failed', 'the recorder did not answer') if late else None
         answer = self._answer.result()
-        return None if answer.success else Fault('recorder_failed', answer.message)
+        if not answer.success:
+            return Fault('recorder_failed', answer.message)
+        self._recorder.keep(answer.path)
+        return None
 
     def close(self) -> tuple[str, str]:
         """End it; return its path, and a sentence where something is wrong with it."""
         if self._recorder is None or self._answer is None:
             return '', ''
-        return self._recorder.stop()
+        answer = self._recorder.wait(self._answer)
+        if answer is None:
+            return '', 'the recorder did not answer'
+        if not answer.success:      # what is recorded, if anything, is not ours
+            return '', answer.message
+        return self._recorder.stop(answer.path)

@@ -27,6 +27,7 @@ from robot_identification.nodes.health import ERROR, Health, OK, WARN
 from robot_identification.nodes.live_states import LiveStates
 from robot_identification.nodes.parameters import declare, declared_arm
 from robot_identification.nodes.process import main_of
+from robot_identification.nodes.requests import answered
 from robot_identification.nodes.trajectories import SECOND
 from robot_identification.signals import Instant, SlidingWindow
 from robot_identification_interfaces.msg import OnlineParameters
@@ -77,7 +78,7 @@ class OnlineIdentificationProcess:
         self._smoothing = window, 1 / rate
         self.health = Health(node)
         self._publisher = node.create_publisher(OnlineParameters, '~/parameters', 10)
-        node.create_service(Trigger, '~/reset', self._on_reset)
+        node.create_service(Trigger, '~/reset', answered(node, self._on_reset))
         self._begin()
         node.create_timer(TAKE, self._take)
         node.create_timer(1 / publish_rate, self._publish)

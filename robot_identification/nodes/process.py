@@ -11,7 +11,11 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A node as a process: says in a sentence why it cannot start, and ends cleanly on SIGINT."""
+"""
+A node as a process: says in a sentence why it cannot start, and ends cleanly on SIGINT.
+
+It also ends when the process that started it is gone: nothing stays behind a killed launch.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +55,7 @@ class Process(Protocol):
 
 def run(make: Callable[[], Process], args: Sequence[str] | None = None) -> int:
     """
-    Run nodes until SIGINT or SIGTERM.
+    Run nodes until SIGINT or SIGTERM, or until the process that started them is gone.
 
     Parameters
     ----------
@@ -83,6 +87,7 @@ def run(make: Callable[[], Process], args: Sequence[str] | None = None) -> int:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, end)
 
+    parent = os.getppid()
     listen(START, 0)    # nothing is open yet
     try:
         process = make()
@@ -96,12 +101,16 @@ def run(make: Callable[[], Process], args: Sequence[str] | None = None) -> int:
         executor.add_node(node)
     try:
         while not ending.is_set() and not process.stopped:
-            executor.spin_once(timeout_sec=0.1)
+            _spin(executor, 0.1)
+            if _abandoned(parent):
+                get_logger('robot_identification').error(
+                    'the process that started this node is gone: the node ends')
+                ending.set()
         code = 0 if ending.is_set() else 1
         process.stop()
         latest = time.monotonic() + process.patience
         while not process.stopped and time.monotonic() < latest:
-            executor.spin_once(timeout_sec=0.05)
+            _spin(executor, 0.05)
     except ExternalShutdownException:
         code = 0
         process.stop()
@@ -111,6 +120,23 @@ def run(make: Callable[[], Process], args: Sequence[str] | None = None) -> int:
             node.destroy_node()
         rclpy.try_shutdown()
     return code
+
+
+def _spin(executor: Any, seconds: float) -> None:
+    """Do what is due; what a callback did not expect is said, and the node lives on."""
+    try:
+        executor.spin_once(timeout_sec=seconds)
+    except ExternalShutdownException:
+        raise
+    except Exception as error:
+        get_logger('robot_identification').error(f'unexpected: {error!r}',
+                                                 throttle_duration_sec=1.0)
+
+
+def _abandoned(parent: int) -> bool:
+    """Whether what started this node is gone; with nohup or its own session it is to stay."""
+    return (os.getppid() != parent and os.getsid(0) != os.getpid()
+            and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN)
 
 
 def main_of(make: Callable[[], Process]) -> Callable[[], int]:

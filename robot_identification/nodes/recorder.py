@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 import shutil
@@ -24,24 +25,29 @@ from typing import Any
 
 import numpy as np
 from rclpy.node import Node
-from robot_identification.arm import robot_files
+from rclpy.qos import DurabilityPolicy
 from robot_identification.errors import (
     RecordingError,
     RobotIdentificationError,
     UnknownNameError,
 )
-from robot_identification.execution import DataDirectory
+from robot_identification.execution import DataDirectory, Silence
 from robot_identification.files import write_text
 from robot_identification.nodes.batch import BatchSubscription, publishers_are_reliable
 from robot_identification.nodes.definitions import definition, message_class
+from robot_identification.nodes.facts import Facts
 from robot_identification.nodes.health import ERROR, Health, OK, WARN
 from robot_identification.nodes.parameters import declare, declared_arm
 from robot_identification.nodes.process import main_of
+from robot_identification.nodes.requests import answered
 from robot_identification.recording.bag import BagWriter, JointStateDecoder, Topic
+from robot_identification.recording.bag.described import DESCRIPTION, FACTS, ROBOT, robot_text
 from robot_identification.recording.bag.joint_states import TYPE
 from robot_identification.recording.bag.storages import STORAGES
+from robot_identification.recording.bag.texts import text_message, text_topic
 from robot_identification.recording.stamps import GAP_STEPS
 from robot_identification_interfaces.srv import StartRecording, StopRecording
+from std_msgs.msg import String
 
 TAKE = 0.01      # [s] between batches
 FLUSH = 0.25     # [s] of messages that a killed recorder loses
@@ -53,7 +59,7 @@ class StampCount:
 
     def __init__(self) -> None:
         self.first = self.last = 0
-        self.messages = self.gaps = self.duplicates = self.out_of_order = 0
+        self.messages = self.gaps = self.duplicates = self.out_of_order = self.unreadable = 0
         self._steps: list[int] = []
 
     def add(self, stamps: np.ndarray) -> None:
@@ -89,7 +95,6 @@ class RecorderProcess:
     def __init__(self) -> None:
         self.node = node = Node('recorder')
         self.arm = declared_arm(node)
-        self.robot = str(node.get_parameter('robot').value)
         self.data = DataDirectory(declare(node, 'data_directory', '~/robot_identification',
                                           'folder of the recordings'))
         self.storage = declare(node, 'storage', 'mcap', 'of the bags: mcap or sqlite3')
@@ -98,14 +103,20 @@ class RecorderProcess:
         self.topic = declare(node, 'joint_states', 'joint_states', 'topic of the joint states')
         self.others = [topic for topic in declare(
             node, 'topics', [''], 'other topics to record, for instance motor currents') if topic]
+        self.controller = declare(node, 'controller', 'joint_trajectory_controller',
+                                  'whose state and parameters are kept, where it is there')
+        self._facts = Facts(node, [self.controller])
         self.health = Health(node)
         self._lock = threading.Lock()
         self._writer: BagWriter | None = None
         self._subscriptions: list[BatchSubscription] = []
-        self._decoder, self.count, self._failure = JointStateDecoder(), StampCount(), ''
+        self._count_anew()
         self._ending = threading.Event()
-        node.create_service(StartRecording, '~/start', self._start)
-        node.create_service(StopRecording, '~/stop', self._stop)
+        self._lease: Silence | None = None      # of the owner, where there is one
+        self._last: tuple[Path, str, int] | None = None     # path, failure, messages
+        self._keep = BatchSubscription(node, String, '~/keep', raw=False)
+        node.create_service(StartRecording, '~/start', answered(node, self._start))
+        node.create_service(StopRecording, '~/stop', answered(node, self._stop))
         self._thread = threading.Thread(target=self._loop, name='recorder', daemon=True)
         self._thread.start()
 
@@ -124,11 +135,7 @@ class RecorderProcess:
         return not self._thread.is_alive()
 
     def _start(self, request: Any, response: Any) -> Any:
-        try:
-            response.path = str(self._begin(request.name, request.excitation))
-        except RobotIdentificationError as error:
-            response.message = str(error)
-            return response
+        response.path = str(self._begin(request.name, request.excitation, request.lease))
         latest = time.monotonic() + PATIENCE
         while not self.count.messages and time.monotonic() < latest and not self._failure:
             time.sleep(0.01)
@@ -141,94 +148,133 @@ class RecorderProcess:
             self._end()
         return response
 
-    def _begin(self, name: str, excitation: str) -> Path:
+    def _begin(self, name: str, excitation: str, lease: float) -> Path:
         with self._lock:
             if self._writer is not None:
-                raise RecordingError(f"'{self._writer.path}' is being recorded already; stop it "
-                                     f'first')
+                whose = '' if self._lease is None else ' for somebody who renews it'
+                raise RecordingError(f"'{self._writer.path}' is being recorded already{whose}; "
+                                     f'stop it first')
             path = self.data.path(name or f'recording_{datetime.now():%Y%m%d_%H%M%S}', 'recording')
             source = self.data.existing(excitation, 'excitation') if excitation else None
             topics = self._topics()
-            writer = BagWriter(path, [topic for topic, _ in topics], self.storage)
+            named = [text_topic(self.node.resolve_topic_name(f'~/{name.split("/")[-1]}'))
+                     for name in (ROBOT, FACTS)]
+            writer = BagWriter(path, [*(topic for topic, *_ in topics), *named], self.storage)
             try:
                 self._store(path, source)
             except (OSError, RobotIdentificationError) as error:
                 writer.close()
                 raise RecordingError(f"nothing is recorded to '{path}': {error}") from error
-            self._decoder, self.count, self._failure = JointStateDecoder(), StampCount(), ''
+            self._count_anew()
             self._subscriptions = [
                 BatchSubscription(self.node, message_class(topic.kind), topic.name,
-                                  reliable=reliable) for topic, reliable in topics]
-            self._writer = writer
+                                  reliable=reliable, latched=latched)
+                for topic, reliable, latched in topics]
+            self._lease, self._writer = Silence(lease) if lease else None, writer
+            writer.write(len(topics), time.time_ns(), text_message(robot_text(self.arm)))
+        # asks other nodes, whose answers come by the thread that this was called from
+        threading.Thread(target=self._tell, args=(writer, topics), daemon=True).start()
         self.health.report(OK, f"recording to '{path}'")
         self.node.get_logger().info(f"recording to '{path}'")
         return path
 
-    def _topics(self) -> list[tuple[Topic, bool]]:
+    def _count_anew(self) -> None:
+        self._decoder, self.count = JointStateDecoder(strict=False), StampCount()
+        self._failure = ''
+
+    def _tell(self, writer: BagWriter, topics: list[tuple[Topic, bool, bool]]) -> None:
+        publishers = {topic.name: sorted({
+            f"{info.node_namespace.rstrip('/')}/{info.node_name}" for info in
+            self.node.get_publishers_info_by_topic(topic.name)}) for topic, *_ in topics}
+        text = self._facts.text(publishers)
+        with self._lock:
+            if self._writer is writer:
+                self._guarded(writer.write, len(topics) + 1, time.time_ns(), text_message(text))
+                with suppress(OSError):    # it is in the bag
+                    write_text(writer.path / 'facts.yaml', text)
+
+    def _topics(self) -> list[tuple[Topic, bool, bool]]:
+        """Return what is recorded, and whether it is published reliably and latched."""
         found = []
-        for topic in (self.topic, *self.others):
+        wished = [self.node.resolve_topic_name(topic) for topic in (
+            DESCRIPTION, f'{self.controller}/controller_state')]
+        for topic in (self.topic, *self.others, *wished):
             name = self.node.resolve_topic_name(topic)
+            if name in [other.name for other, *_ in found] or (
+                    topic in wished and not self.node.get_publishers_info_by_topic(name)):
+                continue
             reliable = publishers_are_reliable(self.node, name)
             if reliable is None:
                 raise RecordingError(f"nobody publishes '{name}'; start the robot first")
-            kind = self.node.get_publishers_info_by_topic(name)[0].topic_type
+            publishers = self.node.get_publishers_info_by_topic(name)
+            kind = publishers[0].topic_type
             if topic == self.topic and kind != TYPE:
                 raise RecordingError(f"'{name}' has messages of the type {kind}, not {TYPE}")
-            found.append((Topic(name, kind, definition(kind)), reliable))
+            latched = all(info.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL
+                          for info in publishers)
+            try:
+                found.append((Topic(name, kind, definition(kind)), reliable, latched))
+            except RecordingError as error:
+                if topic not in wished:
+                    raise
+                self.node.get_logger().warning(f"'{name}' is not recorded: {error}")
         return found
 
     def _store(self, path: Path, excitation: Path | None) -> None:
-        shipped = robot_files()
-        robot = Path(shipped.get(self.robot, self.robot))
-        write_text(path / 'robot.yaml', robot.read_text(encoding='utf-8'))
+        write_text(path / 'robot.yaml', robot_text(self.arm))
         write_text(path / 'robot.urdf', self.arm.urdf)
         if excitation is not None:
             shutil.copy(excitation, path / 'excitation.yaml')
 
     def _stop(self, request: Any, response: Any) -> Any:
-        path, failure = self._end()
-        if path is None and not self._failure:
-            response.message = 'nothing is being recorded'
-            return response
+        with self._lock:
+            writer = self._writer
+        if writer is not None and request.path not in ('', str(writer.path)):
+            raise RecordingError(f"'{writer.path}' is being recorded, not '{request.path}'")
+        self._end()
+        if self._last is None or (writer is None and not self._last[1]
+                                  and request.path != str(self._last[0])):
+            raise RecordingError('nothing is being recorded')
+        path, failure, written = self._last
         count = self.count
-        response.path, response.success = str(path or ''), not failure
+        response.path, response.success = str(path), not failure
         response.duration = (count.last - count.first) / 1e9
-        response.messages = response.joint_states = count.messages
-        if path is not None:
-            response.messages = self._written
+        response.messages, response.joint_states = written, count.messages
         response.gaps, response.duplicates = count.gaps, count.duplicates
         response.out_of_order = count.out_of_order
         response.message = failure or (
-            f"recorded {count.messages} joint states in {response.duration:.2f} s to '{path}'")
+            f"recorded {count.messages} joint states in {response.duration:.2f} s to '{path}'"
+            + (f'; {count.unreadable} messages on the topic were no joint states'
+               if count.unreadable else ''))
         return response
 
-    _written = 0
-
-    def _end(self) -> tuple[Path | None, str]:
+    def _end(self) -> None:
         with self._lock:
             if self._writer is None:
-                return None, self._failure
+                return
             self._take()
             writer, self._writer = self._writer, None
             for subscription in self._subscriptions:
                 subscription.destroy()
             self._subscriptions = []
-            failure = self._failure
-            if writer is not None:
-                try:
-                    writer.close()
-                except RobotIdentificationError as error:
-                    failure = failure or str(error)
-                self._written = sum(writer.counts)
+            try:
+                writer.close()
+            except RobotIdentificationError as error:
+                self._failure = self._failure or str(error)
+            self._last = writer.path, self._failure, sum(writer.counts)
         count = self.count
-        level = ERROR if failure else WARN if count.gaps or count.out_of_order else OK
-        self.health.report(level, failure or 'recorded', messages=count.messages, gaps=count.gaps,
-                           duplicates=count.duplicates, out_of_order=count.out_of_order)
-        return (None if writer is None else writer.path), failure
+        level = ERROR if self._failure else WARN if count.gaps or count.out_of_order else OK
+        self.health.report(level, self._failure or 'recorded', messages=count.messages,
+                           gaps=count.gaps, duplicates=count.duplicates,
+                           out_of_order=count.out_of_order)
 
     def _loop(self) -> None:
-        flushed = time.monotonic()
+        flushed = looked = time.monotonic()
         while not self._ending.wait(TAKE):
+            kept = {message.data for message in self._keep.take()[0]}
+            passed, looked = time.monotonic() - looked, time.monotonic()
+            if self._left_alone(kept, passed):
+                continue
             with self._lock:
                 if self._writer is None:
                     continue
@@ -241,21 +287,39 @@ class RecorderProcess:
                 self._end()
         self._end()
 
+    def _left_alone(self, kept: set[str], passed: float) -> bool:
+        """End a recording whose owner is gone; return whether one was ended."""
+        with self._lock:
+            writer, lease = self._writer, self._lease
+            if writer is None or lease is None:
+                return False
+            lease.step(str(writer.path) in kept, 0.0, passed)
+            if not lease.too_long:
+                return False
+        self._end()
+        text = f"who asked for '{writer.path}' is gone: the recording was ended"
+        self.node.get_logger().warning(text)
+        self.health.report(WARN, text)
+        return True
+
     def _take(self) -> None:
         writer = self._writer
         for number, subscription in enumerate(self._subscriptions):
             messages, times = subscription.take()
             if not messages or writer is None or self._failure:
                 continue
-            for message, received in zip(messages, times):
-                self._guarded(writer.write, number, received, message)
             if number == 0:
-                self._guarded(self._count, messages, times)
+                self._count(messages, times)
+            left_out = self._decoder.left_out if number == 0 else ()
+            for k, (message, received) in enumerate(zip(messages, times)):
+                if k not in left_out:
+                    self._guarded(writer.write, number, received, message)
 
     def _count(self, messages: list[bytes], times: list[int]) -> None:
         for states in self._decoder.decode(messages, times):
             if set(self.arm.published_names) <= set(states.names):
                 self.count.add(states.stamps)
+        self.count.unreadable += len(self._decoder.left_out)
 
     def _guarded(self, action: Any, *arguments: Any) -> None:
         try:

@@ -18,15 +18,21 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from rclpy.node import Node
 from robot_identification.errors import ExecutionError
 from robot_identification_interfaces.srv import StartRecording, StopRecording
+from std_msgs.msg import String
 
 PATIENCE = 8.0  # [s] for the bag to be closed
+LEASE = 3.0     # [s] after which a recording ends that is not renewed
+RENEWAL = 0.2   # [s] between renewals
 
 
 class RecorderClient:
     """
-    Starts and stops recordings; called from a thread.
+    Starts, renews and stops recordings of its own; called from a thread.
+
+    A recording that is not renewed ends by itself, so one whose owner was killed does not go on.
 
     Parameters
     ----------
@@ -41,6 +47,8 @@ class RecorderClient:
         self.name = name
         self._start = node.create_client(StartRecording, f'{name}/start')
         self._stop = node.create_client(StopRecording, f'{name}/stop')
+        self._keep = Node.create_publisher(node, String, f'{name}/keep', 10)
+        self._renewed = 0.0
 
     def check(self) -> None:
         """
@@ -69,15 +77,28 @@ class RecorderClient:
             Of the answer.
 
         """
-        return self._start.call_async(StartRecording.Request(name=name, excitation=excitation))
+        return self._start.call_async(
+            StartRecording.Request(name=name, excitation=excitation, lease=LEASE))
 
-    def stop(self) -> tuple[str, str]:
-        """Return the path of the bag, and a sentence where something is wrong with it."""
-        future = self._stop.call_async(StopRecording.Request())
+    def keep(self, path: str) -> None:
+        """Renew a recording of ours; to be called more often than every `RENEWAL` seconds."""
+        if time.monotonic() > self._renewed + RENEWAL:
+            self._renewed = time.monotonic()
+            self._keep.publish(String(data=path))
+
+    def stop(self, path: str) -> tuple[str, str]:
+        """End a recording of ours; return its path, and a sentence where something is wrong."""
+        future = self._stop.call_async(StopRecording.Request(path=path))
+        answer = self.wait(future)
+        if answer is None:
+            return '', 'the recorder did not answer'
+        return answer.path, '' if answer.success else answer.message
+
+    def wait(self, future: Any) -> Any:
+        """Return an answer, None where there is none in time."""
         latest = time.monotonic() + PATIENCE
         while not future.done():
             if time.monotonic() > latest:
-                return '', 'the recorder did not answer'
+                return None
             time.sleep(0.01)
-        answer = future.result()
-        return answer.path, '' if answer.success else answer.message
+        return future.result()

@@ -19,10 +19,11 @@ from functools import partial
 from importlib import import_module
 import os
 import signal
-from typing import Any
+import sys
+from typing import Any, NoReturn
 
 
-def start(name: str) -> int:
+def start(name: str) -> NoReturn:
     """
     Import a node and run it.
 
@@ -31,16 +32,16 @@ def start(name: str) -> int:
     name
         Of its module.
 
-    Returns
-    -------
-    int
-        Exit code of `process.run`; 0 also where it is told to end before it runs.
+    The process ends here, with the exit code of `process.run`, or 0 where it is told to end before
+    it runs: all is closed then, and threads of libraries must not be taken down in their work.
 
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _end)
     code: int = import_module(f'robot_identification.nodes.{name}').main()
-    return code
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(code)
 
 
 def _end(*_: Any) -> None:

@@ -30,6 +30,7 @@ from robot_identification.nodes.live_states import LiveStates
 from robot_identification.nodes.long_work import LongWork
 from robot_identification.nodes.parameters import declare, declared_prefix, prefixed
 from robot_identification.nodes.process import main_of
+from robot_identification.nodes.requests import answered
 from robot_identification.nodes.trajectories import SECOND
 from robot_identification.recording import load_recording
 from robot_identification.validation import LiveValidation, Thresholds
@@ -64,7 +65,7 @@ class ValidationProcess:
         self._states: LiveStates | None = None
         self._prefix = declared_prefix(node)
         self.model = self._loaded(name) if name else None
-        node.create_service(Validate, '~/validate', self._validate,
+        node.create_service(Validate, '~/validate', answered(node, self._validate),
                             callback_group=ReentrantCallbackGroup())
         node.create_timer(1 / rate, self._judge)
         self._ending = self._ill = False
@@ -86,14 +87,10 @@ class ValidationProcess:
     async def _validate(self, request: Any, response: Any) -> Any:
         thresholds = Thresholds(request.overall_threshold or Thresholds.overall,
                                 request.joint_threshold or Thresholds.joint)
-        try:
-            model = self._asked(request.model)
-            path = self.data.existing(request.recording, 'recording')
-            done = self._work.start('a validation', lambda step: validate(
-                model, load_recording(path, model.arm), thresholds=thresholds))
-        except RobotIdentificationError as error:
-            response.message = str(error)
-            return response
+        path = self.data.existing(request.recording, 'recording')
+        model = self._asked(request.model)
+        done = self._work.start('a validation', lambda step: validate(
+            model, load_recording(path, model.arm), thresholds=thresholds))
         outcome = await done
         if isinstance(outcome, RobotIdentificationError):
             response.message = str(outcome)

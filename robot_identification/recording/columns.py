@@ -32,8 +32,11 @@ class Columns(Protocol):
 
     what: str
     """What a column is called in sentences: 'column' or 'array'."""
-    names: Sequence[str]
     remarks: list[str]
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Names of the columns."""
 
     def read(self, wanted: Sequence[str]) -> Array:
         """Return columns, (N, len(wanted))."""

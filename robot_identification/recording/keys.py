@@ -125,7 +125,7 @@ def signal_keys(arm: Arm | None, keys: Mapping[str, Any] | None) -> dict[str, tu
     if arm is not None and not isinstance(names, Mapping):
         names = dict(zip(arm.joint_names, names, strict=True))
     aliases = {joint: str(name) for joint, name in names.items()}
-    found = {}
+    found: dict[str, tuple[Key, ...]] = {}
     for signal in SIGNAL_KEYS:
         unit = units.get(signal)
         factor = 1.0 if unit is None else unit_factor(signal, unit, '`recording: {units: ...}`')

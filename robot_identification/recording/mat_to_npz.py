@@ -53,7 +53,8 @@ def main() -> int:
     except Exception as error:    # of whatever kind: the file is at fault
         sys.stderr.write(str(error))
         return 1
-    np.savez(sys.argv[2], **dict(leaves(content)))
+    arrays: dict[str, Any] = dict(leaves(content))
+    np.savez(sys.argv[2], **arrays)
     return 0
 
 

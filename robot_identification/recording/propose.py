@@ -56,7 +56,9 @@ LOOKED_AT = 20_000    # samples, for units
 class Named(Protocol):
     """What has names of columns, and can read them."""
 
-    names: Sequence[str]
+    @property
+    def names(self) -> Sequence[str]:
+        """Names of the columns."""
 
     def read(self, wanted: Sequence[str]) -> Array:
         """Return columns, (N, len(wanted))."""
@@ -288,8 +290,9 @@ def _units(source: Named, block: Mapping[str, Any], names: Mapping[str, str],
     if v.size and step > 0:
         with np.errstate(over='ignore', invalid='ignore'):    # a damaged file
             slope = np.gradient(q, axis=0) / max(step * UNITS['t'][time_unit], 1e-12)
-            power = float(np.sum(slope[:, ~arm.prismatic] ** 2))
-            ratio = float(np.sum((v * slope)[:, ~arm.prismatic])) / power if power > 0 else 1.0
+            turns = np.logical_not(arm.prismatic)
+            power = float(np.sum(slope[:, turns] ** 2))
+            ratio = float(np.sum((v * slope)[:, turns])) / power if power > 0 else 1.0
         if _near(ratio, 1.0 if degrees else 180 / np.pi):
             units['v'] = 'deg/s'
     return units
@@ -303,7 +306,7 @@ def _are_degrees(q: Array, arm: Arm, words: Sequence[str]) -> bool:
     """Return whether positions are degrees: out of the limits as radians, within as degrees."""
     if 'deg' in words or 'degrees' in words:
         return True
-    turning = ~arm.prismatic
+    turning = np.logical_not(arm.prismatic)
     if not len(q) or not turning.any():
         return False
     low, high = np.nanmin(q, axis=0), np.nanmax(q, axis=0)

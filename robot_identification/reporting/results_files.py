@@ -116,7 +116,10 @@ def save_results(
         target.mkdir(exist_ok=True)
         _move(RESULT_FILES, temporary, target)
     except OSError as error:
-        raise ConfigurationError(f"'{target}' cannot be written: {error}") from error
+        raise ConfigurationError(
+            f"'{target}' cannot be written: {error.strerror or error}") from error
+    except ConfigurationError as error:    # of a file in the temporary folder
+        raise ConfigurationError(str(error).replace(str(temporary), str(target))) from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
     return SavedResults.of(target)

@@ -140,20 +140,28 @@ def _headline(arm: Arm, verdict: Verdict) -> Text:
     if not verdict.held_out:
         line.append(': fitted, but not validated on any other motion')
     if len(verdict.held_out) > 1:
+        whole = [held_out.whole_relative_error for held_out in verdict.held_out]
+        if np.all(np.isfinite(whole)):
+            line.append(': over the whole recordings relative torque errors ')
+            line.append(', '.join(f'{error:.1%}' for error in whole), style='bold')
+            line.append(', while the arm moves ')
+        else:
+            line.append(': relative torque errors ')
         errors = ', '.join(f'{held_out.relative_error:.1%}' for held_out in verdict.held_out)
-        line.append(': relative torque errors ')
         line.append(errors, style='bold')
         line.append(f' on {len(verdict.held_out)} validation motions, allowed '
                     f'{verdict.thresholds.overall:.1%}')
     for held_out in verdict.held_out if len(verdict.held_out) == 1 else ():
+        kind = '(repeats the training motion)' if held_out.repeat else '(held out)'
+        allowed = f'allowed {verdict.thresholds.overall:.1%}'
         line.append(': relative torque error ')
-        line.append(f'{held_out.relative_error:.1%}', style='bold')
-        line.append(f" on '{held_out.name}' "
-                    + ('(repeats the training motion)' if held_out.repeat else '(held out)'))
-        line.append(f', allowed {verdict.thresholds.overall:.1%}')
         if np.isfinite(held_out.whole_relative_error):
-            line.append(f'; {held_out.whole_relative_error:.1%} over the whole recording, rests '
-                        f'and gaps included')
+            line.append(f'{held_out.whole_relative_error:.1%}', style='bold')
+            line.append(f" over all of '{held_out.name}' {kind}, rests and gaps included; "
+                        f'{held_out.relative_error:.1%} while the arm moves, {allowed}')
+        else:
+            line.append(f'{held_out.relative_error:.1%}', style='bold')
+            line.append(f" on '{held_out.name}' {kind}, {allowed}")
     return line
 
 

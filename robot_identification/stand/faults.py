@@ -21,7 +21,11 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
+from robot_identification.dynamics import inverse_dynamics
+from robot_identification.errors import ExecutionError
 from robot_identification.execution import Fault, MotionPlan, plan_along
+from robot_identification.execution.driver_effort import check_driver
+from robot_identification.execution.robot_clock import RobotClock
 from robot_identification.stand.stand import PERIOD, Stand, STILL
 
 PERIOD_OF_MOTION = 8.0      # [s] of the closed formula below
@@ -29,7 +33,9 @@ PARTS = np.array([2, 3, 4])     # harmonics
 USED = 0.9                  # of the tightest limit
 INSTANTS = (1.3, 4.1)      # [s] into the excitation at which things go wrong
 PATIENCE = 4.0              # [s] until the arm must rest
-CALM = 0.05                 # [s] of a command at rest that counts
+CURRENTS = ('<robot><ros2_control><hardware><plugin>ur_robot_driver/URPositionHardwareInterface'
+            '</plugin><param name="use_currents_as_efforts">true</param></hardware>'
+            '</ros2_control></robot>')
 
 
 @dataclass(frozen=True)
@@ -49,6 +55,8 @@ class Scenario:
         As of `Stand`.
     others
         Whether the controller itself makes a step then, without any client.
+    before
+        Whether it is looked for before the motion, which is refused then.
 
     """
 
@@ -59,6 +67,7 @@ class Scenario:
     action: bool = True
     reports: bool = True
     others: bool = False
+    before: bool = False
 
 
 @dataclass(frozen=True)
@@ -141,6 +150,8 @@ def judge(scenario: Scenario, arm: Arm, plan: MotionPlan, started: dict[Scenario
         Stands in motion, kept from call to call.
 
     """
+    if scenario.before:
+        return _refused(scenario, arm, plan)
     kind = Scenario('', '', _nothing, scenario.refers, scenario.action, scenario.reports)
     reasons, rows = [], []
     for instant in INSTANTS[-1:] if scenario.reason == 'finished' else INSTANTS:
@@ -159,6 +170,17 @@ def judge(scenario: Scenario, arm: Arm, plan: MotionPlan, started: dict[Scenario
         rows.append((values[0][0], values[0][1], values[1][1], values[0][2], values[0][3]))
     step, excess, by_itself, rest, sent = (max(column) for column in zip(*rows))
     return Row(scenario.name, tuple(dict.fromkeys(reasons)), step, excess, by_itself, rest, sent)
+
+
+def _refused(scenario: Scenario, arm: Arm, plan: MotionPlan) -> Row:
+    """Let a scenario happen to an arm at rest, where its gravity is seen best."""
+    stand = Stand(arm, plan)
+    reason = 'finished'
+    try:
+        scenario.happens(stand)
+    except ExecutionError as error:
+        reason = error.reason
+    return Row(scenario.name, (reason,), 0.0, 0.0, 0.0, 0.0, stand.sent)
 
 
 def in_motion(kind: Scenario, arm: Arm, plan: MotionPlan, instant: float,
@@ -244,6 +266,32 @@ def _cancelled(stand: Stand) -> None:
     stand.cancel_by_others()
 
 
+def _jumped(robot: float, node: float) -> Callable[[Stand], None]:
+    def happens(stand: Stand) -> None:
+        stand.shift += robot
+        stand.own += node
+    return happens
+
+
+def _apart(seconds: float) -> Callable[[Stand], None]:
+    def happens(stand: Stand) -> None:
+        clock = RobotClock()
+        clock.measure(0, round(seconds * 1e9))
+        clock.check()
+    return happens
+
+
+def _efforts(factor: float, description: str = '') -> Callable[[Stand], None]:
+    """Publish a part of the torques, from a driver that says what it publishes."""
+    def happens(stand: Stand) -> None:
+        arm = stand.arm
+        zero = np.zeros((1, arm.n))
+        gravity = inverse_dynamics(arm, stand.q[None], zero, zero)
+        check_driver(arm, description)
+        stand.run.watch.demand(factor * gravity, stand.q)
+    return happens
+
+
 def _deactivated(stand: Stand) -> None:
     stand.controller.deactivate()
 
@@ -280,6 +328,21 @@ FAULTS = (
     Scenario('a joint is stuck, topic alone', 'tracking_error', _stuck, refers=False,
              action=False),
     Scenario('too much effort', 'effort_limit', _blocked),
+    Scenario("the robot's clock jumps ahead by 0.4 s", 'clock', _jumped(0.4, 0.0)),
+    Scenario("the robot's clock jumps back by 0.4 s", 'clock', _jumped(-0.4, 0.0)),
+    Scenario("the node's clock jumps ahead by 0.4 s", 'clock', _jumped(0.0, 0.4)),
+    Scenario("the node's clock jumps back by 0.4 s", 'clock', _jumped(0.0, -0.4)),
+    Scenario('both clocks jump ahead by 1 s (/clock)', 'clock', _jumped(1.0, 1.0)),
+    Scenario('both clocks jump back by 1 s (/clock)', 'clock', _jumped(-1.0, -1.0)),
+    Scenario('both clocks jump back, topic alone', 'clock', _jumped(-1.0, -1.0), refers=False,
+             action=False),
+    Scenario("before: the robot's clock is 0.4 s ahead", 'clock', _apart(0.4), before=True),
+    Scenario("before: the robot's clock is 0.4 s behind", 'clock', _apart(-0.4), before=True),
+    Scenario('before: currents that are declared torques', 'effort_meaning', _efforts(0.1),
+             before=True),
+    Scenario('before: the driver says it publishes currents', 'effort_meaning',
+             _efforts(1.0, CURRENTS), before=True),
+    Scenario('before: efforts are all zero', 'effort_unwatched', _efforts(0.0), before=True),
     Scenario('node killed (kill -9)', '(the node is gone)', _dead),
     Scenario('node held up for 2 s', 'late', _frozen),
 )

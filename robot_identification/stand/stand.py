@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import copy
+from dataclasses import replace
 import math
 from typing import Any
 
@@ -36,6 +37,7 @@ from robot_identification.execution import (
 )
 from robot_identification.execution.goal_result import fault_of
 from robot_identification.execution.pieces import REST
+from robot_identification.execution.robot_clock import RobotClock
 from robot_identification.simulation.sampled_trajectory import TrajectoryMessage
 from robot_identification.simulation.trajectory_controller import (
     ControllerGoal,
@@ -79,15 +81,19 @@ class Stand:
         self.v = np.zeros(arm.n)
         self.controller = TrajectoryController(arm.joint_names, self.q, PERIOD)
         self.run = Run(arm, plan, self, tolerances, refers=refers)
+        self.shift = self.own = 0.0     # [s] of the robot's clock and of the node's, before t
+        self.begin = 0.0                # [s] of the plan on the robot's clock
+        self.clock = RobotClock()
+        self.clock.measure(_ns(BEGIN - REST + WAY), _ns(BEGIN - REST))
         self.run.watch.look(self._states(self.q, -REST).effort, self.q)
-        self.alive = self.frozen = False
-        self.alive = True
+        self.alive, self.frozen = True, False
         self.publishes, self.tells, self.rejects = True, True, False
         self.stuck: int | None = None
         self.effort = np.zeros(arm.n)       # added to what is measured
         self.commands: list[Array] = []
         self.sent = 0
-        self._cycles, self._heard = 0, -REST
+        self._cycles, self._heard, self._stamp, self._looked = 0, -REST, -REST, -REST / 2
+        self._dead_clock = RobotClock()     # of the dead man's process
         self._states_heard: list[States] = []
         self._reference_heard: Reference | None = None
         self._queue: list[tuple[float, Callable[..., None], tuple[Any, ...]]] = []
@@ -125,7 +131,7 @@ class Stand:
         """Send somebody else's trajectory to q, which arrives after `seconds`."""
         message = TrajectoryMessage(self.arm.joint_names, 0.0, np.array([seconds]), q[None],
                                     np.zeros((1, self.arm.n)), None)
-        self.controller.accept(BEGIN + self.t, message, ControllerGoal() if goal else None)
+        self.controller.accept(self.time, message, ControllerGoal() if goal else None)
         if not goal:
             self._later('_hear', Fault('another_client', 'a trajectory of another client was '
                                        'heard on the topic of the controller', touch=False))
@@ -136,6 +142,11 @@ class Stand:
             self.controller.cancel(self.controller.goal)
 
     # The loop
+
+    @property
+    def time(self) -> float:
+        """The controller's clock [s]."""
+        return BEGIN + self.t + self.shift
 
     def until(self, t: float) -> None:
         """Go on until a time, or until the run has finished."""
@@ -151,7 +162,7 @@ class Stand:
         for _, name, given in due:
             getattr(self, str(name))(*given)
         self._dead_man()
-        command = self.controller.update(BEGIN + self.t, self.q, self.v)[0]
+        command = self.controller.update(self.time, self.q, self.v, PERIOD)[0]
         self.commands.append(command.copy())
         q = self.q + (command - self.q) * (1 - math.exp(-PERIOD / SERVO))
         if self.stuck is not None:
@@ -169,21 +180,34 @@ class Stand:
                 self.run.stop(fault)
         states, self._states_heard = self._states_heard, []
         reference, self._reference_heard = self._reference_heard, None
+        stamps = None
+        if states:
+            self._heard, self._stamp = self.t, float(states[-1].t[-1])
+            stamps = _ns(BEGIN + float(states[0].t[0])), _ns(BEGIN + self._stamp)
+        clock, here = self.clock, _ns(BEGIN + self.t + self.own)
+        passed, self._looked = self.t - self._looked, self.t
+        jumped = clock.watch(here, stamps, passed)
+        if jumped is not None:
+            self.run.stop(jumped)
+        self.begin += clock.jump / 1e9
+        now = clock.robot(here) / 1e9 - BEGIN - self.begin
         batch = None
         if states:
-            self._heard = float(states[-1].t[-1])
-            rows = [np.concatenate([getattr(s, name) for s in states])
-                    for name in ('t', 'q', 'v', 'effort')]
-            batch = States(*rows)
-        self.run.step(self.t, batch, self.t - self._heard, NODE * PERIOD, reference)
+            t, *rows = [np.concatenate([getattr(s, name) for s in states])
+                        for name in ('t', 'q', 'v', 'effort')]
+            batch = States(t - self.begin, *rows)
+        if reference is not None:
+            reference = replace(reference, t=reference.t - self.begin)
+        age = max(now - (self._stamp - self.begin), self.t - self._heard)
+        self.run.step(now, batch, age, passed, reference)
 
     def _publish(self) -> None:
         if self.publishes and self._cycles % NODE == 0:
-            self._later('_hear_states', self._states(self.q, self.t))
+            self._later('_hear_states', self._states(self.q, self.t + self.shift))
         if self.tells and self.controller.active and self._cycles % STATE == 0:
             scaling = self.controller.scaling if self._reports else math.nan
             self._later('_hear_reference', Reference(
-                self.t, self.controller.reference[0].copy(), scaling,
+                self.t + self.shift, self.controller.reference[0].copy(), scaling,
                 self.controller.command[0].copy()))
 
     def _states(self, q: Array, t: float) -> States:
@@ -211,16 +235,23 @@ class Stand:
         if self.rejects:
             return
         first = min(float(piece.t[0]), 0.0)     # times from the stamp are not negative
-        message = TrajectoryMessage(self.arm.joint_names, BEGIN + first, piece.t - first, piece.q,
-                                    piece.v, piece.a)
+        message = TrajectoryMessage(self.arm.joint_names, BEGIN + self.begin + first,
+                                    piece.t - first, piece.q, piece.v, piece.a)
         try:
-            self.controller.accept(BEGIN + self.t, message, goal)
+            self.controller.accept(self.time, message, goal)
         except SimulationError:
             if goal is not None:
                 goal.end('aborted', -1, 'rejected')
 
     def _dead_man(self) -> None:
+        if self._dead_clock.watch(_ns(BEGIN + self.t + self.own), None, PERIOD) is not None:
+            self._guard = (None, math.inf)
         piece, until = self._guard
-        if piece is not None and (not self.alive or self.t > until):
+        until += self.begin + (self.clock.offset or 0) / 1e9
+        if piece is not None and (not self.alive or self.t + self.own > until):
             self._guard = (None, math.inf)
             self._later('_accept', piece, None)
+
+
+def _ns(seconds: float) -> int:
+    return round(seconds * 1e9)

@@ -100,7 +100,8 @@ def errors(measured: Array, predicted: Array, joint_names: tuple[str, ...],
     for j, joint in enumerate(joint_names):
         tau, tau_hat = measured[used[:, j], j], predicted[used[:, j], j]
         if not len(tau):
-            joints[joint] = JointErrors(*[float('nan')] * 4)
+            unknown = float('nan')
+            joints[joint] = JointErrors(unknown, unknown, unknown, unknown)
             continue
         rmse = float(np.sqrt(np.mean((tau - tau_hat) ** 2)))
         spread = float(np.std(tau) * np.std(tau_hat))

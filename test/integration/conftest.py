@@ -67,12 +67,12 @@ class System:
         """Start a node and wait until it is there."""
         self.launch(node, **parameters)
         self.wait(lambda: node in self.client.get_node_names()
-                  or self.processes[node].poll() is not None, 60)
+                  or self.processes[node].poll() is not None, 240)
         if node == 'simulated_robot':
             self.wait(lambda: self.client.count_publishers('/joint_states'))
 
-    def launch(self, node, prepare=None, **parameters):
-        """Start a node; `prepare` is called in its process."""
+    def launch(self, node, prepare=None, before=(), **parameters):
+        """Start a node; `prepare` is called in its process, `before` is what starts it."""
         parameters.setdefault('data_directory', str(self.data))
         if node == 'simulated_robot':
             parameters.pop('data_directory')
@@ -80,7 +80,7 @@ class System:
         else:
             parameters.setdefault('use_sim_time', self.sim_time)
         program = f'import robot_identification.nodes.start as s; raise SystemExit(s.{node}())'
-        command = [sys.executable, '-c', program, '--ros-args']
+        command = [*before, sys.executable, '-c', program, '--ros-args']
         for name, value in parameters.items():
             command += ['-p', f'{name.replace("__", ".")}:={value}']
         environment = {**os.environ}

@@ -113,7 +113,7 @@ def test_excite_record_identify_validate(tmp_path, excitations):
         verdict = system.call(Validate, '/validation/validate', model='results/model.yaml',
                               recording='run_b')
         assert verdict.success and verdict.passed, verdict.message
-        np.testing.assert_allclose(verdict.joint_errors, answer.joint_errors, rtol=1e-6)
+        np.testing.assert_allclose(verdict.joint_errors, answer.joint_errors, rtol=1e-9)
         system.listen(JointState, '/validation/running_error', live.append)
         Execution(system, excitation='b.yaml').result()
         assert len(live) > 50

@@ -112,6 +112,33 @@ def test_faults_are_counted_and_other_topics_recorded(system, tmp_path):
     assert names == {'robot_identification: recorder'}
 
 
+def test_a_bag_says_what_it_is_of(system, tmp_path):
+    from rclpy.qos import DurabilityPolicy, QoSProfile
+    from robot_identification.recording.bag import arm_of_bag, Bag
+    from robot_identification.recording.bag.texts import texts
+    from robot_identification_interfaces.srv import StartRecording, StopRecording
+    from std_msgs.msg import String
+    import yaml
+    system.start('simulated_robot', robot='two_link', rate=100.0)
+    system.start('recorder', robot='two_link')
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    publisher = system.client.create_publisher(String, '/robot_description', latched)
+    publisher.publish(String(data='<robot/>'))
+    assert system.call(StartRecording, '/recorder/start', name='run').success
+    system.wait(lambda: (tmp_path / 'run' / 'facts.yaml').exists())
+    assert system.call(StopRecording, '/recorder/stop').success
+    (bag,) = (tmp_path / 'run').glob('*.mcap')    # alone
+    arm, _ = arm_of_bag(bag)
+    assert arm.joint_names == load_arm('two_link').joint_names
+    told = texts(Bag(bag))
+    assert told['/robot_description'] == '<robot/>'
+    facts = yaml.safe_load(told['/recorder/facts'])
+    assert {'ros', 'rmw', 'robot_identification'} <= set(facts['versions'])
+    assert facts['parameters']['/recorder']['robot'] == 'two_link'
+    assert facts['parameters']['/joint_trajectory_controller']['joints'] == list(arm.joint_names)
+    assert facts['publishers']['/joint_states'] == ['/simulated_robot']
+
+
 def test_full_disk_is_reported_and_the_bag_closed(system, tmp_path):
     from diagnostic_msgs.msg import DiagnosticArray
     from robot_identification_interfaces.srv import StartRecording, StopRecording
@@ -151,3 +178,45 @@ def test_killed_recorder_with_sqlite(system, tmp_path):
     lasted = time.monotonic() - began
     back = load_recording(tmp_path / 'run', load_arm('panda'))
     assert back.duration > lasted - 1.0
+
+
+def test_recordings_have_an_owner_and_a_lease(system, tmp_path, excitations):
+    from robot_identification_interfaces.srv import StartRecording, StopRecording
+    start, stop = (StartRecording, '/recorder/start'), (StopRecording, '/recorder/stop')
+    system.sim_time = True
+    shutil.copy(excitations / 'b.yaml', tmp_path)
+    system.launch('simulated_robot', robot='panda', rate=250.0)
+    system.launch('recorder', robot='panda', use_sim_time=False)
+    given = {'robot': 'panda', 'autostart': True, 'approach_speed': 1.0, **PATIENT}
+    system.launch('excitation', **given)
+    system.wait(lambda: set(system.processes) <= set(system.client.get_node_names()), 240)
+    # a foreign recording is neither ended nor returned by an execution that was refused
+    mine = system.call(*start, name='mine')
+    assert mine.success, mine.message
+    result = Execution(system, excitation='b.yaml', recording='other').result()
+    assert result.reason == 'recorder_failed' and not result.recording, result.message
+    assert "mine' is being recorded already" in result.message
+    other = system.call(*stop, path=str(tmp_path / 'other'))
+    assert not other.success and "mine' is being recorded, not" in other.message
+    ended = system.call(*stop, path=mine.path)
+    assert ended.success and ended.path == mine.path and ended.joint_states > 500
+    again = system.call(*stop)
+    assert not again.success and again.message == 'nothing is being recorded'
+    # what is not renewed ends by itself, and its owner learns what came of it
+    leased = system.call(*start, name='leased', lease=1.0)
+    assert leased.success
+    system.wait(lambda: 'the recording was ended' in system.log('recorder'))
+    late = system.call(*stop, path=leased.path)
+    assert late.success and late.path == leased.path and late.duration > 0.5
+    # so does the recording of a node that is killed, and the next execution works
+    execution = Execution(system, excitation='b.yaml', recording='killed')
+    execution.reach(3)
+    system.kill('excitation')
+    system.wait(lambda: "killed' is gone" in system.log('recorder'))
+    assert load_recording(tmp_path / 'killed', load_arm('panda')).duration > 0.5
+    system.launch('excitation', **given)
+    system.wait(lambda: system.client.get_node_names().count('excitation') == 2
+                or "'excitation'" in system.log('excitation'), 60)
+    time.sleep(5.0)     # the brake of the one before ends, and this one is found
+    result = Execution(system, excitation='b.yaml', recording='next').result()
+    assert result.success and result.recording == str(tmp_path / 'next'), result.message

@@ -15,6 +15,7 @@
 
 from pathlib import Path
 import signal
+import sys
 import time
 
 from conftest import ros, System
@@ -58,4 +59,18 @@ def test_wrong_parameters_end_with_a_sentence(tmp_path, node, parameters, text):
     system.launch(node, **{'robot': 'panda', **parameters})
     assert system.processes.pop(node).wait(timeout=40) == 2
     assert text in system.log(node) and 'Traceback' not in system.log(node)
+    system.close()
+
+
+@pytest.mark.parametrize('node', ['simulated_robot', 'recorder'])
+def test_a_node_ends_with_the_launch_that_was_killed(tmp_path, node):
+    ros()
+    system = System(tmp_path, sim_time=False)
+    starter = 'import subprocess, sys; subprocess.call(sys.argv[1:])'
+    system.launch(node, before=(sys.executable, '-c', starter), robot='two_link')
+    system.wait(lambda: node in system.client.get_node_names(), 240)
+    system.kill(node)
+    system.wait(lambda: node not in system.client.get_node_names(), 60)
+    assert 'the process that started this node is gone' in system.log(node)
+    assert 'Traceback' not in system.log(node)
     system.close()

@@ -102,12 +102,12 @@ class RecursiveEstimator(Estimator):
             A linear filter was asked to find the shape of a friction.
 
         """
+        shapes_of_speed(regression)
         friction = regression.base.structure.friction
         if not regression.fixed and not self.features.nonlinear:
             raise EstimationError(
                 f'the estimator {self.name} is linear and cannot find the shape of the friction '
                 f"'{friction.key}'; take {self.counterpart}, or a friction model without a shape")
-        shapes_of_speed(regression)
         noise = reweight(regression.normal).deviations
         rows = Linearisation(regression.base, not regression.fixed)
         forgetting = self.forgetting if self.forgets else 'none'

@@ -61,7 +61,9 @@ def start_online(name: str, arm: Arm, noise: ArrayLike, friction: str, *, memory
     if name not in RECURSIVE:
         raise UnknownNameError('recursive estimator', name, RECURSIVE)
     kind = RECURSIVE[name]
-    if get_friction(friction).shape and not kind.features.nonlinear:
+    asked = get_friction(friction)
+    if asked.shape and not kind.features.nonlinear and not (
+            asked.has_state or asked.needs_position):    # no filter follows these
         other = 'exponential_forgetting_nonlinear' if kind.forgets else 'extended_kalman'
         raise ConfigurationError(
             f'the estimator {name} is linear and cannot find the shape of the friction '

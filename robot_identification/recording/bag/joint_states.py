@@ -249,10 +249,21 @@ class JointStates:
 
 
 class JointStateDecoder:
-    """Decodes raw messages of any number of publishers, many at a time."""
+    """
+    Decodes raw messages of any number of publishers, many at a time.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    strict
+        Whether a message that is no joint state is an error; else it is left out, as a node does
+        with what somebody else publishes.
+
+    """
+
+    def __init__(self, strict: bool = True) -> None:
         self.layouts: dict[int, list[JointStateLayout]] = {}
+        self._strict = strict
+        self.left_out: list[int] = []   # numbers of the messages of the last call
 
     def decode(self, messages: Sequence[bytes],
                received: Sequence[int] | np.ndarray) -> list[JointStates]:
@@ -269,16 +280,17 @@ class JointStateDecoder:
         Raises
         ------
         RecordingError
-            A message is not a joint state.
+            A message is not a joint state, where the decoder is strict.
 
         """
+        self.left_out = []
         try:
             times = np.asarray(received, dtype=np.int64)
         except OverflowError as error:
             raise RecordingError('a message was received after the year 2262') from error
         sizes = np.fromiter(map(len, messages), dtype=np.int64, count=len(messages))
         found: list[JointStates] = []
-        if len(sizes) and not 0 < sizes.min() <= sizes.max() <= LARGEST:
+        if self._strict and len(sizes) and not 0 < sizes.min() <= sizes.max() <= LARGEST:
             raise RecordingError(f'a message of {sizes.min()} or {sizes.max()} bytes is no {TYPE}')
         for size in np.unique(sizes):
             rows = np.flatnonzero(sizes == size)
@@ -289,12 +301,23 @@ class JointStateDecoder:
             for layout in known:  # grows while it is walked
                 self._take(layout, raw, left, times[rows], found)
             while left.any():
-                if sum(map(len, self.layouts.values())) >= MOST_LAYOUTS:
-                    raise RecordingError(f'the joint states have more than {MOST_LAYOUTS} '
-                                         'different sets of names; is the topic damaged?')
-                known.append(JointStateLayout.of(raw[int(np.argmax(left))].tobytes()))
+                first = int(np.argmax(left))
+                try:
+                    known.append(self._new_layout(raw[first].tobytes()))
+                except RecordingError:
+                    if self._strict:
+                        raise
+                    left[first] = False
+                    self.left_out.append(int(rows[first]))
+                    continue
                 self._take(known[-1], raw, left, times[rows], found)
         return found
+
+    def _new_layout(self, message: bytes) -> JointStateLayout:
+        if sum(map(len, self.layouts.values())) >= MOST_LAYOUTS:
+            raise RecordingError(f'the joint states have more than {MOST_LAYOUTS} '
+                                 'different sets of names; is the topic damaged?')
+        return JointStateLayout.of(message)
 
     @staticmethod
     def _take(layout: JointStateLayout, raw: np.ndarray, left: np.ndarray, times: np.ndarray,

@@ -74,16 +74,16 @@ def _sentence(held_out: Mapping[str, Any], thresholds: Mapping[str, float]) -> H
                      tag('strong', 'repeats the training motion'), ' (',
                      percent(held_out['repeated'], 3), ' of it) and so validates nothing, ')
     else:
-        start = join('On the held-out motion ', tag('strong', file_name(held_out['name'])),
-                     ', which the fit has not seen, ')
+        start = join('Held out was ', tag('strong', file_name(held_out['name'])),
+                     ', which the fit has not seen: there ')
     limit = thresholds['overall']
     scale = max(1.3 * limit, error or 0.0)
     good = error is not None and error <= limit
     tone = '' if held_out['repeat'] else ' good' if good else ' bad'
     return tag('div', tag('p', start, 'the predicted torques miss the measured ones by ',
-                          tag('strong', percent(error), class_='big' + tone),
-                          ' of their size (RMS over all joints, ', filtered, '). Allowed: ',
-                          percent(limit), '.', _whole(held_out)),
+                          _whole(held_out), tag('strong', percent(error), class_='big' + tone),
+                          ' of their size while the arm moves (RMS over all joints, ', filtered,
+                          '). Allowed: ', percent(limit), '.'),
                bar(None if error is None else error / scale, limit / scale,
                    tone='good' if good else 'bad'))
 
@@ -92,7 +92,8 @@ def _whole(held_out: Mapping[str, Any]) -> Html:
     error = held_out.get('whole_relative_error')
     if error is None:
         return Html('')
-    return join(' Over the whole recording, rests and gaps included, it is ', percent(error), '.')
+    return join(tag('strong', percent(error)),
+                ' over the whole recording, rests and gaps included, and by ')
 
 
 def _short(sentences: Sequence[str], names: Sequence[str]) -> list[str]:

@@ -1,0 +1,105 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Requests of all services and actions: every field is checked here, before any work starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import inspect
+import math
+from typing import Any
+
+from robot_identification.errors import ConfigurationError, RobotIdentificationError
+
+LONGEST = 1000      # characters of a text
+MOST = 1000         # items of a list
+CODE = 32           # characters below are for control
+DELETE = 127
+FAR = 1e4           # [m]
+RANGES: dict[str, tuple[float, float]] = {
+    'average': (0, 1), 'design': (0, 1), 'no_torque': (0, 1), 'no_collisions': (0, 1),
+    'period': (0, 3600), 'time_budget': (0, 86_400), 'margin': (0, 1),
+    'cutoff': (0, 1e5), 'decimation_cutoff': (0, 1e5), 'prior_deviation': (0, 1e3),
+    'overall_threshold': (0, 1), 'joint_threshold': (0, 1), 'lease': (0, 3600),
+    'floor': (-FAR, FAR), 'boxes': (-FAR, FAR),
+    'harmonics': (0, 100), 'starts': (0, 10_000), 'periods': (0, 10_000), 'seed': (0, 2 ** 62)}
+"""Least and most of every number that a request has, in the units of its interface."""
+
+
+def check(request: Any) -> None:
+    """
+    Refuse a request with a value that no work could begin with.
+
+    Parameters
+    ----------
+    request
+        Of a service, or the goal of an action.
+
+    Raises
+    ------
+    ConfigurationError
+        Names the field, the value and what is allowed.
+
+    """
+    for name in request.get_fields_and_field_types():
+        value = getattr(request, name)
+        if isinstance(value, (str, int, float)):
+            _check(name, value)
+            continue
+        if len(value) > MOST:
+            raise ConfigurationError(f'{name} has {len(value)} items, at most {MOST} are allowed')
+        for item in value:
+            _check(name, item)
+
+
+def _check(name: str, value: Any) -> None:
+    if isinstance(value, str):
+        if len(value) > LONGEST:
+            raise ConfigurationError(f"{name} '{value[:40]}...' has {len(value)} characters, at "
+                                     f'most {LONGEST} are allowed')
+        if any(ord(character) < CODE or ord(character) == DELETE for character in value):
+            raise ConfigurationError(f'{name} {value[:80]!r} has a control character')
+        return
+    low, high = RANGES[name]
+    if not (math.isfinite(value) and low <= value <= high):
+        raise ConfigurationError(f'{name} must be a number from {low:g} to {high:g}, not '
+                                 f'{value!r}')
+
+
+def answered(node: Any, callback: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """
+    Return the callback of a service: it checks the request, and answers whatever happens.
+
+    Parameters
+    ----------
+    node
+        For the log.
+    callback
+        Takes request and response and returns the response, or a coroutine of it; an error that
+        it raises becomes the `message` of a response without success.
+
+    """
+    async def serve(request: Any, response: Any) -> Any:
+        try:
+            check(request)
+            answer = callback(request, response)
+            return await answer if inspect.isawaitable(answer) else answer
+        except RobotIdentificationError as error:
+            response.message = str(error)
+        except Exception as error:  # a service must answer, and the node must live
+            node.get_logger().fatal(f'unexpected: {error!r}')
+            response.message = f'unexpected: {error!r}'
+        response.success = False
+        return response
+    return serve

@@ -1,0 +1,120 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Two identifications side by side: what changed is found, what did not is not."""
+
+from __future__ import annotations
+
+import copy
+import json
+
+import numpy as np
+import pytest
+from reporting_results import chain
+from robot_identification import identify, inverse_dynamics, Recording
+from robot_identification.cli import app
+from robot_identification.errors import ConfigurationError
+from robot_identification.reporting import contents
+from robot_identification.reporting.comparison import compare, comparison_contents, holm
+from robot_identification.reporting.comparison_page import comparison_page, sentence
+from robot_identification.reporting.plot_data import plot_data
+from robot_identification.reporting.stored_results import StoredResults
+from typer.testing import CliRunner
+
+ARM = chain(['one', 'two', 'three'])
+NAMES = ('May', 'June')
+
+
+def stored(seed, coulomb=(0.4, 0.4, 0.4), gripper=0.0, friction='coulomb_viscous'):
+    """Return an identification from a closed motion, with a wrist that may carry more."""
+    rng = np.random.default_rng(seed)
+    t = np.arange(0, 8, 0.005)[:, None]
+    w = 2 * np.pi * 0.25 * np.arange(1, 5)[:, None, None]
+    size, phase = rng.normal(size=(4, 1, 3)) / 2, rng.uniform(0, 6, (4, 1, 3))
+    q, v, a = (np.sum(size * w ** k * wave(w * t + phase), axis=0)
+               for k, wave in enumerate((np.sin, np.cos, lambda x: -np.sin(x))))
+    tau = inverse_dynamics(ARM, q, v, a) + np.array(coulomb) * np.sign(v) + 0.3 * v
+    tau[:, 2] += gripper * a[:, 2]
+    tau += rng.normal(0, 0.05, tau.shape)
+    result = identify(ARM, [Recording(t[:, 0], q, tau, joint_names=ARM.joint_names)],
+                      friction=friction)
+    return StoredResults(contents(result), plot_data(result))
+
+
+@pytest.fixture(scope='module')
+def may():
+    return stored(1)
+
+
+def test_an_arm_that_did_not_change_is_not_called_changed(may):
+    found = compare(may, stored(2), NAMES)
+    assert not found.changed and 'may be chance' in sentence(found)
+    assert len(found.parameters) == len(may.content['base_parameters'])
+
+
+def test_worn_friction_and_a_heavier_wrist_are_found_at_their_joints(may):
+    found = compare(may, stored(2, coulomb=(0.4, 0.6, 0.4), gripper=0.05), NAMES)
+    joints = found.joints
+    assert any('coulomb' in name for name in joints['two'])
+    assert 'three' in joints and 'one' not in joints
+    change = next(c for c in found.changed if c.label.startswith('two.coulomb'))
+    assert change.difference == pytest.approx(0.2, abs=4 * change.deviation)
+    worn = next(each for each in found.friction if each.element == 'two')
+    np.testing.assert_allclose(worn.torques[1] - worn.torques[0], 0.2, atol=0.05)
+    assert 'two: ' in sentence(found)
+    page = comparison_page(found)
+    assert page.count('role="img"') == 3 and 'None of' not in page
+    assert json.loads(json.dumps(comparison_contents(found)['changed']))
+
+
+def test_holms_procedure_by_hand():
+    np.testing.assert_allclose(holm(np.array([0.01, 0.04, 0.03, 0.9])), [0.04, 0.09, 0.09, 0.9])
+    assert holm(np.array([0.5, 0.6])).max() == 1.0
+
+
+def test_one_in_twenty_pairs_of_an_unchanged_arm_is_called_changed():
+    """Holm's bound over all parameters together, on draws of 30 normal ones."""
+    from scipy.stats import norm
+    draws = np.random.default_rng(0).normal(size=(2000, 30))
+    wrong = sum(holm(2 * norm.sf(np.abs(row))).min() < 0.05 for row in draws)
+    assert 60 < wrong < 140
+
+
+def test_what_does_not_compare_is_said(may):
+    other = StoredResults(copy.deepcopy(dict(may.content)), may.arrays)
+    other.content['friction']['model'] = 'coulomb + viscous + atan'
+    other.content['arm']['urdf_sha256'] = 'x'
+    notes = ' '.join(compare(may, other, NAMES).notes)
+    assert 'friction models differ' in notes and 'different URDFs' in notes
+    assert 'not compared' in notes and 'was not validated' in notes
+    assert not any('coulomb' in c.label for c in compare(may, other, NAMES).parameters)
+    other.content['arm']['joints'] = ['a', 'b', 'c']
+    with pytest.raises(ConfigurationError, match='identifications of one arm'):
+        compare(may, other, NAMES)
+
+
+def test_the_command_reads_folders_and_writes_a_page(tmp_path):
+    from reporting_results import identified
+    result = identified(chain(['one', 'two']), held_out=())
+    result.save(tmp_path / 'a')
+    result.save(tmp_path / 'b')
+    done = CliRunner().invoke(app, ['compare', str(tmp_path / 'a'),
+                                    str(tmp_path / 'b' / 'model.yaml'),
+                                    '--report', str(tmp_path / 'page.html'), '--json'])
+    assert done.exit_code == 0, done.exception
+    assert json.loads(done.stdout)['changed'] == []
+    assert '<h1>' in (tmp_path / 'page.html').read_text()
+    done = CliRunner().invoke(app, ['compare', str(tmp_path / 'a'), str(tmp_path / 'b')])
+    assert 'may be chance' in done.stdout
+    done = CliRunner().invoke(app, ['compare', str(tmp_path / 'a'), str(tmp_path)])
+    assert "no 'results.json'" in str(done.exception)
