@@ -25,8 +25,9 @@ HOME = 'https://robot-identification.org'    # as in package.xml
 README = Path(__file__).with_name('README.md').read_text(encoding='utf-8')
 # on the page of a package index, what lies beside README.md is on the documentation site
 README = re.sub(r'\]\(docs/images/([\w.]+)\)', rf']({HOME}/_images/\1)', README)
-README = re.sub(r'\]\((?:docs/)?(\w+)\.(?:md|rst)\)',
-                lambda link: f']({HOME}/{link[1].lower()}.html)', README)
+README = re.sub(r'\]\(docs/(\w+)\.md\)', rf']({HOME}/\1.html)', README)
+README = re.sub(r'\]\((\w+)\.(?:md|rst)\)',
+                lambda link: f']({HOME}/site/{link[1].lower()}.html)', README)
 
 setup(
     name=PACKAGE,
@@ -37,7 +38,7 @@ setup(
     author='The robot_identification authors',
     author_email='maintainers@robot-identification.org',
     url=HOME,
-    project_urls={'Documentation': HOME, 'Changelog': f'{HOME}/changelog.html'},
+    project_urls={'Documentation': HOME, 'Changelog': f'{HOME}/site/changelog.html'},
     keywords='robotics dynamics identification URDF ROS Pinocchio friction',
     classifiers=[
         'Development Status :: 4 - Beta', 'Environment :: Console',
@@ -79,6 +80,7 @@ setup(
                     'flake8-docstrings', 'flake8-import-order', 'flake8-quotes', 'pydocstyle'],
         'search': ['cma>=3'],
         'plot': ['matplotlib>=3.5', 'pandas'],
+        'fleet': ['distributed>=2023.1', 'bokeh>=3.1', 'fsspec>=2023.1', 'pyarrow>=14'],
         'docs': ['sphinx>=7', 'myst-parser>=3', 'furo'],
     },
     entry_points={'console_scripts': [f'robot-identification = {PACKAGE}.cli:main']},

@@ -13,6 +13,8 @@
 # limitations under the License.
 """The scripts of examples/ run, and print what their first lines promise."""
 
+import json
+import re
 import runpy
 import sys
 
@@ -48,3 +50,14 @@ def test_example_runs(name, tmp_path, monkeypatch, capsys):
         for added in set(FRICTION_TERMS) - set(before):
             del FRICTION_TERMS[added]
     assert PRINTS[name] in capsys.readouterr().out
+
+
+@pytest.mark.parametrize('name', ['own_arm', 'choosing_friction', 'comparing_estimators'])
+def test_notebooks_are_executed_and_show_no_machine(name):
+    text = (EXAMPLES / 'notebooks' / f'{name}.ipynb').read_text(encoding='utf-8')
+    cells = [cell for cell in json.loads(text)['cells'] if cell['cell_type'] == 'code']
+    assert [cell['execution_count'] for cell in cells] == list(range(1, len(cells) + 1))
+    outputs = [output for cell in cells for output in cell['outputs']]
+    assert outputs and all(output['output_type'] != 'error' for output in outputs)
+    assert not re.search(r'"[^"]*(/home/|/tmp/|/work/|/root/)', text)
+    assert len(text) < 200_000
