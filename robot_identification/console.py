@@ -44,7 +44,8 @@ Force = Annotated[bool, typer.Option(
     '--force', help='Replace existing files of another kind; an input never is.')]
 
 
-def read_told(path: Path, arm: Arm, window: tuple[str, str] | None = None) -> Recording:
+def read_told(path: Path, arm: Arm, window: tuple[str, str] | None = None,
+              topic: str | None = None) -> Recording:
     """
     Load a recording, and say on stderr what its reader remarked.
 
@@ -55,6 +56,8 @@ def read_told(path: Path, arm: Arm, window: tuple[str, str] | None = None) -> Re
     window
         What to keep: seconds from the first stamp, as 2s 10s or 2.0 10.0; whole numbers are
         numbers of samples.
+    topic
+        Of the joint states, in bags with several.
 
     Raises
     ------
@@ -63,14 +66,21 @@ def read_told(path: Path, arm: Arm, window: tuple[str, str] | None = None) -> Re
 
     """
     seconds = None if window is None else _seconds(window)
-    recording = load_recording(path, arm)
+    recording = load_recording(path, arm, topic=topic)
     if seconds is not None:
         recording = recording.between(*seconds)
     elif window is not None:
         recording = recording.window(int(window[0]), int(window[1]))
-    for remark in recording.remarks if loudness != 'quiet' else ():
-        err.print(f'note: {remark}', style='yellow', markup=False, soft_wrap=True)
+    for remark in recording.remarks:
+        note(remark)
     return recording
+
+
+def note(remark: str) -> None:
+    """Say on stderr what a user should know."""
+    if loudness == 'quiet':
+        return
+    err.print(f'note: {remark}', style='yellow', markup=False, soft_wrap=True)
 
 
 def _seconds(window: tuple[str, str]) -> tuple[float, float] | None:

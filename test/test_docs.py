@@ -26,7 +26,13 @@ from robot_identification.design.criteria import CRITERIA
 from robot_identification.dynamics.friction.names import FRICTION_TERMS
 from robot_identification.estimation import ESTIMATORS
 from robot_identification.files import shared_folder
-from robot_identification.nodes.launch_arguments import all_arguments, FAMILIES, FAMILY, PARTS
+from robot_identification.nodes.launch_arguments import (
+    all_arguments,
+    FAMILIES,
+    FAMILY,
+    generic_arguments,
+    PARTS,
+)
 from robot_identification.papers.searches import SEARCH_NAMES
 from typer.main import get_command
 from typer.testing import CliRunner
@@ -47,6 +53,8 @@ def declared(launch_file):
     name = launch_file.removesuffix('.launch.py')
     if name == 'identify':
         return set(all_arguments())
+    if name == 'generic':
+        return {argument['name'] for argument in generic_arguments()}
     if name in PARTS:
         return set(PARTS[name])
     return {*FAMILY, *FAMILIES[name].arguments, FAMILIES[name].choice}

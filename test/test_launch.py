@@ -69,6 +69,8 @@ def arguments(name):
     """Return the declared arguments of a file: default_value, choices and description of each."""
     if name == 'identify':
         given = launch_arguments.identify_arguments(robot='panda')
+    elif name == 'generic':
+        given = launch_arguments.generic_arguments()
     elif name in NODE_FILES:
         given = launch_arguments.arguments(*NODE_FILES[name])
     else:
@@ -90,7 +92,7 @@ def executables():
 
 
 def test_there_are_generic_files_and_one_for_each_driver():
-    assert set(FILES) == {*GENERIC, *VENDORS}
+    assert set(FILES) == {*GENERIC, *VENDORS, 'generic'}
 
 
 @every_file
@@ -306,7 +308,7 @@ def test_launch_reads_every_file(name, workspace):
 
 
 @needs_launch
-@pytest.mark.parametrize('name', sorted(set(FILES) - set(GENERIC)))
+@pytest.mark.parametrize('name', sorted(FAMILIES))
 def test_simulated_arms_start_the_suite(name, workspace):
     nodes, context = started(name, sim='mujoco')
     assert programs(nodes, context) == [
@@ -394,6 +396,14 @@ def test_two_arms_in_one_launch_do_not_inherit_from_each_other(workspace):
     assert [parameter(node, 'controller') for node in excitations] == [
         'scaled_joint_trajectory_controller', 'fr3_arm_controller']
     assert [node.expanded_node_namespace for node in excitations] == ['/left', '/right']
+
+
+@needs_launch
+def test_the_generic_file_takes_a_robot_yaml_too(workspace):
+    nodes, context = started('generic', robot='ur5e', controller='mine', namespace='left')
+    assert programs(nodes, context) == OWN
+    assert parameter(nodes[0], 'controller') == 'mine'
+    assert nodes[0].expanded_node_namespace == '/left'
 
 
 @needs_launch

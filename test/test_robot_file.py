@@ -15,6 +15,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+import re
+
 from excitation_arms import chain
 import numpy as np
 import pytest
@@ -25,6 +28,7 @@ from robot_identification.arm import (
     read_robot_file,
     robot_template,
 )
+from robot_identification.arm.robot_keys import ROBOT_FILE_KEYS, robot_file_reference
 from robot_identification.errors import ConfigurationError
 import yaml
 
@@ -125,3 +129,13 @@ def test_a_joint_that_is_locked_needs_no_limits(tmp_path):
     assert arm.limits.acceleration[1] == 5.0
     with pytest.raises(ConfigurationError, match='locked must be joints with their positions'):
         arm_of(tmp_path, locked='wrist')
+
+
+def test_the_page_of_keys_is_what_the_program_says_and_the_template_has_each(tmp_path):
+    page = (Path(__file__).parents[1] / 'docs' / 'robot_file.md').read_text()
+    assert f'\n{robot_file_reference()}\n' in page
+    (tmp_path / 'arm.urdf').write_text(chain().urdf)
+    text = robot_template(tmp_path / 'arm.urdf', base=tmp_path)
+    for key, (example, _) in ROBOT_FILE_KEYS.items():
+        assert re.search(rf'^[# ]*{key}:', text, re.MULTILINE), key
+        yaml.safe_load(f'{key}: {example}')

@@ -15,15 +15,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 import os
 from pathlib import Path
 import sys
 import sysconfig
 
+from robot_identification.arm.packages import find_package
 from robot_identification.errors import ArmError
 from robot_identification.files import shared_folder
 
-EXAMPLES = 'example-robot-data:'
+EXAMPLES, PACKAGE = 'example-robot-data:', 'package://'
 
 
 def example_folder() -> Path | None:
@@ -38,17 +40,19 @@ def example_folder() -> Path | None:
     return None
 
 
-def find_urdf(name: str, folder: Path) -> Path:
+def find_urdf(name: str, folder: Path, package_dirs: Iterable[str | Path] = ()) -> Path:
     """
     Resolve the `urdf` of a robot YAML.
 
     Parameters
     ----------
     name
-        A path, absolute or relative to `folder` or to the shipped folder `urdf`, or
-        `example-robot-data:PATH`.
+        A path, absolute or relative to `folder` or to the shipped folder `urdf`,
+        `example-robot-data:PATH`, or `package://PACKAGE/PATH` of a ROS package.
     folder
         The folder of the robot YAML.
+    package_dirs
+        Folders that hold ROS packages.
 
     Raises
     ------
@@ -56,6 +60,8 @@ def find_urdf(name: str, folder: Path) -> Path:
         The file is in none of these places.
 
     """
+    if name.startswith(PACKAGE):
+        return _of_package(name, folder, package_dirs)
     if name.startswith(EXAMPLES):
         examples = example_folder()
         if examples is None:
@@ -74,10 +80,32 @@ def find_urdf(name: str, folder: Path) -> Path:
     raise ArmError(f"there is no URDF '{name}'; looked for: {', '.join(map(str, candidates))}")
 
 
+def _of_package(name: str, folder: Path, package_dirs: Iterable[str | Path]) -> Path:
+    package, _, path = name.removeprefix(PACKAGE).partition('/')
+    found = find_package(package, folder / 'robot.yaml', package_dirs)
+    if found is None:
+        raise ArmError(
+            f"the URDF '{name}' comes with the ROS package '{package}', which is neither in "
+            f"`package_dirs` nor where ROS is sourced: install the vendor's description "
+            f'(ros-DISTRO-{package.replace("_", "-")} where it is released), or build it')
+    if not (found / path).is_file():
+        raise ArmError(f"the ROS package '{package}' in '{found}' has no '{path}'; is it another "
+                       f'version? Name the URDF in a robot YAML of your own')
+    return found / path
+
+
 def robot_files() -> dict[str, Path]:
     """Return the robot YAMLs that the package ships, by name."""
     return {path.stem: path for path in sorted(shared_folder('config').glob('*.yaml'))
             if _describes_a_robot(path)}
+
+
+def needs_package(path: Path) -> str:
+    """Return the ROS package that a shipped robot's URDF comes with; empty where it is shipped."""
+    line = next(line for line in path.read_text(encoding='utf-8').splitlines()
+                if line.startswith('urdf:'))
+    name = line.removeprefix('urdf:').strip()
+    return name.removeprefix(PACKAGE).split('/')[0] if name.startswith(PACKAGE) else ''
 
 
 def _describes_a_robot(path: Path) -> bool:

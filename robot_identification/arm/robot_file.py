@@ -29,14 +29,13 @@ from robot_identification.arm.effort import Effort, PositionSignal
 from robot_identification.arm.library import find_urdf
 from robot_identification.arm.limits import Limits
 from robot_identification.arm.recording_block import check_recording_block
+from robot_identification.arm.robot_keys import ROBOT_FILE_KEYS
 from robot_identification.arm.urdf import rotation_from_rpy
 from robot_identification.arrays import read_only
 from robot_identification.errors import ArmError, ConfigurationError
 from robot_identification.yaml_file import read_yaml, Schema, shown
 
-KEYS = ('name', 'urdf', 'locked', 'gravity', 'mount', 'joints', 'drives', 'coupling', 'effort',
-        'position', 'recording', 'balancers', 'unmeasured', 'xacro',
-        'package_dirs', 'urdf_limits_wrong', 'tf_prefix', 'driver')
+KEYS = tuple(ROBOT_FILE_KEYS)
 JOINT_KEYS = ('position', 'velocity', 'acceleration', 'jerk', 'torque')
 DRIVE_KEYS = ('gain', 'reduction', 'rotor_inertia')
 FASTEST = 50.0    # [rad] and [rad/s]: no joint of an arm turns so far or so fast; degrees do
@@ -105,11 +104,12 @@ def arm_from_mapping(content: Mapping[str, Any], *, folder: Path, origin: str,
     for key in ('urdf', 'name', 'tf_prefix'):
         _S.text(content.get(key, ''), f'{origin}, {key}')
     urdf = content['urdf']
+    folders = _folders(content.get('package_dirs', []), folder, origin)
     base = Arm.from_urdf(
-        urdf if urdf.lstrip().startswith('<') else find_urdf(urdf, folder),
+        urdf if urdf.lstrip().startswith('<') else find_urdf(urdf, folder, folders),
         locked=_locked(content.get('locked', {}), origin), gravity=_gravity(content, origin),
         name=content.get('name'), arguments=_arguments(content.get('xacro', {}), origin),
-        package_dirs=_folders(content.get('package_dirs', []), folder, origin))
+        package_dirs=folders)
     limits = _limits(base, content.get('joints', {}), origin)
     wider = _wider(base, limits, content.get('urdf_limits_wrong', []), origin,
                    strict=source is not None)

@@ -25,6 +25,7 @@ import numpy as np
 from robot_identification.arm.arm import Arm
 from robot_identification.arm.chain import Chain, choose_chain
 from robot_identification.arm.effort import Effort
+from robot_identification.arm.robot_keys import ROBOT_FILE_KEYS
 from robot_identification.arm.urdf import parse_urdf, read_urdf
 from robot_identification.errors import ConfigurationError
 from robot_identification.yaml_file import read_yaml
@@ -148,15 +149,14 @@ def robot_template(urdf: str | Path, *, base: Path | None = None,
         'rotor inertia seen', '# at the joint [kg m^2].', 'drives: {}',
         f'#  {_word(arm.joint_names[0])}: {{gain: 10.0, reduction: 100.0, rotor_inertia: 0.5}}',
         '', *_effort(options.effort), '',
-        '# Names of columns or arrays in your recordings, where they differ from these.',
+        '# What your logs call the signals, and their units: `init --recording FILE` proposes it.',
+        '# With {joint} a name is that of the column of a joint, for which `names` has its word.',
         *_recording(options.recording), '',
-        '# Springs and counterbalances, joints without effort, coupled drives, positions before',
-        '# the gears: see the page on robot files.',
-        f'#balancers: {{spring: {{kind: torsion_spring, joint: {_word(arm.joint_names[0])}, '
-        'stiffness: estimate}}',
-        f'#unmeasured: [{_word(arm.joint_names[-1])}]',
-        '#position: {side: motor}', '']
-    return '\n'.join(lines)
+        '# Every other key, as an example; docs/robot_file.md says more.']
+    given = {line.split(':')[0].lstrip('#') for line in lines}
+    lines += [f'#{key}: {example}' for key, (example, _) in ROBOT_FILE_KEYS.items()
+              if key not in given]
+    return '\n'.join([*lines, ''])
 
 
 def _description(options: TemplateOptions, base: Path | None) -> list[str]:

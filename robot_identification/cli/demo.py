@@ -24,6 +24,7 @@ from robot_identification.arm import Arm, load_arm
 from robot_identification.at_work import AtWork, worth
 from robot_identification.cli.excite import design_with_progress, usage_table
 from robot_identification.console import AsJson, emit, Force, out, progress
+from robot_identification.errors import RobotIdentificationError
 from robot_identification.excitation import (
     DesignOptions,
     has_collision_geometry,
@@ -102,7 +103,12 @@ def demo(
     with progress(as_json) as tell:
         result = identify(arm, [training.recording], held_out=[check.recording], progress=tell)
         tell('the model at work', 0.7)
-        work = worth(result.model, plant, rng)
+        work: AtWork | None = None
+        obstacle = ''
+        try:
+            work = worth(result.model, plant, rng)
+        except RobotIdentificationError as failed:    # results are not lost for it
+            obstacle = f'could not be measured: {failed}'
         tell('writing the report', 0.9)
         save_results(result, output, excitation=excitation, work=work)
     clean = result.model.torque(check.q, check.v, check.a)
@@ -116,7 +122,7 @@ def demo(
         out.print(f"Against the simulated arm's own torque, free of noise and unfiltered: "
                   f'{error:.1%} (what is left is mostly sticking at reversals).')
         out.print('[bold]4. At work[/bold] on this arm: what the evening was for')
-        for line in _worth_lines(arm, work):
+        for line in [obstacle] if work is None else _worth_lines(arm, work):
             out.print(f'   {line}', markup=False, highlight=False)
     raise typer.Exit(0 if result.verdict.passed else 1)
 

@@ -15,11 +15,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
-from robot_identification.arm import load_arm
-from robot_identification.console import AsJson, emit, Force, out, progress, read_told, Robot
+from robot_identification.arm import Arm, load_arm, parse_effort, robot_files
+from robot_identification.console import AsJson, emit, Force, note, out, progress, read_told
 from robot_identification.dynamics import load_model
 from robot_identification.errors import ConfigurationError, ModelFileError
 from robot_identification.estimation import load_limits, read_settings
@@ -34,6 +35,7 @@ from robot_identification.files import (
 )
 from robot_identification.identification import identify as run_identification
 from robot_identification.identification import validate as run_validation
+from robot_identification.recording.bag import arm_of_bag, is_bag
 from robot_identification.reporting import (
     contents,
     RESULT_FILES,
@@ -73,12 +75,18 @@ Passes = Annotated[int | None, typer.Option(
 Period = Annotated[float | None, typer.Option(
     help='Period of the motion [s]; found in the data when not given.')]
 
+Topic = Annotated[str | None, typer.Option(
+    help='Topic of the joint states, in bags with several.')]
+
 
 def identify(
-    robot: Robot,
-    recordings: Annotated[list[Path], typer.Argument(
-        metavar='RECORDING...', help='Recordings to fit: CSV, NPZ, MAT, Parquet or rosbag.')],
+    robot: Annotated[str, typer.Argument(
+        metavar='ROBOT', help='Name of a shipped robot (see `robots`), path of a robot YAML, or a '
+                              'bag that describes its robot, which is fitted then.')],
     output: Annotated[Path, typer.Option('--output', '-o', help='Folder for the results.')],
+    recordings: Annotated[list[Path] | None, typer.Argument(
+        metavar='[RECORDING]...',
+        help='Recordings to fit: CSV, NPZ, MAT, Parquet or rosbag.')] = None,
     estimator: Annotated[str, typer.Option(
         help='See `estimators`; auto chooses by cross-validation.')] = 'wls',
     friction: Annotated[str | None, typer.Option(
@@ -113,17 +121,21 @@ def identify(
     smoothing_passes: Passes = None,
     average: Annotated[bool, typer.Option(
         '--average', help='Fit the mean over all periods.')] = False,
+    topic: Topic = None,
+    effort: Annotated[str | None, typer.Option(
+        metavar='QUANTITY,SIDE,SIGN,GRAVITY',
+        help='What effort means in a bag with a URDF alone, as torque,joint,+1,gravity.')] = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Identify a dynamic model from recordings; exit code 1 when the verdict is negative."""
     thresholds = Thresholds(overall, joint)
-    arm = load_arm(robot)
+    arm, recordings = _described(robot, recordings or [], effort, topic)
     check_output_folder(output, RESULT_FILES, RESULTS, (
         *arm.files, *recordings, *(held_out or ()), excitation, limits), force=force)
     executed = None if excitation is None else load_excitation(excitation)
-    fitted = [read_told(path, arm, window) for path in recordings]
-    others = [read_told(path, arm, held_out_window) for path in held_out or []]
+    fitted = [read_told(path, arm, window, topic) for path in recordings]
+    others = [read_told(path, arm, held_out_window, topic) for path in held_out or []]
     processing = _processing(cutoff, decimation_cutoff, method, period, harmonics, basis,
                              smoothing_passes)
     if average:
@@ -145,6 +157,24 @@ def identify(
     raise typer.Exit(0 if result.verdict.passed else 1)
 
 
+def _described(robot: str, recordings: list[Path], effort: str | None,
+               topic: str | None) -> tuple[Arm, list[Path]]:
+    """Return the arm and what is fitted: a bag that describes its robot may stand for both."""
+    if robot in robot_files() or not os.path.exists(robot) or not is_bag(Path(robot)):
+        if effort is not None:
+            raise ConfigurationError('--effort is for a bag with a URDF; a robot YAML says itself '
+                                     'what effort means')
+        arm = load_arm(robot)
+        if not recordings:
+            raise ConfigurationError(f"name a recording of '{robot}', or a bag that describes its "
+                                     'robot')
+        return arm, recordings
+    arm, remarks = arm_of_bag(robot, None if effort is None else parse_effort(effort), topic)
+    for remark in remarks:
+        note(remark)
+    return arm, [Path(robot), *recordings]
+
+
 def validate(
     model: Annotated[Path, typer.Argument(metavar='MODEL', help='Model file.')],
     recordings: Annotated[list[Path], typer.Argument(
@@ -161,6 +191,7 @@ def validate(
     harmonics: Harmonics = None,
     basis: Basis = None,
     smoothing_passes: Passes = None,
+    topic: Topic = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -170,7 +201,7 @@ def validate(
     if csv is not None and len(recordings) > 1:
         raise ConfigurationError('--csv is of one recording; give one at a time')
     identified = load_model(model)
-    measured = [read_told(path, identified.arm, window) for path in recordings]
+    measured = [read_told(path, identified.arm, window, topic) for path in recordings]
     validation = run_validation(
         identified, measured, thresholds=thresholds,
         processing=_processing(cutoff, decimation_cutoff, method, period, harmonics, basis,

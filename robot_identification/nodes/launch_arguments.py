@@ -117,7 +117,7 @@ STEP = (*COMMON, 'joint_states', 'data_directory')
 PARTS: dict[str, tuple[str, ...]] = {
     'robot': ROBOT,
     'excite': (*STEP, 'controller', 'controller_manager', 'transport', 'autostart'),
-    'record': STEP,
+    'record': (*STEP, 'controller'),
     'validate': (*STEP, 'model'),
     'online': STEP,
 }
@@ -208,3 +208,25 @@ def identify_arguments(**defaults: str) -> list[dict[str, Any]]:
             argument.pop('choices', None)
             argument['description'] += " Empty: as the robot YAML's driver says (sim:=none)."
     return given
+
+
+def generic_arguments() -> list[dict[str, Any]]:
+    """Return what DeclareLaunchArgument takes in generic.launch.py."""
+    names = [name for name in all_arguments() if name != 'sim']
+    own: dict[str, dict[str, Any]] = {
+        'description': {
+            'default_value': 'robot_description',
+            'description': 'Topic of the URDF, taken where `robot` is empty.'},
+        'effort': {
+            'default_value': '',
+            'description': 'What the driver publishes as effort, as torque,joint,+1,gravity; '
+                           'without it nothing is identified.'},
+        'acceleration': {
+            'default_value': '1.0',
+            'description': 'Acceleration limit of every joint [rad/s^2 or m/s^2], which a URDF '
+                           'does not say; cautious.'}}
+    given = arguments(*names, robot='', controller='joint_trajectory_controller')
+    for argument in given:
+        if argument['name'] == 'robot':
+            argument['description'] += ' Empty: the arm on the topic `description`.'
+    return [*given, *({'name': name, **content} for name, content in own.items())]

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 import shutil
@@ -24,7 +25,7 @@ from typing import Any
 
 import numpy as np
 from rclpy.node import Node
-from robot_identification.arm import robot_files
+from rclpy.qos import DurabilityPolicy
 from robot_identification.errors import (
     RecordingError,
     RobotIdentificationError,
@@ -34,13 +35,16 @@ from robot_identification.execution import DataDirectory, Silence
 from robot_identification.files import write_text
 from robot_identification.nodes.batch import BatchSubscription, publishers_are_reliable
 from robot_identification.nodes.definitions import definition, message_class
+from robot_identification.nodes.facts import Facts
 from robot_identification.nodes.health import ERROR, Health, OK, WARN
 from robot_identification.nodes.parameters import declare, declared_arm
 from robot_identification.nodes.process import main_of
 from robot_identification.nodes.requests import answered
 from robot_identification.recording.bag import BagWriter, JointStateDecoder, Topic
+from robot_identification.recording.bag.described import DESCRIPTION, FACTS, ROBOT, robot_text
 from robot_identification.recording.bag.joint_states import TYPE
 from robot_identification.recording.bag.storages import STORAGES
+from robot_identification.recording.bag.texts import text_message, text_topic
 from robot_identification.recording.stamps import GAP_STEPS
 from robot_identification_interfaces.srv import StartRecording, StopRecording
 from std_msgs.msg import String
@@ -91,7 +95,6 @@ class RecorderProcess:
     def __init__(self) -> None:
         self.node = node = Node('recorder')
         self.arm = declared_arm(node)
-        self.robot = str(node.get_parameter('robot').value)
         self.data = DataDirectory(declare(node, 'data_directory', '~/robot_identification',
                                           'folder of the recordings'))
         self.storage = declare(node, 'storage', 'mcap', 'of the bags: mcap or sqlite3')
@@ -100,6 +103,9 @@ class RecorderProcess:
         self.topic = declare(node, 'joint_states', 'joint_states', 'topic of the joint states')
         self.others = [topic for topic in declare(
             node, 'topics', [''], 'other topics to record, for instance motor currents') if topic]
+        self.controller = declare(node, 'controller', 'joint_trajectory_controller',
+                                  'whose state and parameters are kept, where it is there')
+        self._facts = Facts(node, [self.controller])
         self.health = Health(node)
         self._lock = threading.Lock()
         self._writer: BagWriter | None = None
@@ -151,7 +157,9 @@ class RecorderProcess:
             path = self.data.path(name or f'recording_{datetime.now():%Y%m%d_%H%M%S}', 'recording')
             source = self.data.existing(excitation, 'excitation') if excitation else None
             topics = self._topics()
-            writer = BagWriter(path, [topic for topic, _ in topics], self.storage)
+            named = [text_topic(self.node.resolve_topic_name(f'~/{name.split("/")[-1]}'))
+                     for name in (ROBOT, FACTS)]
+            writer = BagWriter(path, [*(topic for topic, *_ in topics), *named], self.storage)
             try:
                 self._store(path, source)
             except (OSError, RobotIdentificationError) as error:
@@ -160,8 +168,12 @@ class RecorderProcess:
             self._count_anew()
             self._subscriptions = [
                 BatchSubscription(self.node, message_class(topic.kind), topic.name,
-                                  reliable=reliable) for topic, reliable in topics]
+                                  reliable=reliable, latched=latched)
+                for topic, reliable, latched in topics]
             self._lease, self._writer = Silence(lease) if lease else None, writer
+            writer.write(len(topics), time.time_ns(), text_message(robot_text(self.arm)))
+        # asks other nodes, whose answers come by the thread that this was called from
+        threading.Thread(target=self._tell, args=(writer, topics), daemon=True).start()
         self.health.report(OK, f"recording to '{path}'")
         self.node.get_logger().info(f"recording to '{path}'")
         return path
@@ -170,23 +182,46 @@ class RecorderProcess:
         self._decoder, self.count = JointStateDecoder(strict=False), StampCount()
         self._failure = ''
 
-    def _topics(self) -> list[tuple[Topic, bool]]:
+    def _tell(self, writer: BagWriter, topics: list[tuple[Topic, bool, bool]]) -> None:
+        publishers = {topic.name: sorted({
+            f"{info.node_namespace.rstrip('/')}/{info.node_name}" for info in
+            self.node.get_publishers_info_by_topic(topic.name)}) for topic, *_ in topics}
+        text = self._facts.text(publishers)
+        with self._lock:
+            if self._writer is writer:
+                self._guarded(writer.write, len(topics) + 1, time.time_ns(), text_message(text))
+                with suppress(OSError):    # it is in the bag
+                    write_text(writer.path / 'facts.yaml', text)
+
+    def _topics(self) -> list[tuple[Topic, bool, bool]]:
+        """Return what is recorded, and whether it is published reliably and latched."""
         found = []
-        for topic in (self.topic, *self.others):
+        wished = [self.node.resolve_topic_name(topic) for topic in (
+            DESCRIPTION, f'{self.controller}/controller_state')]
+        for topic in (self.topic, *self.others, *wished):
             name = self.node.resolve_topic_name(topic)
+            if name in [other.name for other, *_ in found] or (
+                    topic in wished and not self.node.get_publishers_info_by_topic(name)):
+                continue
             reliable = publishers_are_reliable(self.node, name)
             if reliable is None:
                 raise RecordingError(f"nobody publishes '{name}'; start the robot first")
-            kind = self.node.get_publishers_info_by_topic(name)[0].topic_type
+            publishers = self.node.get_publishers_info_by_topic(name)
+            kind = publishers[0].topic_type
             if topic == self.topic and kind != TYPE:
                 raise RecordingError(f"'{name}' has messages of the type {kind}, not {TYPE}")
-            found.append((Topic(name, kind, definition(kind)), reliable))
+            latched = all(info.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL
+                          for info in publishers)
+            try:
+                found.append((Topic(name, kind, definition(kind)), reliable, latched))
+            except RecordingError as error:
+                if topic not in wished:
+                    raise
+                self.node.get_logger().warning(f"'{name}' is not recorded: {error}")
         return found
 
     def _store(self, path: Path, excitation: Path | None) -> None:
-        shipped = robot_files()
-        robot = Path(shipped.get(self.robot, self.robot))
-        write_text(path / 'robot.yaml', robot.read_text(encoding='utf-8'))
+        write_text(path / 'robot.yaml', robot_text(self.arm))
         write_text(path / 'robot.urdf', self.arm.urdf)
         if excitation is not None:
             shutil.copy(excitation, path / 'excitation.yaml')

@@ -73,7 +73,8 @@ def propose_recording(path: str | Path, arm: Arm) -> Proposal | None:
 
 
 def load_recording(path: str | Path, arm: Arm | None = None,
-                   window: tuple[int, int] | None = None) -> Recording:
+                   window: tuple[int, int] | None = None,
+                   topic: str | None = None) -> Recording:
     """
     Read a recording.
 
@@ -85,6 +86,8 @@ def load_recording(path: str | Path, arm: Arm | None = None,
         Its joints are selected, in its order, and its robot YAML names the signals.
     window
         First and last (exclusive) sample to keep.
+    topic
+        Of the joint states, in a bag with several.
 
     Raises
     ------
@@ -93,7 +96,10 @@ def load_recording(path: str | Path, arm: Arm | None = None,
 
     """
     path = Path(path)
-    recording = _reader(path)(path, arm)
+    reader = _reader(path)
+    if topic is not None and reader is not read_bag:
+        raise RecordingError(f"the recording '{path}' is no bag, it has no topic '{topic}'")
+    recording = reader(path, arm) if topic is None else read_bag(path, arm, topic)
     return recording if window is None else recording.window(*window)
 
 

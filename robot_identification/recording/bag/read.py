@@ -49,8 +49,8 @@ def read_bag(path: str | Path, arm: Arm | None = None, topic: str | None = None,
         Its joints are read, in its order; other joints are ignored, as are the messages of other
         publishers.
     topic
-        With the joint states; that of the robot YAML, `/joint_states`, or the only one, when not
-        given.
+        With the joint states. When not given: that of the robot YAML, the only one, that of the
+        arm's driver, or the one with far more messages of the arm than the others.
     stamps
         'header', those of the sender, or 'received', those of the recorder; as the robot YAML
         says, or 'header', when not given.
@@ -73,7 +73,7 @@ def read_bag(path: str | Path, arm: Arm | None = None, topic: str | None = None,
         raise UnknownNameError('kind of stamps', stamps, STAMPS)
     bag = Bag(path)
     place = f"the recording '{path}'"
-    chosen = _topic(bag, topic, place)
+    chosen = topic_of(bag, topic, arm)
     groups = joint_states(bag, chosen)
     if not groups:
         raise RecordingError(f"{place} has no message on '{chosen}'; was the recorder started "
@@ -98,6 +98,9 @@ def read_bag(path: str | Path, arm: Arm | None = None, topic: str | None = None,
 
     if states.position is None:
         raise RecordingError(f"{place}: the messages on '{chosen}' have no positions")
+    others = sorted(name for name, kind in bag.topics().items() if kind == TYPE and name != chosen)
+    if others and topic is None:
+        remarks += (f"joint states are also on {', '.join(others)}; those on {chosen} were read",)
     return Recording((times - times[0]) / 1e9,
                      keys['q'][0].to_si(states.position[:, columns], names, arm),
                      pick(states.effort, 'tau'), v=pick(states.velocity, 'v'),
@@ -176,8 +179,28 @@ def propose_for_bag(path: str | Path, arm: Arm) -> Proposal | None:
     return None
 
 
-def _topic(bag: Bag, topic: str | None, place: str) -> str:
-    types = bag.topics()
+def topic_of(bag: Bag, topic: str | None = None, arm: Arm | None = None) -> str:
+    """
+    Return the topic with the joint states of an arm.
+
+    Parameters
+    ----------
+    bag
+        The bag.
+    topic
+        What was asked for.
+    arm
+        Whose joints; any when None.
+
+    Raises
+    ------
+    RecordingError
+        There is none, or several of which none stands out.
+    UnknownNameError
+        That one is not there.
+
+    """
+    types, place = bag.topics(), f"the recording '{bag.path}'"
     known = sorted(name for name, kind in types.items() if kind == TYPE)
     if topic is not None:
         if topic not in known:
@@ -186,21 +209,38 @@ def _topic(bag: Bag, topic: str | None, place: str) -> str:
     if not known:
         raise RecordingError(f'{place} has no topic of type {TYPE}; it has: '
                              f"{', '.join(sorted(types)) or 'none'}")
-    if STANDARD in known:
-        return STANDARD
     if len(known) > 1:
-        raise RecordingError(f"{place} has joint states on {', '.join(known)}; choose one with "
-                             f'read_bag(..., topic=...)')
+        return _outstanding(bag, known, arm, place)
     return known[0]
+
+
+def _outstanding(bag: Bag, known: list[str], arm: Arm | None, place: str) -> str:
+    """Choose among several topics: a driver's, or by how much of the arm they carry."""
+    names = set() if arm is None else set(_said(arm))
+    driver = None if arm is None else arm.driver
+    if arm is not None and driver is not None:
+        own = '/' + driver.joint_states.replace('{tf_prefix}', arm.tf_prefix).lstrip('/')
+        fitting = [name for name in known if name.endswith(own)]
+        if len(fitting) == 1 and own != STANDARD:
+            return fitting[0]
+    counts = {name: sum(len(group) for group in joint_states(bag, name)
+                        if names <= set(group.names) and group.effort is not None)
+              for name in known}
+    best = max(counts, key=lambda name: counts[name])
+    others = [count for name, count in counts.items() if name != best]
+    if counts[best] > 1.5 * max(others):
+        return best
+    if STANDARD in known and (counts[STANDARD] or not any(counts.values())):
+        return STANDARD
+    raise RecordingError(f"{place} has joint states on {', '.join(known)}; choose one with "
+                         f'--topic, or read_bag(..., topic=...)')
 
 
 def _called(arm: Arm, groups: Sequence[JointStates], place: str
             ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return what the bag calls the joints of the arm, and what to say of that."""
-    aliases = arm.recording_keys.get('names', {})
-    called = tuple(aliases.get(joint, name)
-                   for joint, name in zip(arm.joint_names, arm.published_names))
-    if aliases or any(set(called) <= set(group.names) for group in groups):
+    called = _said(arm)
+    if 'names' in arm.recording_keys or any(set(called) <= set(group.names) for group in groups):
         return called, ()
     for group in groups:
         names = rename(group.names, arm.joint_names)
@@ -209,6 +249,13 @@ def _called(arm: Arm, groups: Sequence[JointStates], place: str
                     (f'{place} is read as `{recording_line({"names": names})}`; put this line '
                      'into the robot YAML',))
     return called, ()
+
+
+def _said(arm: Arm) -> tuple[str, ...]:
+    """Return what bags call the joints of the arm, as far as the robot YAML says it."""
+    aliases = arm.recording_keys.get('names', {})
+    return tuple(aliases.get(joint, name)
+                 for joint, name in zip(arm.joint_names, arm.published_names))
 
 
 def _of_arm(groups: Sequence[JointStates], arm: Arm, joints: Sequence[str], place: str,

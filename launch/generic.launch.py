@@ -1,0 +1,42 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Identify the arm that runs already, from its robot_description: no robot YAML is needed."""
+
+from pathlib import Path
+
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument, GroupAction, LogInfo
+from launch.substitutions import LaunchConfiguration
+from robot_identification.nodes.description import describe, listen
+from robot_identification.nodes.launch_arguments import all_arguments, generic_arguments
+from robot_identification.nodes.launching import included, opaque
+
+
+def generate_launch_description():
+    """Declare the arguments, ask ROS for the arm and include identify.launch.py with it."""
+    declared = [DeclareLaunchArgument(**argument) for argument in generic_arguments()]
+    return LaunchDescription([*declared, GroupAction([opaque(_identify)])])
+
+
+def _identify(value):
+    robot, still = value('robot'), ()
+    if not robot:
+        urdf, joints = listen(value('description'), value('controller'), value('namespace'))
+        path = Path(value('data_directory')).expanduser() / 'described' / (
+            f'{value("namespace").strip("/").replace("/", "_") or "robot"}.yaml')
+        still = describe(urdf, joints, path, value('effort'), float(value('acceleration')))
+        robot = str(path)
+    values = {name: LaunchConfiguration(name) for name in all_arguments()}
+    return [LogInfo(msg=f"the arm is '{robot}'; locked: {', '.join(still) or 'no joint'}"),
+            included('identify', {**values, 'robot': robot, 'sim': 'none'})]

@@ -1,0 +1,174 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The arm that a bag was recorded from, as the bag itself describes it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from robot_identification.arm import Arm, arm_from_mapping, arm_to_mapping, Effort
+from robot_identification.arm.balancers import ESTIMATE
+from robot_identification.arm.urdf import MOVING, parse_urdf
+from robot_identification.errors import ConfigurationError, RecordingError
+from robot_identification.recording.bag.bag import Bag
+from robot_identification.recording.bag.joint_states import JointStates
+from robot_identification.recording.bag.read import joint_states, topic_of
+from robot_identification.recording.bag.texts import texts
+from robot_identification.yaml_file import parse_yaml, read_yaml
+import yaml
+
+ROBOT, FACTS, DESCRIPTION = 'recorder/robot', 'recorder/facts', 'robot_description'
+"""How the names of topics end: the recorder's robot YAML and facts, and the URDF of ROS."""
+STILL = 1e-3    # [rad or m] that a joint moves less in a whole recording than one of the arm
+GRAVITY = {True: 'no-gravity', False: 'gravity'}
+
+
+def robot_text(arm: Arm) -> str:
+    """
+    Return an arm as a robot YAML that needs no other file.
+
+    Parameters
+    ----------
+    arm
+        Loaded from wherever.
+
+    """
+    content = arm_to_mapping(arm)
+    if arm.estimate_gravity:
+        content['gravity'] = ESTIMATE
+    return yaml.safe_dump(content, sort_keys=False)
+
+
+def arm_of_bag(path: str | Path, effort: Effort | None = None,
+               topic: str | None = None) -> tuple[Arm, tuple[str, ...]]:
+    """
+    Return the arm of a bag, and sentences about what was assumed.
+
+    It is the robot YAML that our recorder leaves in the bag; else the URDF on robot_description,
+    of which joints that stand still, or are not in the joint states, are locked.
+
+    Parameters
+    ----------
+    path
+        Folder of the bag or one of its files.
+    effort
+        Meaning of the effort; that of the robot YAML when None.
+    topic
+        Of the joint states, where there are several.
+
+    Raises
+    ------
+    RecordingError
+        The bag cannot be read, or describes no arm or several.
+    ConfigurationError
+        Only a URDF is there, which does not say what effort means.
+    ArmError
+        The description cannot be used.
+
+    """
+    bag = Bag(path)
+    folder = bag.path if bag.path.is_dir() else bag.path.parent
+    told = texts(bag)
+    found = _written(bag.path, folder, told)
+    if found is None:
+        return _described(bag, told, effort, topic)
+    arm = arm_from_mapping(found, folder=folder, origin=f"the robot of the bag '{path}'")
+    return (arm if effort is None else dataclasses.replace(arm, effort=effort)), ()
+
+
+def _written(path: Path, folder: Path, told: dict[str, str]) -> dict[str, Any] | None:
+    """Return the robot YAML that the recorder wrote into the bag, or beside it."""
+    inside = [text for name, text in told.items() if name.endswith(ROBOT)]
+    beside = folder / 'robot.yaml'
+    content: Any = None
+    if inside:
+        content = parse_yaml(inside[-1], f"the robot of the bag '{path}'", RecordingError)
+    elif path.is_dir() and beside.is_file():
+        content = read_yaml(beside, 'robot YAML', ConfigurationError)
+        urdf = folder / 'robot.urdf'
+        if urdf.is_file() and isinstance(content, dict):    # of the recorder before
+            content['urdf'] = urdf.name
+    if content is None or isinstance(content, dict):
+        return content
+    raise RecordingError(f"the robot of the bag '{path}' is not a mapping of keys to values")
+
+
+def _described(bag: Bag, told: dict[str, str], effort: Effort | None,
+               topic: str | None) -> tuple[Arm, tuple[str, ...]]:
+    name = topic_of(bag, topic)
+    urdf = _description(bag, told, name)
+    if effort is None:
+        raise ConfigurationError(
+            f"the bag '{bag.path}' has a URDF, which does not say what effort means; say it with "
+            f'--effort, as torque,joint,+1,gravity')
+    groups = joint_states(bag, name)
+    if not groups:
+        raise RecordingError(f"the recording '{bag.path}' has no message on '{name}'")
+    locked = _still(urdf, groups, f"the URDF of the bag '{bag.path}'")
+    text = ', '.join(locked)
+    remarks = () if not locked else (
+        f'joints that do not move in the recording are locked: {text}',)
+    content = {'urdf': urdf, 'locked': locked, 'effort': dataclasses.asdict(effort)}
+    return arm_from_mapping(content, folder=Path(), origin=f"the URDF of the bag '{bag.path}'"
+                            ), remarks
+
+
+def _description(bag: Bag, told: dict[str, str], topic: str) -> str:
+    found = {name: text for name, text in told.items()
+             if name.rsplit('/', 1)[-1] == DESCRIPTION}
+    if not found:
+        raise RecordingError(
+            f"the bag '{bag.path}' describes no robot: record /robot_description too, or name "
+            f'the robot: robot-identification identify ROBOT {bag.path}')
+    near = {name: text for name, text in found.items()    # in the namespace of the joint states
+            if topic.startswith(name[:-len(DESCRIPTION)])}
+    chosen = near or found
+    if len(chosen) > 1:
+        longest = max(chosen, key=len)
+        if sum(len(name) == len(longest) for name in chosen) > 1:
+            raise RecordingError(f"the bag '{bag.path}' describes several robots: "
+                                 f"{', '.join(sorted(chosen))}; name the robot")
+        return chosen[longest]
+    return next(iter(chosen.values()))
+
+
+def _still(urdf: str, groups: Sequence[JointStates], origin: str) -> dict[str, float]:
+    """Return the joints to lock, with the positions that they stand at [rad or m]."""
+    lowest: dict[str, float] = {}
+    highest: dict[str, float] = {}
+    for group in groups:
+        if group.position is None:
+            continue
+        for name, column in zip(group.names, group.position.T):
+            if np.isfinite(column).any():
+                lowest[name] = min(lowest.get(name, np.inf), float(np.nanmin(column)))
+                highest[name] = max(highest.get(name, -np.inf), float(np.nanmax(column)))
+    locked = {}
+    for joint in parse_urdf(urdf, origin).findall('joint'):
+        name = joint.get('name', '')
+        if joint.get('type') not in MOVING:
+            continue
+        moved = highest.get(name, 0.0) - lowest.get(name, 0.0)
+        if joint.find('mimic') is not None or moved < STILL:
+            middle = (highest.get(name, 0.0) + lowest.get(name, 0.0)) / 2
+            limit = joint.find('limit')
+            if limit is not None and joint.get('type') != 'continuous':
+                middle = float(np.clip(middle, float(limit.get('lower', '0')),
+                                       float(limit.get('upper', '0'))))
+            locked[name] = middle
+    return locked
