@@ -141,7 +141,7 @@ def _write_bad(folder, good):
         'longer.csv': '\n'.join([*lines[:2], lines[2] + ',1', *lines[3:]]),
         'headless.csv': '\n'.join(lines[1:]),
         'comma.csv': csv.replace(',', ';').replace('.', ','), 'text.mcap': csv, 'text.db3': csv,
-        'strange/report.html': 'mine', 'strange/excitation.yaml': 'mine',
+        'strange/report.html': 'mine', 'strange/validation.log': 'mine',
         'nan.yaml': model.replace('rate: 10.0', 'rate: .nan'), 'list.yaml': model.replace(
             'information:', 'information: []\nx:')}
     (folder / 'folder').mkdir()
