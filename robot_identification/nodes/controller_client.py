@@ -36,6 +36,11 @@ PATIENCE = 5.0  # [s]
 PREFERENCE = 1.0  # [s] for which `auto` waits for the action where the topic is there already
 COMING = 15.0  # [s] more for the dead man's process, on a busy computer
 ASKED = ('joints', 'allow_trajectory_replacement', 'interpolation_method')
+OPTIONAL = (
+    ('control_msgs', 'action', 'FollowJointTrajectory', "the controller's reference is not heard, "
+     'and the arm is moved by the topic alone'),
+    ('controller_manager_msgs', 'srv', 'ListControllers', 'nobody is asked whether the controller '
+     'is active'))
 TRANSPORTS = ('auto', 'action', 'topic')
 
 
@@ -130,6 +135,9 @@ class ControllerClient:
         self.joint_names = tuple(joint_names)
         self._manager = ControllerManagerClient(node, manager)
         self.ear = ControllerEar(node, self.name, joint_names, scaling)
+        for package, kind, item, without in OPTIONAL:
+            if message_type(package, kind, item) is None:
+                node.get_logger().warning(f'{package} is not installed: {without}')
         self.dead_man = DeadMan(node, f'{self.name}/joint_trajectory')
 
     @property

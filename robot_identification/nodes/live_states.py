@@ -73,6 +73,13 @@ class LiveStates:
         torque = joint_torque_of_states(self._arm, effort, position)
         return (stamps - self._begin) / SECOND, position, torque
 
+    def follow(self, arm: Arm) -> None:
+        """Go on with another description of an arm, over the same subscription where it can be."""
+        if arm.published_names != self._arm.published_names and self._listener is not None:
+            self._listener.destroy()
+            self._listener = None
+        self._arm, self._begin = arm, None
+
     def stamp(self, t: float) -> int:
         """Return a time of `take` [s] as a stamp [ns]."""
         return (self._begin or 0) + round(t * SECOND)

@@ -122,10 +122,10 @@ class ValidationProcess:
             return
         arm = self.model.arm
         try:
-            if self._live is None or self._states is None:
-                if self._states is not None:
-                    self._states.destroy()
+            if self._states is None:
                 self._states = LiveStates(self.node, arm, self.topic)
+            if self._live is None:
+                self._states.follow(arm)
                 self._live = LiveValidation(self.model, self.window, self.memory)
             taken = self._states.take()
             found = None if taken is None else self._live.add(*taken)

@@ -79,7 +79,7 @@ def ask(system, service, action, count, seed):
         try:
             if action:
                 future = client.send_goal_async(request)
-                system.wait(future.done, 60)
+                system.wait(future.done, 600)
                 handle = future.result()
                 future = handle.get_result_async()
                 latest = time.monotonic() + 0.5
@@ -89,7 +89,7 @@ def ask(system, service, action, count, seed):
                     handle.cancel_goal_async()
             else:
                 future = client.call_async(request)
-            system.wait(future.done, 60)
+            system.wait(future.done, 600)
         except AssertionError as error:
             raise AssertionError(f'{where}: {error}') from error
         answers.append(future.result().result if action else future.result())
