@@ -80,6 +80,7 @@ setup(
                     'flake8-docstrings', 'flake8-import-order', 'flake8-quotes', 'pydocstyle'],
         'search': ['cma>=3'],
         'plot': ['matplotlib>=3.5', 'pandas'],
+        'fleet': ['distributed>=2023.1', 'bokeh>=3.1', 'fsspec>=2023.1', 'pyarrow>=14'],
         'docs': ['sphinx>=7', 'myst-parser>=3', 'furo'],
     },
     entry_points={'console_scripts': [f'robot-identification = {PACKAGE}.cli:main']},

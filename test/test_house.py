@@ -34,7 +34,7 @@ ROOMS = ('errors', 'registry', 'arrays', 'files', 'yaml_file', 'arm', 'dynamics'
          'observer', 'motion', 'certificate', 'design', 'excitation', 'recording', 'simulation',
          'execution', 'stand', 'signals', 'regression', 'estimation', 'validation', 'checks',
          'identification', 'at_work',
-         'reporting', 'bringup', 'nodes', 'console', 'papers', 'cli')
+         'reporting', 'fleet', 'bringup', 'nodes', 'console', 'papers', 'cli')
 EDGES = ('nodes', 'papers', 'cli')
 HEADER = Path(__file__).read_text(encoding='utf-8').splitlines()[:13]    # as ament_copyright's
 

@@ -27,12 +27,29 @@ from typing import Any
 SMALLEST = 512    # samples below which a second thread costs more than it saves
 
 
+_most_cores: list[int] = []
+
+
+def use_cores(count: int) -> None:
+    """
+    Let this process use so many cores at most, for one of many workers on a machine.
+
+    Parameters
+    ----------
+    count
+        At least 1.
+
+    """
+    _most_cores[:] = [max(1, count)]
+
+
 def core_count() -> int:
     """Return the number of cores that this process may use."""
     try:
-        return len(os.sched_getaffinity(0))
+        cores = len(os.sched_getaffinity(0))
     except AttributeError:
-        return os.cpu_count() or 1
+        cores = os.cpu_count() or 1
+    return min([cores, *_most_cores])
 
 
 def over_blocks(kernel: Callable[[slice], None], count: int) -> None:

@@ -312,7 +312,8 @@ class ModelStructure:
     @cached_property
     def active(self) -> NDArray[np.bool_]:
         """Which friction parameters act on which joints and drives, (m, k) bool."""
-        return read_only(self.friction.active(self.arm.element_names), dtype=bool)
+        return np.asarray(read_only(self.friction.active(self.arm.element_names), dtype=bool),
+                          dtype=bool)
 
     @property
     def active_shape(self) -> NDArray[np.bool_]:

@@ -31,7 +31,7 @@ WIDTH, HEIGHT = 11.0, 2.6
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class _Line:
     """A line, or points without one, of a panel."""
 
     name: str
@@ -42,13 +42,13 @@ class Line:
 
 
 @dataclass(frozen=True, eq=False)
-class Panel:
+class _Panel:
     """One plot: title, titles of the axes with units, lines."""
 
     title: str
     x: str
     y: str
-    lines: tuple[Line, ...]
+    lines: tuple[_Line, ...]
     log: bool = False
 
 
@@ -92,37 +92,37 @@ def plot(result: IdentificationResult, what: str = 'torque', backend: str | None
     raise MissingDependencyError(backend or 'matplotlib', 'plots') from missing
 
 
-def _torque(result: IdentificationResult, arrays: dict[str, Array]) -> list[Panel]:
+def _torque(result: IdentificationResult, arrays: dict[str, Array]) -> list[_Panel]:
     kind = 'held_out' if result.verdict.held_out else 'fit'
     panels = []
     for j, (joint, unit) in enumerate(_joints(result)):
         t, measured, predicted = arrays[f'{kind}_0_joint_{j}']
-        panels.append(Panel(joint, 'time [s]', f'[{unit}]', (
-            Line('measured', t - t[0], measured, MEASURED),
-            Line('predicted', t - t[0], predicted, PREDICTED),
-            Line('residual', t - t[0], measured - predicted, RESIDUAL))))
+        panels.append(_Panel(joint, 'time [s]', f'[{unit}]', (
+            _Line('measured', t - t[0], measured, MEASURED),
+            _Line('predicted', t - t[0], predicted, PREDICTED),
+            _Line('residual', t - t[0], measured - predicted, RESIDUAL))))
     return panels
 
 
-def _friction(result: IdentificationResult, arrays: dict[str, Array]) -> list[Panel]:
+def _friction(result: IdentificationResult, arrays: dict[str, Array]) -> list[_Panel]:
     slides = result.model.structure.slides
     panels = []
     for e, element in enumerate(result.arm.element_names):
         speed, unit = ('m/s', 'N') if slides[e] else ('rad/s', 'N m')
         data, curve, bins = (arrays[f'friction_{e}_{part}'] for part in ('data', 'curve', 'bins'))
-        panels.append(Panel(element, f'velocity [{speed}]', f'friction [{unit}]', (
-            Line('samples', data[0], data[1], MEASURED, points=True),
-            Line('model', curve[0], curve[1], PREDICTED),
-            Line('median of the data', bins[0], bins[1], RESIDUAL, points=True))))
+        panels.append(_Panel(element, f'velocity [{speed}]', f'friction [{unit}]', (
+            _Line('samples', data[0], data[1], MEASURED, points=True),
+            _Line('model', curve[0], curve[1], PREDICTED),
+            _Line('median of the data', bins[0], bins[1], RESIDUAL, points=True))))
     return panels
 
 
-def _spectrum(result: IdentificationResult, arrays: dict[str, Array]) -> list[Panel]:
+def _spectrum(result: IdentificationResult, arrays: dict[str, Array]) -> list[_Panel]:
     kind = 'held_out' if result.verdict.held_out else 'fit'
     frequency, *densities = arrays[f'{kind}_0_spectrum']
-    return [Panel(joint, 'frequency [Hz]', f'[{unit}/\u221aHz]', (
-        Line('measured', frequency, densities[2 * j], MEASURED),
-        Line('residual', frequency, densities[2 * j + 1], RESIDUAL)), log=True)
+    return [_Panel(joint, 'frequency [Hz]', f'[{unit}/\u221aHz]', (
+        _Line('measured', frequency, densities[2 * j], MEASURED),
+        _Line('residual', frequency, densities[2 * j + 1], RESIDUAL)), log=True)
         for j, (joint, unit) in enumerate(_joints(result))]
 
 
@@ -130,7 +130,7 @@ def _joints(result: IdentificationResult) -> list[tuple[str, str]]:
     return list(zip(result.arm.joint_names, result.arm.units('N m', 'N')))
 
 
-def _in_matplotlib(panels: list[Panel]) -> Any:
+def _in_matplotlib(panels: list[_Panel]) -> Any:
     from matplotlib import pyplot
     rows = -(-len(panels) // COLUMNS)
     figure, places = pyplot.subplots(rows, COLUMNS, figsize=(WIDTH, HEIGHT * rows),
@@ -147,7 +147,7 @@ def _in_matplotlib(panels: list[Panel]) -> Any:
     return figure
 
 
-def _in_plotly(panels: list[Panel]) -> Any:
+def _in_plotly(panels: list[_Panel]) -> Any:
     from plotly.graph_objects import Scatter
     from plotly.subplots import make_subplots
     rows = -(-len(panels) // COLUMNS)
@@ -166,7 +166,7 @@ def _in_plotly(panels: list[Panel]) -> Any:
     return figure
 
 
-PLOTS: dict[str, Callable[[IdentificationResult, dict[str, Array]], list[Panel]]] = {
+PLOTS: dict[str, Callable[[IdentificationResult, dict[str, Array]], list[_Panel]]] = {
     'torque': _torque, 'friction': _friction, 'spectrum': _spectrum}
-BACKENDS: dict[str, Callable[[list[Panel]], Any]] = {
+BACKENDS: dict[str, Callable[[list[_Panel]], Any]] = {
     'matplotlib': _in_matplotlib, 'plotly': _in_plotly}

@@ -1,0 +1,135 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+A fleet of simulated recordings against the same work in one process.
+
+    python benchmarks/fleet.py [--robots 20] [--recordings 10] [--samples 12000] [--json FILE]
+
+Prints the largest difference of any parameter from single runs of `identify`, processor time over
+that of one process, the time by the clock of one worker over that of two (both with the start of
+the workers), the workers' memory after the first and after the last robot, and the bytes that come
+back from a robot. Exit code 1 when parameters differ by more than 1e-9.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+import resource
+import sys
+import tempfile
+import time
+
+from identification import recording
+import numpy as np
+from robot_identification import identify, load_arm
+from robot_identification.dynamics.parallel import core_count, use_cores
+from robot_identification.fleet import Database, Fleet, Job, read_fleet, run_fleet
+from robot_identification.fleet.work import identify_robot
+
+TOLERANCE = 1e-9
+
+
+def write(folder: Path, robots: int, recordings: int, samples: int) -> Fleet:
+    """Write recordings and a fleet file."""
+    arm = load_arm('panda')
+    lines = ['robots:']
+    for robot in range(robots):
+        place = folder / f'r{robot}'
+        place.mkdir()
+        for number in range(recordings):
+            recording(arm, samples, seed=1000 * robot + number).to_npz(place / f'{number:03}.npz')
+        lines.append(f'  r{robot}: {{robot: panda, recordings: [r{robot}/*.npz]}}')
+    (folder / 'fleet.yaml').write_text('\n'.join(lines) + '\n', encoding='utf-8')
+    return read_fleet(folder / 'fleet.yaml')
+
+
+def peak() -> float:
+    """Return the peak memory of this process [MB]."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def alone(fleet: Fleet) -> dict[str, float]:
+    """Do the work of all robots in this process, on one core."""
+    use_cores(1)
+    identify_robot(fleet.jobs[0])    # compiled, and imported, from here on
+    began, busy, first, sizes = time.perf_counter(), time.process_time(), 0.0, []
+    for job in fleet.jobs:
+        outcome = identify_robot(job)
+        sizes.append(sum(map(len, outcome.files.values())))
+        first = first or peak()
+    return {'wall': time.perf_counter() - began, 'processor': time.process_time() - busy,
+            'memory after one': first, 'memory after all': peak(),
+            'bytes a robot': float(np.mean(sizes))}
+
+
+def difference(fleet: Fleet, folder: Path) -> float:
+    """Return the largest difference of a stored parameter from a single run of `identify`."""
+    worst = 0.0
+    with Database(folder / 'fleet.sqlite') as database:
+        for job in fleet.jobs:
+            values = np.array([row['value'] for row in database.rows(
+                'SELECT value FROM parameter JOIN latest ON identification = id WHERE robot = ?',
+                [job.name])])
+            single = _single(job)
+            worst = max(worst, float(np.max(np.abs(values - single)
+                                            / np.maximum(np.abs(single), 1.0))))
+    return worst
+
+
+def _single(job: Job) -> np.ndarray:
+    return identify(load_arm(job.robot), job.recordings).consistent.values
+
+
+def main() -> int:
+    """Print the figures and write the JSON."""
+    parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
+    parser.add_argument('--robots', type=int, default=20)
+    parser.add_argument('--recordings', type=int, default=10)
+    parser.add_argument('--samples', type=int, default=12_000)
+    parser.add_argument('--json', type=Path, default=Path('results/fleet.json'))
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        fleet = write(folder, options.robots, options.recordings, options.samples)
+        walls, processor = {}, 0.0
+        for workers in (1, 2):
+            began = time.perf_counter()
+            run_fleet(fleet, folder / f'results{workers}', workers=workers)
+            walls[workers] = time.perf_counter() - began
+        with Database(folder / 'results1' / 'fleet.sqlite') as database:
+            processor = database.rows('SELECT sum(processor_seconds) AS s FROM latest')[0]['s']
+        began = time.perf_counter()
+        run_fleet(fleet, folder / 'results2')
+        unchanged = time.perf_counter() - began
+        worst = difference(fleet, folder / 'results2')
+        one = alone(fleet)
+        size = (folder / 'results2' / 'fleet.sqlite').stat().st_size / options.robots
+    count = options.robots * options.recordings
+    figures = {'robots': options.robots, 'recordings': count, 'samples': options.samples,
+               'cores': core_count(), 'difference': worst,
+               'processor ratio': processor / one['processor'],
+               'processor a recording': one['processor'] / count,
+               'wall 1 over 2 workers': walls[1] / walls[2], 'walls': walls,
+               'unchanged run': unchanged, 'database bytes a robot': size, **one}
+    for key, value in figures.items():
+        print(f'{key:>24} {value if isinstance(value, (int, dict)) else f"{value:.4g}"}')
+    options.json.parent.mkdir(parents=True, exist_ok=True)
+    options.json.write_text(json.dumps(figures, indent=1))
+    return 0 if worst <= TOLERANCE else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main())

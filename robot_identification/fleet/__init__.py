@@ -1,0 +1,22 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Many robots at once: recordings of a fleet become models, a table, a database and a page."""
+
+from robot_identification.fleet.database import Database
+from robot_identification.fleet.plan import Fleet, Job, read_fleet
+from robot_identification.fleet.run import run_fleet, Summary
+from robot_identification.fleet.work import identify_robot, Outcome
+
+__all__ = ['Database', 'Fleet', 'Job', 'Outcome', 'Summary', 'identify_robot', 'read_fleet',
+           'run_fleet']

@@ -1,0 +1,205 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""A fleet on a cluster of Dask: what changed is identified, and stored as it comes in."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, ExitStack
+from dataclasses import dataclass
+import hashlib
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from robot_identification.arm import load_arm
+from robot_identification.dynamics.parallel import core_count
+from robot_identification.errors import (
+    ConfigurationError,
+    MissingDependencyError,
+    RobotIdentificationError,
+)
+from robot_identification.files import check_output_folder, written_whole
+from robot_identification.fleet.database import Database, key_of
+from robot_identification.fleet.page import INDEX, write_index
+from robot_identification.fleet.plan import Fleet, Job
+from robot_identification.fleet.source import fingerprint
+from robot_identification.fleet.table import TABLE, write_table
+from robot_identification.fleet.work import BROKEN, identify_robot, Outcome
+from robot_identification.reporting import RESULT_FILES, RESULTS
+
+DATABASE = 'fleet.sqlite'
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """
+    What a run did.
+
+    Parameters
+    ----------
+    folder
+        Of all results.
+    done, unchanged
+        Robots that were identified now, and those whose inputs are as they were.
+    states
+        How many robots of the fleet are in each state now.
+
+    """
+
+    folder: Path
+    done: int
+    unchanged: int
+    states: Mapping[str, int]
+
+
+def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
+              workers: int | None = None, tell: Tell = lambda text: None,
+              force: bool = False) -> Summary:
+    """
+    Identify the robots of a fleet whose inputs have changed since the last run.
+
+    Every robot is stored when it is done, so whatever ends a run early loses only what was being
+    computed. A worker that dies is replaced, and its robot is done again by another.
+
+    Parameters
+    ----------
+    fleet
+        From `read_fleet`.
+    folder
+        For the folders of the robots, the database, the table and the page.
+    scheduler
+        Address of a scheduler of Dask; a cluster on this machine when None.
+    workers
+        Of the cluster on this machine, each on one core; as many as cores when None.
+    tell
+        Called with sentences on the progress.
+    force
+        Replace files in the folder that are not of this command.
+
+    Raises
+    ------
+    MissingDependencyError
+        dask.distributed or pyarrow is not installed.
+    ConfigurationError
+        The folder cannot be used, or the scheduler does not answer.
+
+    """
+    folder = Path(folder)
+    inputs = [Path(source) for job in fleet.jobs for source in (*job.recordings, *job.held_out)
+              if '://' not in source]
+    check_output_folder(folder, (DATABASE, TABLE, INDEX), DATABASE, (fleet.path, *inputs),
+                        force=force)
+    for job in fleet.jobs:
+        check_output_folder(folder / job.name, RESULT_FILES, RESULTS, (fleet.path, *inputs),
+                            force=force)
+    folder.mkdir(parents=True, exist_ok=True)
+    with Database(folder / DATABASE, write=True) as database, ExitStack() as stack:
+        client = None if scheduler is None else stack.enter_context(_client(scheduler, workers, 1))
+        prints = _fingerprints(client, fleet.jobs)
+        keys = _keys(fleet.jobs, prints)
+        known = database.known()
+        todo = [job for job in fleet.jobs
+                if known.get(job.name) != keys[job.name] or not _stored(folder, job, database)]
+        tell(f'{len(todo)} of {len(fleet.jobs)} robots have changed')
+        if todo:
+            database.begin(fleet.path)
+            client = client or stack.enter_context(_client(None, workers, len(todo)))
+            tell(f'dashboard: {client.dashboard_link}')
+        for number, (job, outcome, lasting) in enumerate(_outcomes(client, todo), start=1):
+            for name, content in outcome.files.items():
+                with written_whole(folder / job.name / name) as path:
+                    path.write_bytes(content)
+            database.store(job, keys[job.name] if lasting else '', prints, outcome)
+            tell(f'{number}/{len(todo)} {job.name}: {outcome.state}'
+                 + (f' ({outcome.sentence})' if outcome.state == BROKEN else ''))
+        write_table(database, folder / TABLE)
+        write_index(database, folder)
+        names = {job.name for job in fleet.jobs}
+        states = Counter(row['state'] for row in database.rows('SELECT robot, state FROM latest')
+                         if row['robot'] in names)
+    return Summary(folder, len(todo), len(fleet.jobs) - len(todo), dict(states))
+
+
+def _outcomes(client: Any, jobs: Sequence[Job]) -> Iterator[tuple[Job, Outcome, bool]]:
+    """Yield what comes in, and whether the same would come of the same inputs again."""
+    if not jobs:
+        return
+    from distributed import as_completed
+    futures = {client.submit(identify_robot, job, pure=False, key=f'{job.name}-{uuid4()}'): job
+               for job in jobs}
+    for future in as_completed(list(futures), loop=client.loop):
+        job = futures.pop(future)
+        if future.status == 'finished':
+            outcome = future.result()
+            yield job, outcome, not outcome.sentence.startswith('a defect')
+        else:
+            yield job, Outcome(job.name, job.robot, BROKEN,
+                               f'the workers died at this robot ({future.exception()}); their '
+                               'memory is perhaps too small for its recordings'), False
+        future.release()
+
+
+def _stored(folder: Path, job: Job, database: Database) -> bool:
+    """Return whether the files of a robot are there, where there should be any."""
+    state = database.rows('SELECT state FROM latest WHERE robot = ?', [job.name])
+    return bool(state) and (state[0]['state'] == BROKEN or (folder / job.name / RESULTS).exists())
+
+
+def _fingerprints(client: Any, jobs: Sequence[Job]) -> dict[str, str]:
+    """Return what changes with each recording; read by workers of a cluster, where it lies."""
+    sources = list(dict.fromkeys(
+        source for job in jobs for source in (*job.recordings, *job.held_out)))
+    if client is not None:
+        return dict(zip(sources, client.gather(client.map(fingerprint, sources, pure=False))))
+    with ThreadPoolExecutor(core_count()) as pool:
+        return dict(zip(sources, pool.map(fingerprint, sources)))
+
+
+def _keys(jobs: Sequence[Job], prints: dict[str, str]) -> dict[str, str]:
+    arms: dict[str, str] = {}
+    for robot in {job.robot for job in jobs}:
+        try:
+            arm = load_arm(robot)
+            content = [arm.urdf_sha256, *(fingerprint(str(path)) for path in sorted(arm.files))]
+        except RobotIdentificationError as error:    # the worker says it once more
+            content = [str(error)]
+        arms[robot] = hashlib.sha256('\n'.join(content).encode()).hexdigest()
+    return {job.name: key_of(job, prints, arms[job.robot]) for job in jobs}
+
+
+@contextmanager
+def _client(scheduler: str | None, workers: int | None, jobs: int) -> Iterator[Any]:
+    try:
+        import distributed
+        import pyarrow  # noqa: F401
+    except ImportError as error:
+        raise MissingDependencyError('distributed pyarrow', 'a fleet') from error
+    if scheduler is not None:
+        try:
+            client = distributed.Client(scheduler, timeout=10, set_as_default=False)
+        except (OSError, ValueError, TimeoutError) as error:
+            raise ConfigurationError(f"the scheduler '{scheduler}' does not answer: {error}; "
+                                     'start one with: dask scheduler') from error
+        with client:
+            yield client
+        return
+    cluster = distributed.LocalCluster(
+        n_workers=workers or min(core_count(), max(jobs, 1)), threads_per_worker=1,
+        processes=True, dashboard_address='localhost:0', silence_logs=50)
+    with cluster, distributed.Client(cluster, set_as_default=False) as client:
+        yield client

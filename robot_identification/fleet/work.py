@@ -1,0 +1,218 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What a worker does: identify one robot, and say what came out in a few kilobytes."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+import json
+from pathlib import Path
+import platform
+import tempfile
+import time
+from typing import Any
+
+import numpy as np
+import robot_identification
+from robot_identification.arm import Arm, load_arm
+from robot_identification.dynamics.parallel import use_cores
+from robot_identification.errors import RobotIdentificationError
+from robot_identification.fleet.drift import Drift, drifts
+from robot_identification.fleet.plan import Job
+from robot_identification.fleet.source import fetched
+from robot_identification.identification import IdentificationResult, identify
+from robot_identification.recording import load_recording, Recording
+from robot_identification.reporting import save_results
+from robot_identification.signals import process
+from robot_identification.validation import Thresholds
+import scipy
+
+BROKEN = 'broken'
+FITTED, HELD_OUT = 'fitted', 'held out'
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A standard parameter of the model with its 95 % interval."""
+
+    name: str
+    unit: str
+    value: float
+    deviation: float
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True)
+class Part:
+    """What became of one recording: 'fitted', 'held out' or 'broken' with a sentence."""
+
+    source: str
+    state: str
+    sentence: str = ''
+    seconds: float = float('nan')
+    rate: float = float('nan')
+    error: float = float('nan')
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """
+    What came out for one robot.
+
+    Parameters
+    ----------
+    name, arm
+        Of the robot in the fleet, and of its arm.
+    state
+        'passed', 'failed', 'not validated', or 'broken' where there is no model.
+    sentence
+        The verdict or the error.
+    error
+        Relative torque error: of the worst held-out recording, else of the worst fitted one.
+    parts, parameters, drift
+        Of recordings and model.
+    versions
+        Of what computed it, as JSON.
+    seconds, processor
+        Time by the clock and of the processor [s].
+    files
+        Names and contents of the folder of results.
+
+    """
+
+    name: str
+    arm: str
+    state: str
+    sentence: str
+    error: float = float('nan')
+    parts: tuple[Part, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
+    drift: tuple[Drift, ...] = ()
+    versions: str = ''
+    seconds: float = 0.0
+    processor: float = 0.0
+    files: dict[str, bytes] = field(default_factory=dict)
+
+
+def versions() -> str:
+    """Return the versions that decide about digits, as JSON."""
+    return json.dumps({'robot_identification': robot_identification.__version__,
+                       'python': platform.python_version(), 'numpy': np.__version__,
+                       'scipy': scipy.__version__, 'machine': platform.machine()})
+
+
+def identify_robot(job: Job) -> Outcome:
+    """
+    Identify one robot on one core, as `identify` does.
+
+    A recording that cannot be used is left out and said; so is a robot without any that can. On
+    one core sums have one order, so that no digit depends on the machine's load or on who died.
+
+    Parameters
+    ----------
+    job
+        The robot's work.
+
+    """
+    use_cores(1)
+    began, busy = time.perf_counter(), time.process_time()
+    try:
+        with ExitStack() as stack:
+            outcome = _identify(job, stack)
+    except RobotIdentificationError as error:
+        outcome = Outcome(job.name, job.robot, BROKEN, str(error))
+    except Exception as error:    # the rest of the fleet goes on
+        outcome = Outcome(job.name, job.robot, BROKEN,
+                          f'a defect of robot-identification: {type(error).__name__}: {error}')
+    return Outcome(**{**vars(outcome), 'versions': versions(),
+                      'seconds': time.perf_counter() - began,
+                      'processor': time.process_time() - busy})
+
+
+def _identify(job: Job, stack: ExitStack) -> Outcome:
+    arm = load_arm(job.robot)
+    options = dict(job.settings)
+    options['thresholds'] = Thresholds(**options.get('thresholds', {}))
+    fitted, broken = _load(job.recordings, arm, stack)
+    held_out, also = _load(job.held_out, arm, stack)
+    broken += also
+    try:
+        result = _of(arm, fitted, held_out, options)
+    except RobotIdentificationError:
+        processing = options.get('processing', {})
+        fitted, unusable = _usable(fitted, arm, processing, still=False)
+        held_out, also = _usable(held_out, arm, processing, still=True)
+        broken += unusable + also
+        if not unusable + also and fitted:
+            raise    # not of one recording
+        if not fitted:
+            return Outcome(job.name, arm.name, BROKEN, 'no recording can be used: '
+                           + broken[0].sentence, parts=tuple(broken))
+        result = _of(arm, fitted, held_out, options)
+    return _outcome(job, arm, result, fitted, held_out, broken)
+
+
+def _of(arm: Arm, fitted: dict[str, Recording], held_out: dict[str, Recording],
+        options: dict[str, Any]) -> IdentificationResult:
+    return identify(arm, list(fitted.values()), held_out=list(held_out.values()), **options)
+
+
+def _load(sources: tuple[str, ...], arm: Arm,
+          stack: ExitStack) -> tuple[dict[str, Recording], list[Part]]:
+    loaded, broken = {}, []
+    for source in sources:
+        try:
+            recording = load_recording(stack.enter_context(fetched(source)), arm)
+            loaded[source] = replace(recording, name=source) if '://' in source else recording
+        except (RobotIdentificationError, OSError) as error:
+            broken.append(Part(source, BROKEN, str(error)))
+    return loaded, broken
+
+
+def _usable(recordings: dict[str, Recording], arm: Arm, processing: dict[str, Any],
+            still: bool) -> tuple[dict[str, Recording], list[Part]]:
+    """Return the recordings that can be processed, and what is wrong with the others."""
+    good, broken = {}, []
+    for source, recording in recordings.items():
+        try:
+            process(recording, arm, still_joints=still, **processing)
+            good[source] = recording
+        except RobotIdentificationError as error:
+            broken.append(Part(source, BROKEN, str(error)))
+    return good, broken
+
+
+def _outcome(job: Job, arm: Arm, result: IdentificationResult, fitted: dict[str, Recording],
+             held_out: dict[str, Recording], broken: list[Part]) -> Outcome:
+    parts = [Part(source, state, '', recording.duration, recording.rate, error.relative_error)
+             for state, recordings, errors in (
+                 (FITTED, fitted, result.fitted), (HELD_OUT, held_out, result.verdict.held_out))
+             for (source, recording), error in zip(recordings.items(), errors)]
+    judged = [part.error for part in parts if part.state == (HELD_OUT if held_out else FITTED)]
+    consistent = result.consistent
+    deviations = np.sqrt(np.diag(consistent.covariance))
+    structure = consistent.structure
+    parameters = tuple(
+        Parameter(name, unit, float(value), float(std), float(value - 1.96 * std),
+                  float(value + 1.96 * std))
+        for name, unit, value, std in zip(structure.names, structure.units, consistent.values,
+                                          deviations))
+    with tempfile.TemporaryDirectory() as folder:
+        save_results(result, Path(folder) / job.name)
+        files = {path.name: path.read_bytes() for path in (Path(folder) / job.name).iterdir()}
+    return Outcome(job.name, arm.name, result.verdict.status, result.verdict.sentence,
+                   max(judged, default=float('nan')), (*parts, *broken), parameters,
+                   tuple(drifts(result)), files=files)

@@ -1,0 +1,215 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Fleets: what is done, what is done again, what is said of the broken, and the digits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+import json
+import os
+import signal
+
+import numpy as np
+import pytest
+from robot_identification import identify, inverse_dynamics, load_arm, load_model, Recording
+from robot_identification.dynamics import parallel
+from robot_identification.errors import ConfigurationError, UnknownNameError
+from robot_identification.fleet import Database, identify_robot, Job, read_fleet, run_fleet
+from robot_identification.fleet.database import key_of
+from robot_identification.fleet.drift import drifts
+from robot_identification.fleet.page import write_index
+from robot_identification.fleet.source import expand, fetched, fingerprint
+from robot_identification.fleet.table import write_table
+from robot_identification.fleet.work import BROKEN, FITTED
+
+ARM = 'two_link'
+
+
+@pytest.fixture(autouse=True)
+def all_cores_again():
+    yield
+    parallel._most_cores.clear()
+
+
+def recorded(seed, friction=1.0, mass=0.0, count=1500):
+    """Return a motion of the two-link arm at 100 Hz with scaled friction and a mass at its end."""
+    arm, rng = load_arm(ARM), np.random.default_rng(seed)
+    t = np.arange(count) / 100.0
+    omega, phase = rng.uniform(1.0, 5.0, (2, 3, arm.n)), rng.uniform(0.0, 6.0, (2, 3, arm.n))
+    angle = omega[0] * t[:, None, None] + phase[0]
+    q = 0.5 * np.sin(angle).sum(axis=1)
+    v = 0.5 * (omega[0] * np.cos(angle)).sum(axis=1)
+    a = -0.5 * (omega[0] ** 2 * np.sin(angle)).sum(axis=1)
+    inertial = np.array(arm.inertial_parameters)
+    inertial[-1, 0] += mass
+    tau = inverse_dynamics(arm, q, v, a, inertial) + friction * (0.8 * np.sign(v) + 0.3 * v)
+    return Recording(t, q + 1e-6 * rng.normal(size=q.shape),
+                     tau + 0.02 * rng.normal(size=q.shape), joint_names=arm.joint_names,
+                     name=f'seed {seed}')
+
+
+@pytest.fixture(scope='module')
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp('fleet')
+    for robot in range(3):
+        (place / f'r{robot}').mkdir()
+        for number in range(2):
+            recorded(10 * robot + number).to_npz(place / f'r{robot}' / f'{number}.npz')
+    (place / 'r1' / 'bad.npz').write_bytes(b'no archive')
+    (place / 'fleet.yaml').write_text(
+        'settings: {processing: {cutoff: 20.0, decimation_cutoff: 10.0}}\nrobots:\n'
+        + ''.join(f'  r{k}: {{robot: {ARM}, recordings: [r{k}/*.npz]}}\n' for k in range(3)))
+    return place
+
+
+def test_a_fleet_file_is_read(folder):
+    fleet = read_fleet(folder / 'fleet.yaml')
+    assert [job.name for job in fleet.jobs] == ['r0', 'r1', 'r2']
+    assert [path.rsplit('/', 1)[1] for path in fleet.jobs[1].recordings] == [
+        '0.npz', '1.npz', 'bad.npz']
+    assert fleet.jobs[0].settings['processing']['cutoff'] == 20.0
+
+
+@pytest.mark.parametrize('text, kind, sentence', [
+    ('robots: {}', ConfigurationError, 'names no robots'),
+    ('robot: {a: 1}', UnknownNameError, "'robot'"),
+    ('robots: {"a/b": {robot: panda, recordings: [x.npz]}}', ConfigurationError, 'a folder'),
+    ('robots: {a: {recordings: [x.npz]}}', ConfigurationError, "robot 'a' needs `robot`"),
+    ('robots: {a: {robot: panda}}', ConfigurationError, 'needs `recordings`'),
+    ('robots: {a: {robot: panda, recordings: ["no/*.npz"]}}', ConfigurationError, 'nothing match'),
+    ('settings: {estimater: wls}\nrobots: {a: {robot: panda, recordings: [x]}}',
+     UnknownNameError, 'estimater'),
+    ('settings: {estimator: wlss}\nrobots: {a: {robot: panda, recordings: [x]}}',
+     UnknownNameError, 'wlss'),
+    ('settings: {thresholds: {all: 1}}\nrobots: {a: {robot: panda, recordings: [x]}}',
+     ConfigurationError, 'settings: .*all'),
+])
+def test_fleet_files_that_cannot_be_used(tmp_path, text, kind, sentence):
+    (tmp_path / 'fleet.yaml').write_text(text)
+    with pytest.raises(kind, match=sentence):
+        read_fleet(tmp_path / 'fleet.yaml')
+
+
+def test_urls_are_expanded_fetched_and_told_apart():
+    fsspec = pytest.importorskip('fsspec')
+    with fsspec.open('memory://fleet/b.npz', 'wb') as file:
+        file.write(b'1')
+    with fsspec.open('memory://fleet/a.npz', 'wb') as file:
+        file.write(b'2')
+    found = expand('memory://fleet/*.npz', None)
+    assert [name.rsplit('/', 1)[1] for name in found] == ['a.npz', 'b.npz']
+    assert fingerprint(found[0]) and fingerprint(found[0]) != fingerprint(found[1])
+    with fetched(found[0]) as path:
+        assert path.read_bytes() == b'2'
+    assert not path.exists()
+
+
+def test_one_robot_is_identified_as_identify_does(folder):
+    job = read_fleet(folder / 'fleet.yaml').jobs[1]
+    outcome = identify_robot(job)
+    assert outcome.state == 'not validated'
+    assert [part.state for part in outcome.parts] == [FITTED, FITTED, BROKEN]
+    assert 'not a NumPy archive' in outcome.parts[-1].sentence
+    alone = identify(load_arm(ARM), job.recordings[:2], **job.settings)
+    values = [parameter.value for parameter in outcome.parameters]
+    assert np.allclose(values, alone.consistent.values, rtol=1e-9, atol=1e-9)
+    assert {'model.yaml', 'report.html', 'results.json'} <= set(outcome.files)
+    assert json.loads(outcome.versions)['numpy'] == np.__version__
+
+
+def test_a_robot_without_a_usable_recording_is_a_sentence(folder):
+    job = Job('x', ARM, (str(folder / 'r1' / 'bad.npz'), str(folder / 'none.npz')))
+    outcome = identify_robot(job)
+    assert outcome.state == BROKEN and 'no recording can be used' in outcome.sentence
+    assert 'there is no recording' in outcome.parts[1].sentence
+    assert identify_robot(replace(job, robot='pandda')).sentence.startswith('there is no robot')
+
+
+def test_friction_and_payload_that_change_are_drift():
+    runs = [recorded(0), recorded(1), recorded(2, friction=1.3), recorded(3, mass=0.5)]
+    result = identify(load_arm(ARM), runs, processing={'cutoff': 20.0, 'decimation_cutoff': 10.0})
+    found = {(d.recording, d.quantity): d for d in drifts(result)}
+    friction = f'friction of {result.arm.joint_names[-1]}'    # gravity does not hide it
+    assert abs(found[1, friction].change) < 0.05 and abs(found[1, friction].significance) < 3
+    assert found[2, friction].change == pytest.approx(0.3, abs=0.1)
+    assert found[2, friction].significance > 3
+    assert found[3, 'payload'].change == pytest.approx(0.5, abs=0.15)
+    assert found[3, 'payload'].significance > 3
+    assert found[0, 'payload'].change == 0 == found[0, 'payload'].significance
+
+
+def test_keys_change_with_all_that_counts():
+    job = Job('a', ARM, ('x', 'y'), ('z',), {'estimator': 'wls'})
+    prints = dict.fromkeys('xyz', 'p')
+    key = key_of(job, prints, 'arm')
+    others = [key_of(replace(job, settings={'estimator': 'ols'}), prints, 'arm'),
+              key_of(replace(job, recordings=('x',)), prints, 'arm'),
+              key_of(job, {**prints, 'z': 'q'}, 'arm'), key_of(job, prints, 'other')]
+    assert key == key_of(replace(job, name='b'), prints, 'arm')
+    assert len({key, *others}) == 5
+
+
+def test_database_table_and_page(folder, tmp_path):
+    pytest.importorskip('pyarrow')
+    from pyarrow import parquet
+    jobs = read_fleet(folder / 'fleet.yaml').jobs
+    with Database(tmp_path / 'fleet.sqlite', write=True) as database:
+        database.begin('fleet.yaml')
+        for job in jobs[:2]:
+            database.store(job, f'key of {job.name}', {}, identify_robot(job))
+        assert database.known() == {'r0': 'key of r0', 'r1': 'key of r1'}
+        write_table(database, tmp_path / 'fleet.parquet')
+        page = write_index(database, tmp_path).read_text()
+    rows = parquet.read_table(tmp_path / 'fleet.parquet').to_pylist()
+    assert {row['robot'] for row in rows if row['parameter']} == {'r0', 'r1'}
+    broken = [row for row in rows if row['recording']]
+    assert len(broken) == 1 and 'not a NumPy archive' in broken[0]['sentence']
+    assert all(row['lower'] <= row['value'] <= row['upper'] for row in rows if row['parameter'])
+    assert 'href="r0/report.html"' in page and 'bad.npz' in page and 'drift_1_friction' in page
+    with Database(tmp_path / 'fleet.sqlite') as database:
+        assert database.rows('SELECT count(*) AS n FROM latest')[0]['n'] == 2
+        with pytest.raises(ConfigurationError, match='readonly'):
+            database.rows('DELETE FROM recording')
+        with pytest.raises(ConfigurationError, match='cannot answer'):
+            database.rows('SELECT nothing FROM nowhere')
+    with pytest.raises(ConfigurationError, match='there is no database'):
+        Database(tmp_path / 'none.sqlite')
+
+
+def test_a_worker_that_dies_changes_no_digit_and_only_what_changed_is_done(folder, tmp_path):
+    pytest.importorskip('pyarrow')
+    distributed = pytest.importorskip('distributed')
+    fleet = read_fleet(folder / 'fleet.yaml')
+    said, killed = [], []
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True,
+                                  dashboard_address=None, silence_logs=50) as cluster:
+        def tell(sentence):
+            said.append(sentence)
+            if sentence.startswith('1/3') and not killed:
+                with distributed.Client(cluster, set_as_default=False) as client:
+                    victim = sorted(client.run(os.getpid).values())[0]
+                os.kill(victim, signal.SIGKILL)
+                killed.append(victim)
+
+        first = run_fleet(fleet, tmp_path, scheduler=cluster.scheduler_address, tell=tell)
+    assert killed and first.done == 3 and first.states == {'not validated': 3}
+    for job in fleet.jobs:
+        alone = identify_robot(job)
+        with Database(tmp_path / 'fleet.sqlite') as database:
+            stored = database.rows('SELECT name, value FROM parameter JOIN latest ON '
+                                   'identification = id WHERE robot = ?', [job.name])
+        assert [row['value'] for row in stored] == [p.value for p in alone.parameters]
+        assert load_model(tmp_path / job.name / 'model.yaml').arm.name == alone.arm
+    second = run_fleet(fleet, tmp_path)     # nothing to do, so no cluster either
+    assert (second.done, second.unchanged) == (0, 3)
