@@ -28,7 +28,8 @@ from robot_identification.estimation.estimator import Estimator
 from robot_identification.estimation.fit import Fit, fit_samples, FitOptions
 from robot_identification.estimation.prior import Prior
 from robot_identification.regression.normal_form import triangle
-from robot_identification.regression.reduce import joint_columns, packed_rows, row_count
+from robot_identification.regression.packing import joint_columns
+from robot_identification.regression.reduce import packed_rows, row_count
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import select
 from scipy.spatial.transform import Rotation
