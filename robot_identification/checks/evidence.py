@@ -22,7 +22,8 @@ from functools import cached_property
 import numpy as np
 from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import BaseParameters, IdentifiedModel, inverse_dynamics
-from robot_identification.regression.reduce import joint_columns, packed_rows
+from robot_identification.regression.packing import joint_columns
+from robot_identification.regression.reduce import packed_rows
 from robot_identification.signals import Samples, select
 
 MOST_SAMPLES = 40_000

@@ -23,7 +23,8 @@ from robot_identification.errors import EstimationError
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.regression import Regression
 from robot_identification.regression.normal_form import triangle
-from robot_identification.regression.reduce import joint_columns, packed_rows
+from robot_identification.regression.packing import joint_columns
+from robot_identification.regression.reduce import packed_rows
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import delayed, LONGEST_DELAY
 

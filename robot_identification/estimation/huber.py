@@ -33,7 +33,8 @@ from robot_identification.estimation.features import Features, NEAREST
 from robot_identification.estimation.spikes import without_spikes
 from robot_identification.regression import NormalForm, Regression
 from robot_identification.regression.normal_form import triangle
-from robot_identification.regression.reduce import joint_columns, packed_rows
+from robot_identification.regression.packing import joint_columns
+from robot_identification.regression.reduce import packed_rows
 
 ROUNDS = 60
 CONVERGED = 1e-5

@@ -42,7 +42,8 @@ from robot_identification.estimation.estimator import (
 )
 from robot_identification.estimation.features import Features, NEAREST
 from robot_identification.regression import Regression
-from robot_identification.regression.reduce import joint_columns, packed_rows
+from robot_identification.regression.packing import joint_columns
+from robot_identification.regression.reduce import packed_rows
 
 SMALL = 0.1
 """Largest change of a parameter, in standard deviations, at which the rounds end."""

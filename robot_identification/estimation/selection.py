@@ -33,7 +33,8 @@ from robot_identification.dynamics.friction import (
 from robot_identification.estimation.consistent import DRIVE_DEVIATION, RELATIVE_DEVIATION
 from robot_identification.estimation.noise import colour
 from robot_identification.estimation.prior import Prior
-from robot_identification.regression.reduce import joint_columns, packed_rows
+from robot_identification.regression.packing import joint_columns
+from robot_identification.regression.reduce import packed_rows
 from robot_identification.signals import Samples
 
 GRID = {0: 1, 1: 15, 2: 5}

@@ -80,9 +80,9 @@ def fingerprint(source: str) -> str:
             system, path = _system(source)
             return str(system.ukey(path))
         place, found = Path(source), hashlib.sha256()
-        for path in sorted(place.rglob('*')) if place.is_dir() else [place]:
-            if path.is_file():
-                with path.open('rb') as file:
+        for member in sorted(place.rglob('*')) if place.is_dir() else [place]:
+            if member.is_file():
+                with member.open('rb') as file:
                     while piece := file.read(PIECE):
                         found.update(piece)
         return found.hexdigest()

@@ -23,7 +23,8 @@ from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import BaseParameters, element_loads
 from robot_identification.dynamics.friction import ElementMotion, FrictionTerm
 from robot_identification.regression.normal_form import NormalForm, triangle
-from robot_identification.regression.reduce import joint_columns, packed_rows
+from robot_identification.regression.packing import joint_columns
+from robot_identification.regression.reduce import packed_rows
 from robot_identification.regression.regression import Regression
 from robot_identification.regression.speed_table import SpeedTable
 from robot_identification.signals import Samples
