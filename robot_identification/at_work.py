@@ -100,8 +100,9 @@ class Task:
 
     def repeated(self, passes: int) -> tuple[Array, Array, Array, Array]:
         """Return t, q, v, a of some passes."""
-        return (np.arange(passes * len(self.t)) * 1e-3,
-                *(np.tile(x, (passes, 1)) for x in (self.q, self.v, self.a)))
+        q, v, a = (np.tile(x, (passes, 1)) for x in (self.q, self.v, self.a))
+        t: Array = np.arange(passes * len(self.t)) * 1e-3
+        return t, q, v, a
 
 
 def urdf_model(arm: Arm) -> IdentifiedModel:
@@ -232,7 +233,7 @@ def _highest(excess: Array, block: int) -> list[float]:
     return [float(excess[k:k + block].max()) for k in range(0, len(excess), block)]
 
 
-def _forces(arm: Arm, q: Array, deviations: Array, moving: Array) -> list[float]:
+def _forces(arm: Arm, q: Array, deviations: Array, moving: np.ndarray) -> list[float]:
     """Return the forces on the tool that one deviation of a joint shows [N]."""
     rng, data = np.random.default_rng(0), arm.model.createData()
     frame, forces = len(arm.model.frames) - 1, []

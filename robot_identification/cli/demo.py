@@ -129,8 +129,8 @@ def demo(
 
 def _worth_lines(arm: Arm, work: AtWork) -> list[str]:
     """Return what a model is worth, for reading: joints that turn, or else those that slide."""
-    kind = ~arm.prismatic if np.any(~arm.prismatic) else arm.prismatic
-    name = 'mrad' if np.any(~arm.prismatic) else 'mm'
+    turns = np.logical_not(arm.prismatic)
+    kind, name = (turns, 'mrad') if np.any(turns) else (arm.prismatic, 'mm')
     none, urdf, ours = (1e3 * float(np.sqrt(np.mean(work.tracking[key][kind] ** 2)))
                         for key in ('without', 'urdf', 'identified'))
     before, now = (work.contact[key].force for key in ('urdf', 'identified'))

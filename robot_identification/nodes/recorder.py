@@ -195,7 +195,7 @@ class RecorderProcess:
 
     def _topics(self) -> list[tuple[Topic, bool, bool]]:
         """Return what is recorded, and whether it is published reliably and latched."""
-        found = []
+        found: list[tuple[Topic, bool, bool]] = []
         wished = [self.node.resolve_topic_name(topic) for topic in (
             DESCRIPTION, f'{self.controller}/controller_state')]
         for topic in (self.topic, *self.others, *wished):

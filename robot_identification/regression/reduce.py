@@ -106,8 +106,8 @@ def residuals(base: BaseParameters, samples: Samples, beta: Array, *,
     out = np.empty((row_count(samples), structure.arm.n))
 
     def fill(block: Block) -> None:
-        q, v, a, tau, *rest = (None if x is None else x[block.samples] for x in (
-            samples.q, samples.v, samples.a, samples.tau, load, states))
+        q, v, a, tau = (x[block.samples] for x in (samples.q, samples.v, samples.a, samples.tau))
+        rest = (None if x is None else x[block.samples] for x in (load, states))
         out[block.rows] = decimator.apply(tau - structure.torque(q, v, a, standard, *rest))
 
     with single_threaded_blas(), ThreadPoolExecutor(core_count()) as pool:
