@@ -101,7 +101,7 @@ class Task:
     def repeated(self, passes: int) -> tuple[Array, Array, Array, Array]:
         """Return t, q, v, a of some passes."""
         q, v, a = (np.tile(x, (passes, 1)) for x in (self.q, self.v, self.a))
-        t: Array = np.arange(passes * len(self.t)) * 1e-3
+        t: Array = np.linspace(0.0, 1e-3 * (passes * len(self.t) - 1), passes * len(self.t))
         return t, q, v, a
 
 
