@@ -36,7 +36,8 @@ from identification import recording
 import numpy as np
 from robot_identification import identify, load_arm
 from robot_identification.dynamics.parallel import core_count, use_cores
-from robot_identification.fleet import Database, Fleet, Job, read_fleet, run_fleet
+from robot_identification.fleet import Database, read_fleet, run_fleet
+from robot_identification.fleet.plan import Fleet, Job
 from robot_identification.fleet.work import identify_robot
 
 TOLERANCE = 1e-9

@@ -194,7 +194,7 @@ def test_arms_without_collision_geometry_are_told_the_choice(own_arm):
 def test_an_excitation_extends_a_recording_and_is_exported(own_arm):
     out = json.loads(run(
         'excite', 'arm.yaml', '-o', 'next.yaml', '--no-collisions', '--extend', 'recording.csv',
-        '--starts', 1, '--time-budget', 1, '--trajectory', 'next_points.yaml', '--report',
+        '--starts', 1, '--trajectory', 'next_points.yaml', '--report',
         'next.html', '--validate', '--json', cwd=own_arm))
     assert out['written'] == ['next.yaml', 'next_points.yaml', 'next_fourier.yaml',
                               'next_point_to_point.yaml', 'next.html']

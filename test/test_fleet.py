@@ -25,13 +25,14 @@ import pytest
 from robot_identification import identify, inverse_dynamics, load_arm, load_model, Recording
 from robot_identification.dynamics import parallel
 from robot_identification.errors import ConfigurationError, UnknownNameError
-from robot_identification.fleet import Database, identify_robot, Job, read_fleet, run_fleet
+from robot_identification.fleet import Database, read_fleet, run_fleet
 from robot_identification.fleet.database import key_of
 from robot_identification.fleet.drift import drifts
 from robot_identification.fleet.page import write_index
+from robot_identification.fleet.plan import Job
 from robot_identification.fleet.source import expand, fetched, fingerprint
 from robot_identification.fleet.table import write_table
-from robot_identification.fleet.work import BROKEN, FITTED
+from robot_identification.fleet.work import BROKEN, FITTED, identify_robot
 
 ARM = 'two_link'
 

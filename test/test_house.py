@@ -103,8 +103,8 @@ def test_functions_are_short_and_no_module_imports_itself_through_others():
 
 def test_public_names_are_few():
     """A new public name replaces one, or is worth it to its reader and the bound is raised."""
-    assert len(set().union(*house.exported().values())) <= 330
-    assert len(house.public_names()) <= 720
+    assert len(set().union(*house.exported().values())) <= 332
+    assert len(house.public_names()) <= 770
 
 
 def test_house_counts_code_only(tmp_path):

@@ -14,9 +14,7 @@
 """Many robots at once: recordings of a fleet become models, a table, a database and a page."""
 
 from robot_identification.fleet.database import Database
-from robot_identification.fleet.plan import Fleet, Job, read_fleet
-from robot_identification.fleet.run import run_fleet, Summary
-from robot_identification.fleet.work import identify_robot, Outcome
+from robot_identification.fleet.plan import read_fleet
+from robot_identification.fleet.run import run_fleet
 
-__all__ = ['Database', 'Fleet', 'Job', 'Outcome', 'Summary', 'identify_robot', 'read_fleet',
-           'run_fleet']
+__all__ = ['Database', 'read_fleet', 'run_fleet']
