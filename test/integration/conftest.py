@@ -123,7 +123,7 @@ class System:
 
     def settle(self):
         """Let a server find its new client too: an answer before that would be lost."""
-        latest = time.monotonic() + 0.3
+        latest = time.monotonic() + 1.5
         while time.monotonic() < latest:
             self.rclpy.spin_once(self.client, timeout_sec=0.02)
 
