@@ -121,9 +121,9 @@ class System:
             self.rclpy.spin_once(self.client, timeout_sec=0.02)
             assert time.monotonic() < latest, f'not within {seconds} s'
 
-    def settle(self):
+    def settle(self, seconds=0.3):
         """Let a server find its new client too: an answer before that would be lost."""
-        latest = time.monotonic() + 1.5
+        latest = time.monotonic() + seconds
         while time.monotonic() < latest:
             self.rclpy.spin_once(self.client, timeout_sec=0.02)
 
@@ -202,7 +202,7 @@ class Goal:
         if name not in system.actions:
             system.actions[name] = ActionClient(system.client, kind, name)
             assert system.actions[name].wait_for_server(20)
-            system.settle()
+            system.settle(4.0)    # three services and two topics
         future = system.actions[name].send_goal_async(
             kind.Goal(**fields), feedback_callback=lambda m: self.feedback.append(m.feedback))
         system.wait(future.done)
