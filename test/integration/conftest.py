@@ -203,7 +203,7 @@ class Goal:
             system.actions[name] = ActionClient(system.client, kind, name)
             assert system.actions[name].wait_for_server(20)
             system.settle(1.0)    # three services and two topics
-        for _ in range(3):     # a request that is sent before the server has found its client is lost
+        for _ in range(3):     # one that is sent before the server has found its client is lost
             future = system.actions[name].send_goal_async(
                 kind.Goal(**fields), feedback_callback=lambda m: self.feedback.append(m.feedback))
             latest = time.monotonic() + 15
