@@ -120,9 +120,9 @@ class Objective:
 
     def _scaled(self, information: Array) -> tuple[Array, Array]:
         """Return the information of columns of one norm where asked for, and the norms, (r,)."""
-        norms = np.ones(len(information))
-        if self.columns.equal:
-            norms = np.sqrt(np.maximum(np.diag(information), np.finfo(float).tiny))
+        if not self.columns.equal:
+            return information, np.ones(len(information))
+        norms = np.sqrt(np.maximum(np.diag(information), np.finfo(float).tiny))
         return information / norms / norms[:, None], norms
 
     def _regress(self, coefficients: Array) -> tuple[tuple[Array, Array, Array], Array, Array]:
