@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only
+from robot_identification.dynamics.base_parameters import independent_columns
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.errors import (
     ConfigurationError,
@@ -31,7 +32,6 @@ from robot_identification.errors import (
 )
 
 RANK_TOLERANCE = 1e-5      # of the largest singular value, at random states of about unit size
-DEPENDENT = 1e-4           # part of a base column's norm that others do not explain
 RANDOM_STATES = 60         # for each joint
 STEEPNESS = 20.0           # of the smoothed sign in the Coulomb columns [s/rad or s/m]
 DRIVE_COLUMNS = ('none', 'friction', 'friction_and_rotor')
@@ -164,12 +164,14 @@ class Columns:
         rows = self.regressor(q * np.where(arm.prismatic, 1.0, np.pi / 2), v, a)
         triangle: Array = np.asarray(np.linalg.qr(rows.reshape(-1, self.size), mode='r'))
         scale = np.ones(self.size)
-        if scaling == 'motion':
-            return read_only(np.eye(self.size)[:, np.array(_independent(triangle))])
-        if scaling == 'unit':
-            norms = np.linalg.norm(triangle, axis=0) / np.sqrt(rows.size / self.size)
+        if scaling in ('unit', 'motion'):
+            root = np.sqrt(rows.size / self.size)
+            norms = np.linalg.norm(triangle, axis=0) / root
             scale = np.divide(1.0, norms, out=np.zeros_like(norms),
                               where=norms > RANK_TOLERANCE * norms.max())
+            if scaling == 'motion':
+                kept, _, _ = independent_columns(triangle * scale / root)
+                return read_only(np.eye(self.size)[:, np.array(kept)])
         elif scaling == 'prior':
             scale = prior_deviations(arm, self.size, len(self._elements))
         _, values, right = np.linalg.svd(triangle * scale)
@@ -177,22 +179,6 @@ class Columns:
         if rank == 0:
             raise ExcitationError(f"no inertial parameter of the arm '{arm.name}' can be excited")
         return read_only(scale[:, None] * right[:rank].T)
-
-
-def _independent(triangle: Array) -> list[int]:
-    """Columns, from the first, that are no combination of those before them."""
-    basis = np.zeros((len(triangle), 0))
-    norms = np.linalg.norm(triangle, axis=0)
-    kept = []
-    for column in np.flatnonzero(norms > RANK_TOLERANCE * norms.max()):
-        rest = triangle[:, column] / norms[column]
-        for _ in range(2):     # once more for what rounding left
-            rest = rest - basis @ (basis.T @ rest)
-        size = np.linalg.norm(rest)
-        if size > DEPENDENT:
-            kept.append(int(column))
-            basis = np.column_stack([basis, rest / size])
-    return kept
 
 
 def _weights(arm: Arm, noise: ArrayLike | None) -> Array | None:

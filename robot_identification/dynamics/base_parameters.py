@@ -162,21 +162,9 @@ def base_parameters(
     visible[structure.balancers] = norms[structure.balancers] > 0    # of any unit
     scale = np.where(visible, norms, np.inf)
     scaled = stacked / scale
-
-    basis = np.empty((len(scaled), 0))
-    kept: list[int] = []
-    smallest_kept, largest_dropped = np.inf, 0.0
-    for column in range(structure.count):
-        rest = scaled[:, column]
-        for _ in range(2):    # twice is enough (Kahan, Parlett)
-            rest = rest - basis @ (basis.T @ rest)
-        left = float(np.linalg.norm(rest))
-        if left > tolerance:
-            kept.append(column)
-            basis = np.column_stack([basis, rest / left])
-            smallest_kept = min(smallest_kept, left)
-        else:
-            largest_dropped = max(largest_dropped, left)
+    kept, basis, left = independent_columns(scaled, tolerance)
+    smallest_kept = float(np.min(left[kept], initial=np.inf))
+    largest_dropped = float(np.max(np.delete(left, kept), initial=0.0))
     if smallest_kept < 1000 * largest_dropped:
         raise EstimationError(
             f'the base parameters of {arm.name} are not clear-cut: a kept column has the residual '
@@ -190,3 +178,36 @@ def base_parameters(
         solution = np.linalg.solve(triangle[:, kept], triangle[:, dropped])
         matrix[:, dropped] = solution / scale[kept][:, None] * scale[dropped]
     return BaseParameters(structure, np.array(kept), matrix, (smallest_kept, largest_dropped))
+
+
+def independent_columns(matrix: Array,
+                        tolerance: float = TOLERANCE) -> tuple[list[int], Array, Array]:
+    """
+    Return the columns that are no combination of those before them, by Gram and Schmidt.
+
+    Parameters
+    ----------
+    matrix
+        (N, c), its columns of norm 1, or 0.
+    tolerance
+        A column is a combination of others when less than this is left over.
+
+    Returns
+    -------
+    kept, basis, left
+        Numbers of the columns, r of them; an orthonormal basis of their span, (N, r); and what is
+        left of each column, (c,).
+
+    """
+    basis = np.empty((len(matrix), 0))
+    kept: list[int] = []
+    left = np.empty(matrix.shape[1])
+    for column in range(matrix.shape[1]):
+        rest = matrix[:, column]
+        for _ in range(2):    # twice is enough (Kahan, Parlett)
+            rest = rest - basis @ (basis.T @ rest)
+        left[column] = np.linalg.norm(rest)
+        if left[column] > tolerance:
+            kept.append(column)
+            basis = np.column_stack([basis, rest / left[column]])
+    return kept, basis, left
