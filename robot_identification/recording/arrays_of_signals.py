@@ -81,9 +81,7 @@ def recording_of_arrays(arrays: Arrays, name: str, arm: Arm | None,
     given = {key.name: arrays[key.name] for key in chosen['joint_names'] if key.name in arrays}
     count = 1 if q.ndim == 1 else q.shape[1]
     t, key = values.pop('t')
-    t = np.ravel(t)
-    if key.factor != 1.0:
-        t = (t - t[:1]) * key.factor
+    t = key.seconds(np.ravel(t))
     aliases = chosen['q'][0].aliases
     pick = None
     if arm is not None and aliases and not given:

@@ -23,23 +23,16 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.errors import RecordingError
 from robot_identification.recording.keys import Key, missing, named, signal_keys
-from robot_identification.recording.propose import propose, recording_line
+from robot_identification.recording.propose import Named, propose, recording_line
 from robot_identification.recording.recording import Recording, SIGNALS
 
 
-class Columns(Protocol):
+class Columns(Named, Protocol):
     """A file that has one number a sample in each of its columns."""
 
     what: str
     """What a column is called in sentences: 'column' or 'array'."""
     remarks: list[str]
-
-    @property
-    def names(self) -> Sequence[str]:
-        """Names of the columns."""
-
-    def read(self, wanted: Sequence[str]) -> Array:
-        """Return columns, (N, len(wanted))."""
 
 
 class ArrayColumns:
@@ -124,11 +117,11 @@ def recording_of_columns(source: Columns, name: str, arm: Arm | None,
         raise missing(place, source.what, named(chosen['t']), source.names, 't')
     groups: dict[str, tuple[Key, list[str]]] = {}
     for signal in SIGNALS:
-        wanted = [(key, key.columns(source.names, joints)) for key in chosen[signal]]
         found = _found(source, chosen[signal], joints)
         if not found and signal != 'q' and len(named(chosen[signal])) == 1:
             continue
-        key, columns = (found or wanted)[0]
+        first = chosen[signal][0]
+        key, columns = found[0] if found else (first, first.columns(source.names, joints))
         absent = [column for column in columns if column not in source.names]
         if absent:
             raise missing(place, source.what, absent, source.names, signal)
@@ -139,7 +132,7 @@ def recording_of_columns(source: Columns, name: str, arm: Arm | None,
     for signal, (key, columns) in groups.items():
         values[signal] = key.to_si(table[:, at:at + len(columns)], joints, arm)
         at += len(columns)
-    return Recording(_seconds(table[:, 0], stamps[0].factor), joint_names=joints, name=name,
+    return Recording(stamps[0].seconds(table[:, 0]), joint_names=joints, name=name,
                      remarks=(*remarks, *source.remarks), **values)
 
 
@@ -149,11 +142,6 @@ def _found(source: Columns, keys: Sequence[Key], joints: Sequence[str]
     wanted = [(key, key.columns(source.names, joints)) for key in keys]
     return [(key, columns) for key, columns in wanted
             if any(column in source.names for column in columns)]
-
-
-def _seconds(stamps: Array, factor: float) -> Array:
-    """Return stamps in seconds; those in other units count from the first, for their digits."""
-    return stamps if factor == 1.0 else (stamps - stamps[0]) * factor
 
 
 def _joints(source: Columns, keys: Sequence[Key], place: str) -> tuple[str, ...]:

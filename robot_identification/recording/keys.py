@@ -92,6 +92,10 @@ class Key:
             joint for joint, slide in zip(arm.joint_names, arm.prismatic) if slide}
         return values * np.array([1.0 if joint in slides else self.factor for joint in joints])
 
+    def seconds(self, stamps: Array) -> Array:
+        """Return stamps in seconds; those of other units from the first on, for their digits."""
+        return stamps if self.factor == 1.0 else (stamps - stamps[:1]) * self.factor
+
 
 def signal_keys(arm: Arm | None, keys: Mapping[str, Any] | None) -> dict[str, tuple[Key, ...]]:
     """

@@ -73,8 +73,7 @@ def read_mat(path: str | Path, arm: Arm | None = None,
 def mat_arrays(path: Path) -> NamedArrays:
     """Return the arrays of a MATLAB file; raises as `read_mat`."""
     place = f"the recording '{path}'"
-    if regular_size(path, 'recording', RecordingError) > SIZE:
-        raise RecordingError(f'{place} is larger than the {SIZE / 1e6:.0f} MB that are read')
+    _check_size(path, place)
     with tempfile.TemporaryDirectory() as folder:
         whole = Path(folder) / 'arrays.npz'
         done = subprocess.run([sys.executable, mat_to_npz.__file__, str(path), str(whole)],
@@ -125,8 +124,7 @@ def parquet_arrays(path: Path) -> NamedArrays:
     """Return the arrays of a Parquet file; raises as `read_parquet`."""
     file, episode = split_episode(path)
     place = f"the recording '{path}'"
-    if regular_size(file, 'recording', RecordingError) > SIZE:
-        raise RecordingError(f'{place} is larger than the {SIZE / 1e6:.0f} MB that are read')
+    _check_size(file, place)
     try:
         import pandas
         import pyarrow
@@ -197,7 +195,7 @@ def frame_arrays(frame: Any, names: Mapping[str, list[str]]) -> NamedArrays:
     for label in frame.columns:
         column, text = np.asarray(frame[label]), str(label)
         if column.dtype.kind == 'M':
-            column = column.astype('datetime64[ns]').astype(np.int64) / 1e9
+            column = _epoch(column)
         if column.dtype == object and len(column) and np.ndim(column[0]) == 1:
             lengths = {np.shape(item) for item in column}
             if len(lengths) > 1:
@@ -211,11 +209,21 @@ def frame_arrays(frame: Any, names: Mapping[str, list[str]]) -> NamedArrays:
         elif column.dtype.kind in 'fiub':
             arrays[text] = column
     if index.dtype.kind == 'M':
-        seconds = np.asarray(index).astype('datetime64[ns]').astype(np.int64) / 1e9
-        arrays.setdefault('t', seconds)
+        arrays.setdefault('t', _epoch(np.asarray(index)))
     elif index.name is not None and index.dtype.kind in 'fiu':
         arrays.setdefault(str(index.name), np.asarray(index))
     return arrays
+
+
+def _check_size(file: Path, place: str) -> None:
+    if regular_size(file, 'recording', RecordingError) > SIZE:
+        raise RecordingError(f'{place} is larger than the {SIZE / 1e6:.0f} MB that are read')
+
+
+def _epoch(dates: np.ndarray) -> np.ndarray:
+    """Return dates in seconds since 1970."""
+    seconds: np.ndarray = dates.astype('datetime64[ns]').astype(np.int64) / 1e9
+    return seconds
 
 
 def _recording(arrays: NamedArrays, name: str, arm: Arm | None,

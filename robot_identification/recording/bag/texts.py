@@ -15,7 +15,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 import struct
 
 from robot_identification.errors import RecordingError
@@ -38,7 +37,7 @@ def text_message(text: str) -> bytes:
     return CDR.pack(b'\x00\x01\x00\x00', len(raw)) + raw
 
 
-def texts(bag: Bag, topics: Collection[str] | None = None) -> dict[str, str]:
+def texts(bag: Bag) -> dict[str, str]:
     """
     Return the last text on each topic, by the topic's name.
 
@@ -46,8 +45,6 @@ def texts(bag: Bag, topics: Collection[str] | None = None) -> dict[str, str]:
     ----------
     bag
         The bag.
-    topics
-        Names; all topics of texts when None.
 
     Raises
     ------
@@ -55,8 +52,7 @@ def texts(bag: Bag, topics: Collection[str] | None = None) -> dict[str, str]:
         A message is no text.
 
     """
-    wanted = {name for name, kind in bag.topics().items() if kind == TEXT
-              and (topics is None or name in topics)}
+    wanted = {name for name, kind in bag.topics().items() if kind == TEXT}
     raw = {name: data for name, _, data in bag.messages(wanted)} if wanted else {}
     return {name: _text(data, f"'{name}' in the bag '{bag.path}'") for name, data in raw.items()}
 
