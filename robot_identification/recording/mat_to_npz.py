@@ -25,7 +25,6 @@ import sys
 from typing import Any
 
 import numpy as np
-from scipy.io import loadmat
 
 VERSION_7_3 = 3
 
@@ -46,6 +45,7 @@ def leaves(content: Mapping[str, Any], head: str = '') -> Iterator[tuple[str, np
 
 def main() -> int:
     """Convert."""
+    from scipy.io import loadmat    # not where only the path of this program is wanted
     try:
         content = loadmat(sys.argv[1], simplify_cells=True)
     except NotImplementedError:
