@@ -109,6 +109,7 @@ def with_line(number, text):
     (with_line(1, 't,q_elbow,q_elbow,tau_shoulder,tau_elbow'), "two columns 'q_elbow'"),
     (with_line(7, '0.05,0.1,,1.5,5'), "line 7, column 'q_elbow': '' is not a number"),
     (with_line(7, '0.05,0.1,oops,1.5,5'), "'oops' is not a number"),
+    (with_line(5, '')[:6] + with_line(7, '0.05,0.1,oops,1.5,5')[6:], 'line 7, .*oops'),
     (with_line(7, '0.05,0.1,0.2'), 'line 7: 3 cells, but the header names 5'),
     (with_line(7, '0.05,0.1,nan,1.5,5'), "q of joint 'elbow' is nan at sample 5"),
     (lines(0), 'header and no samples'),

@@ -114,7 +114,7 @@ class CsvColumns:
         if fast is not None:
             return fast
         try:
-            return self._numbers(at, self._lines())
+            return self._numbers(at, (line for _, line in self._lines()))
         except ValueError:
             pass    # look at every cell
         left_out: list[int] = []
@@ -164,18 +164,17 @@ class CsvColumns:
                                   delimiter=None if self._delimiter == ' ' else self._delimiter)
         return table
 
-    def _lines(self) -> Iterator[str]:
+    def _lines(self) -> Iterator[tuple[int, str]]:
         try:
             with self._path.open('rb') as file:
                 file.readline(LINE + 1)
-                for _, line in _rows(file, self._delimiter, len(self.names), self._place):
-                    yield line
+                yield from _rows(file, self._delimiter, len(self.names), self._place)
         except OSError as error:
             raise RecordingError(f'{self._place} cannot be read: {error.strerror}') from error
 
     def _filled(self, at: Sequence[int], left_out: list[int]) -> Iterator[str]:
         """Yield the lines with measurements; refuse the first cell that is no number."""
-        for number, line in enumerate(self._lines(), start=2):
+        for number, line in self._lines():
             cells = line.split(None if self._delimiter == ' ' else self._delimiter)
             if len(at) > 1 and not any(cells[k].strip() for k in at[1:]):
                 left_out.append(number)
