@@ -97,9 +97,9 @@ def _in_processes(directory: Path, quick: bool, seed: int,
     """Let processes write the studies into the folder; they end when this one does."""
     context = multiprocessing.get_context('spawn')
     messages = context.Queue()
-    for name in STUDIES:
-        _stored(directory / name / STORED)     # what cannot be read is told before the work
-    waiting = sorted(STUDIES, key=lambda name: LONGEST.index(name) if name in LONGEST else 0)
+    waiting = sorted(
+        (name for name in STUDIES if _stored(directory / name / STORED, quick, seed) is None),
+        key=lambda name: LONGEST.index(name) if name in LONGEST else 0)
     running: dict[str, Any] = {}
     try:
         while waiting or running:
@@ -138,17 +138,22 @@ def stored_study(name: str, directory: Path, quick: bool, seed: int,
         As for `run_all`.
 
     """
-    path, wanted = directory / name / STORED, {
-        'quick': quick, 'seed': seed, 'environment': environment()}
-    stored = _stored(path)
-    if stored is None or any(stored.get(key) != value for key, value in wanted.items()):
+    path = directory / name / STORED
+    stored = _stored(path, quick, seed)
+    if stored is None:
         result = run_study(name, quick=quick, seed=seed, progress=progress)
-        write_study({**result.contents(), **wanted}, path.parent)
+        write_study({**result.contents(), **_choice(quick, seed)}, path.parent)
         stored = json.loads(path.read_text(encoding='utf-8'))
     return dict(stored)
 
 
-def _stored(path: Path) -> dict[str, Any] | None:
+def _choice(quick: bool, seed: int) -> dict[str, Any]:
+    """Return what a stored study must share with a run to stand for it."""
+    return {'quick': quick, 'seed': seed, 'environment': environment()}
+
+
+def _stored(path: Path, quick: bool, seed: int) -> dict[str, Any] | None:
+    """Return the study in a file, None where there is none of this choice."""
     if not path.is_file():
         return None
     try:
@@ -156,7 +161,10 @@ def _stored(path: Path) -> dict[str, Any] | None:
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"'{path}' is no stored study; remove it, or give another "
                                  f'folder') from error
-    return dict(found) if isinstance(found, Mapping) else None
+    if not isinstance(found, Mapping):
+        return None
+    same = all(found.get(key) == value for key, value in _choice(quick, seed).items())
+    return dict(found) if same else None
 
 
 def _processor() -> str:

@@ -24,7 +24,7 @@ from robot_identification.arrays import Array
 from robot_identification.dynamics import BaseParameters
 from robot_identification.dynamics.parallel import core_count, single_threaded_blas
 from robot_identification.regression.normal_form import NormalForm, triangle
-from robot_identification.regression.packing import Block, blocks_of, joint_columns, Packing
+from robot_identification.regression.packing import Block, blocks_of, Packing
 
 if TYPE_CHECKING:
     from robot_identification.signals import Samples
@@ -60,7 +60,8 @@ def reduce_samples(
         The samples are of another arm, or too few to make a row.
 
     """
-    packing, columns = Packing(base, samples, load), joint_columns(base)
+    packing = Packing(base, samples, load)
+    columns = packing.columns
     blocks = blocks_of(samples, core_count())
 
     def factors(part: list[Block]) -> list[Array]:
