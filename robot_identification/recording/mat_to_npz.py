@@ -45,7 +45,7 @@ def leaves(content: Mapping[str, Any], head: str = '') -> Iterator[tuple[str, np
 
 def main() -> int:
     """Convert."""
-    from scipy.io import loadmat    # not where only the path of this program is wanted
+    from scipy.io import loadmat  # not where only the path of this program is wanted
     try:
         content = loadmat(sys.argv[1], simplify_cells=True)
     except NotImplementedError:
