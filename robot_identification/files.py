@@ -110,7 +110,8 @@ def check_outputs(outputs: Iterable[tuple[Path | None, FileKind]],
 
 
 def check_output_folder(folder: Path, names: Iterable[str], mark: str,
-                        inputs: Iterable[Path | None], *, force: bool = False) -> None:
+                        inputs: Iterable[Path | None], *, force: bool = False,
+                        way_out: str = ', or --force to replace them') -> None:
     """
     Refuse a folder of results whose files would replace an input, or what is not a result.
 
@@ -125,6 +126,8 @@ def check_output_folder(folder: Path, names: Iterable[str], mark: str,
         those of an earlier run.
     inputs, force
         As for `check_outputs`.
+    way_out
+        What the sentence offers besides another folder; '' where nothing can be forced.
 
     Raises
     ------
@@ -142,7 +145,7 @@ def check_output_folder(folder: Path, names: Iterable[str], mark: str,
     if strangers and mark not in strangers and not force:
         raise ConfigurationError(
             f"'{folder}' holds {', '.join(strangers)} and no {mark}, so no earlier run of this "
-            'command wrote them; name another folder, or --force to replace them')
+            f'command wrote them; name another folder{way_out}')
 
 
 def _is_or_holds(source: Path, path: Path) -> bool:

@@ -74,14 +74,7 @@ def arguments(name):
     elif name in NODE_FILES:
         given = launch_arguments.arguments(*NODE_FILES[name])
     else:
-        family = FAMILIES[name]
-        given = [*launch_arguments.arguments(*launch_arguments.FAMILY, sim='none'),
-                 *({'name': key, 'default_value': default, 'choices': ['true', 'false'],
-                    'description': f"As the driver's argument; {text}"}
-                   for key, (default, text) in family.arguments.items())]
-        if family.choice:
-            given.append({'name': family.choice, 'default_value': family.robots[0],
-                          'choices': list(family.robots), 'description': 'Which arm is meant.'})
+        given = launch_arguments.family_arguments(FAMILIES[name])
     return {argument['name']: argument for argument in given}
 
 

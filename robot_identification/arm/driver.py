@@ -85,6 +85,10 @@ class Driver:
         if content.get('launch', '/').count('/') != 1:
             raise ConfigurationError(f"{origin}, launch is '{content['launch']}'; write it as "
                                      f'PACKAGE/FILE')
-        given = {name: str(value).lower() if isinstance(value, bool) else str(value)
-                 for name, value in content.get('arguments', {}).items()}
-        return cls(**{**content, 'arguments': given})
+        return cls(**{**content, 'arguments': argument_texts(content.get('arguments', {}))})
+
+
+def argument_texts(content: Mapping[Any, Any]) -> dict[str, str]:
+    """Return arguments of a launch file or a xacro, as YAML has them, as the text they take."""
+    return {str(name): str(value).lower() if isinstance(value, bool) else str(value)
+            for name, value in content.items()}

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from robot_identification.arm.arm import Arm, STANDARD_GRAVITY
 from robot_identification.arm.balancers import Balancer, BALANCERS, ESTIMATE
-from robot_identification.arm.driver import Driver
+from robot_identification.arm.driver import argument_texts, Driver
 from robot_identification.arm.drives import Drives
 from robot_identification.arm.effort import Effort, PositionSignal
 from robot_identification.arm.library import find_urdf
@@ -384,8 +384,7 @@ def _drives(arm: Arm, content: Any, coupling: Any, origin: str) -> Drives:
 
 def _arguments(content: Any, origin: str) -> dict[str, str]:
     _mapping(content, f'{origin}, xacro', ' of arguments, as {dof: 7}')
-    return {str(name): str(value).lower() if isinstance(value, bool) else str(value)
-            for name, value in content.items()}
+    return argument_texts(content)
 
 
 def _folders(content: Any, folder: Path, origin: str) -> list[Path]:

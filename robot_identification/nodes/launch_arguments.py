@@ -230,3 +230,15 @@ def generic_arguments() -> list[dict[str, Any]]:
         if argument['name'] == 'robot':
             argument['description'] += ' Empty: the arm on the topic `description`.'
     return [*given, *({'name': name, **content} for name, content in own.items())]
+
+
+def family_arguments(family: Family) -> list[dict[str, Any]]:
+    """Return what DeclareLaunchArgument takes in the launch file of a vendor's arms."""
+    chosen = [{'name': family.choice, 'default_value': family.robots[0],
+               'choices': list(family.robots), 'description': 'Which arm: a robot of that name '
+               'is shipped.'}] if family.choice else []
+    passed = [{'name': name, 'default_value': default,
+               **({'choices': SWITCH} if default in SWITCH else {}),
+               'description': f"As the driver's argument{'; ' + text if text else ''}."}
+              for name, (default, text) in family.arguments.items()]
+    return [*chosen, *arguments(*FAMILY, sim='none'), *passed]

@@ -42,6 +42,7 @@ from robot_identification.nodes.launch_arguments import (
     AT_WORK,
     FAMILY,
     Family,
+    family_arguments,
     PARAMETERS,
     PARTS,
     SWITCHES,
@@ -144,14 +145,6 @@ def family_description(family: Family) -> LaunchDescription:
         Its arms, and the arguments of its driver that are passed on.
 
     """
-    chosen = [DeclareLaunchArgument(
-        family.choice, default_value=family.robots[0], choices=list(family.robots),
-        description='Which arm: a robot of that name is shipped.')] if family.choice else []
-    passed = [DeclareLaunchArgument(
-        name, default_value=default, **({'choices': ['true', 'false']}
-                                        if default in ('true', 'false') else {}),
-        description=f"As the driver's argument{'; ' + text if text else ''}.")
-        for name, (default, text) in family.arguments.items()]
     robot = LaunchConfiguration(family.choice) if family.choice else family.robots[0]
     words: list[Any] = []
     for name in family.arguments:
@@ -159,7 +152,7 @@ def family_description(family: Family) -> LaunchDescription:
     values = {'robot': robot, 'driver_arguments': words or '',
               **{name: LaunchConfiguration(name) for name in FAMILY}}
     return LaunchDescription([
-        *chosen, *declared(FAMILY, sim='none'), *passed,
+        *(DeclareLaunchArgument(**argument) for argument in family_arguments(family)),
         GroupAction([included('identify', values)])])
 
 

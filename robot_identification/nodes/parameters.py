@@ -103,7 +103,12 @@ def prefixed(arm: Arm, prefix: str) -> Arm:
     return dataclasses.replace(arm, tf_prefix=prefix) if prefix else arm
 
 
+def prefixed_model(path: Path, prefix: str) -> IdentifiedModel:
+    """Return the model of a file for an arm with another prefix, or as it is without one."""
+    model = load_model(path)
+    return dataclasses.replace(model, arm=prefixed(model.arm, prefix))
+
+
 def declared_model(node: Node, path: Path) -> IdentifiedModel:
     """Declare the parameter `tf_prefix` and return a model for that arm."""
-    model = load_model(path)
-    return dataclasses.replace(model, arm=prefixed(model.arm, declared_prefix(node)))
+    return prefixed_model(path, declared_prefix(node))

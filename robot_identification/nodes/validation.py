@@ -15,20 +15,19 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from robot_identification.arrays import Array
-from robot_identification.dynamics import IdentifiedModel, load_model
+from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import ConfigurationError, RobotIdentificationError
 from robot_identification.execution import DataDirectory
 from robot_identification.identification import validate
 from robot_identification.nodes.health import ERROR, Health, OK
 from robot_identification.nodes.live_states import LiveStates
 from robot_identification.nodes.long_work import LongWork
-from robot_identification.nodes.parameters import declare, declared_prefix, prefixed
+from robot_identification.nodes.parameters import declare, declared_prefix, prefixed_model
 from robot_identification.nodes.process import main_of
 from robot_identification.nodes.requests import answered
 from robot_identification.nodes.trajectories import SECOND
@@ -114,8 +113,7 @@ class ValidationProcess:
         return self.model
 
     def _loaded(self, name: str) -> IdentifiedModel:
-        model = load_model(self.data.existing(name, 'model'))
-        return dataclasses.replace(model, arm=prefixed(model.arm, self._prefix))
+        return prefixed_model(self.data.existing(name, 'model'), self._prefix)
 
     def _judge(self) -> None:
         if self.model is None:

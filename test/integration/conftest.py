@@ -51,6 +51,11 @@ def own_domain():
     os.environ['ROS_DOMAIN_ID'] = before
 
 
+def node_of(name):
+    """Return the node that offers an action or a service."""
+    return name.split('/_action')[0].rsplit('/', 1)[0]
+
+
 class System:
     """Processes of nodes, and a client node to talk to them."""
 
@@ -122,10 +127,29 @@ class System:
             assert time.monotonic() < latest, f'not within {seconds} s'
 
     def settle(self, seconds=0.3):
-        """Let a server find its new client too: an answer before that would be lost."""
+        """Let things happen."""
         latest = time.monotonic() + seconds
         while time.monotonic() < latest:
             self.rclpy.spin_once(self.client, timeout_sec=0.02)
+
+    def meet(self, node):
+        """
+        Wait until a node has found all clients that were made here: else its answers are lost.
+
+        They are announced in order, so who answers the last one knows those before; parameters
+        are a question that may be asked twice.
+        """
+        from rcl_interfaces.srv import ListParameters
+        client = self.client.create_client(ListParameters, f'{node}/list_parameters')
+        assert client.wait_for_service(60), f'no node {node}'
+        answers = []
+
+        def answered():
+            if not answers or time.monotonic() > answers[-1][0] + 1.0:
+                answers.append((time.monotonic(), client.call_async(ListParameters.Request())))
+            return any(future.done() for _, future in answers)
+        self.wait(answered, 60)
+        self.client.destroy_client(client)
 
     def call(self, kind, service, /, **fields):
         future = self.call_async(kind, service, **fields)
@@ -137,7 +161,7 @@ class System:
         if key not in self._clients:
             self._clients[key] = self.client.create_client(kind, service)
             assert self._clients[key].wait_for_service(20), f'no service {service}'
-            self.settle()
+            self.meet(node_of(service))
         return self._clients[key].call_async(kind.Request(**fields))
 
     def fault(self, **values):
@@ -202,16 +226,10 @@ class Goal:
         if name not in system.actions:
             system.actions[name] = ActionClient(system.client, kind, name)
             assert system.actions[name].wait_for_server(20)
-            system.settle(1.0)    # three services and two topics
-        for _ in range(3):     # one that is sent before the server has found its client is lost
-            future = system.actions[name].send_goal_async(
-                kind.Goal(**fields), feedback_callback=lambda m: self.feedback.append(m.feedback))
-            latest = time.monotonic() + 15
-            while not future.done() and time.monotonic() < latest:
-                system.rclpy.spin_once(system.client, timeout_sec=0.02)
-            if future.done():
-                break
-        assert future.done(), f'no answer to three goals of {name}'
+            system.meet(node_of(name))
+        future = system.actions[name].send_goal_async(
+            kind.Goal(**fields), feedback_callback=lambda m: self.feedback.append(m.feedback))
+        system.wait(future.done, 45)
         self.handle = future.result()
         self.future = self.handle.get_result_async()
 

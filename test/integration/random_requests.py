@@ -22,6 +22,8 @@ import random
 import re
 import time
 
+from conftest import node_of
+
 TEXTS = ('', 'a' * 300, 'é' * 150, 'a/' * 600, 'x' * 100_000, '\0', 'a\0b', '\x1b[2J', 'a\nb', '.',
          '..', '../x', '/etc/passwd', '~', '$HOME', '-o', '%n%s', 'nan', 'null', '💥' * 50, ' ',
          'keep.yaml', 'keep.yaml/x', 'run.csv', 'x.txt', 'x.yaml', 'pipe', 'round', 'away/x',
@@ -72,7 +74,7 @@ def ask(system, service, action, count, seed):
         kind, name = service
         client = system.client.create_client(kind, name)
         assert client.wait_for_service(60)
-    system.settle()
+    system.meet(node_of(name))
     for number in range(count):
         request = request_of(kind.Goal if action else kind.Request, rng)
         where = f'{name}, seed {seed}, request {number}: {str(request)[:300]}'
