@@ -49,10 +49,7 @@ def write_index(database: Database, folder: Path) -> Path:
 
     """
     robots = database.rows('SELECT * FROM latest')
-    drifts: dict[int, list[dict[str, Any]]] = {}
-    for row in database.rows('SELECT * FROM drift WHERE identification IN (SELECT id FROM latest) '
-                             'ORDER BY recording'):
-        drifts.setdefault(row['identification'], []).append(row)
+    drifts = database.drift()
     broken = database.rows(
         'SELECT robot, source, r.sentence FROM recording AS r JOIN latest AS i '
         "ON r.identification = i.id WHERE r.state = 'broken' ORDER BY robot, number")
