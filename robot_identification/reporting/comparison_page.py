@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 
-from robot_identification.reporting.comparison import Comparison, FrictionChange, LEVEL
+from robot_identification.reporting.comparison import Comparison, FrictionChange, LEVEL, TINY
 from robot_identification.reporting.figures import (
     axis,
     Figure,
@@ -38,8 +38,6 @@ from robot_identification.reporting.markup import (
 )
 from robot_identification.reporting.report import html_page
 from robot_identification.reporting.sections.section import card, legend, Section
-
-TINY = 1e-9
 
 
 def comparison_page(found: Comparison) -> str:
@@ -109,8 +107,7 @@ def _friction(found: Comparison) -> Section:
 
 
 def _words(change: FrictionChange) -> str:
-    letter = 'N' if change.linear else 'N m'
-    rate = 'm/s' if change.linear else 'rad/s'
+    rate, letter = change.units
     return '; '.join(f'{speed:.2g} {rate}: {before:.3g} \u2192 {after:.3g} {letter}'
                      for speed, before, after in zip(change.speeds, *change.torques))
 
