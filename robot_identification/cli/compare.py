@@ -25,11 +25,10 @@ from robot_identification.errors import ModelFileError
 from robot_identification.files import check_outputs, HTML_PAGE, write_text
 from robot_identification.reporting import load_results, RESULTS
 from robot_identification.reporting.comparison import compare as compare_results
-from robot_identification.reporting.comparison import Comparison, comparison_contents
+from robot_identification.reporting.comparison import Comparison, comparison_contents, TINY
 from robot_identification.reporting.comparison_page import comparison_page, sentence
 import typer
 
-TINY = 1e-9
 SHOWN = 12    # parameters in the terminal; the page and --json have all
 
 
@@ -90,10 +89,10 @@ def _print(found: Comparison) -> None:
     for head in ('joint or drive', 'at', 'A', 'B'):
         friction.add_column(head)
     for each in found.friction:
+        rate, letter = each.units
         for speed, before, after in zip(each.speeds, *each.torques):
-            units = ('m/s', 'N') if each.linear else ('rad/s', 'N m')
-            friction.add_row(Text(each.element), f'{speed:.2g} {units[0]}',
-                             f'{before:.3g} {units[1]}', f'{after:.3g} {units[1]}')
+            friction.add_row(Text(each.element), f'{speed:.2g} {rate}', f'{before:.3g} {letter}',
+                             f'{after:.3g} {letter}')
     out.print(friction)
     errors = Table(title='largest relative error on held-out motion')
     for head in ('joint', 'A', 'B'):

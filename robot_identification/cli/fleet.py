@@ -16,13 +16,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from rich.table import Table
 from robot_identification.console import AsJson, emit, err, Force, out
 from robot_identification.errors import ConfigurationError
 from robot_identification.fleet import Database, read_fleet, run_fleet
 from robot_identification.fleet.page import worst_drift
+from robot_identification.fleet.run import DATABASE
 import typer
 
 QUERY = 'query'
@@ -70,13 +71,8 @@ def fleet(
 def _query(place: Path | None, sql: str | None, as_json: bool) -> None:
     if place is None:
         raise ConfigurationError('name the database: fleet query DATABASE [SQL]')
-    with Database(place / 'fleet.sqlite' if place.is_dir() else place) as database:
-        rows = database.rows(sql) if sql else [
-            {'robot': row['robot'], 'arm': row['arm'], 'state': row['state'],
-             'error': row['error'], 'drift': worst_drift(database.rows(
-                 'SELECT * FROM drift WHERE identification = ?', [row['id']]))[1],
-             'finished': row['finished']}
-            for row in database.rows('SELECT * FROM latest ORDER BY state, error DESC')]
+    with Database(place / DATABASE if place.is_dir() else place) as database:
+        rows = database.rows(sql) if sql else _robots(database)
     if as_json:
         emit({'rows': rows})
         return
@@ -85,3 +81,11 @@ def _query(place: Path | None, sql: str | None, as_json: bool) -> None:
         table.add_row(*('' if value is None else f'{value:.6g}' if isinstance(value, float)
                         else str(value) for value in row.values()))
     out.print(table)
+
+
+def _robots(database: Database) -> list[dict[str, Any]]:
+    drift = database.drift()
+    return [{'robot': row['robot'], 'arm': row['arm'], 'state': row['state'],
+             'error': row['error'], 'drift': worst_drift(drift.get(row['id'], ()))[1],
+             'finished': row['finished']}
+            for row in database.rows('SELECT * FROM latest ORDER BY state, error DESC')]

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-SEVERAL = {'--window': 2, '--held-out-window': 2, '--centre': 3}
-"""Options of so many words; commas between them are as good."""
+SEVERAL = ('--window', '--held-out-window', '--centre')
+"""Options of several words; commas between them are as good."""
 JOINED = ('--payload', '--noise', '--start', '--box', '--workspace')
 """Options of one word with commas in it; spaces are as good."""
 EFFORT = '--effort'

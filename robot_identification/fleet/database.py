@@ -109,6 +109,14 @@ class Database:
         """Return the key of each robot's latest identification."""
         return {row['robot']: row['key'] for row in self._file.execute('SELECT * FROM latest')}
 
+    def drift(self) -> dict[int, list[dict[str, Any]]]:
+        """Return the drift of each robot's latest identification, by its number."""
+        found: dict[int, list[dict[str, Any]]] = {}
+        for row in self.rows('SELECT * FROM drift WHERE identification IN '
+                             '(SELECT id FROM latest) ORDER BY recording'):
+            found.setdefault(row['identification'], []).append(row)
+        return found
+
     def store(self, job: Job, key: str, prints: dict[str, str], outcome: Outcome) -> None:
         """
         Store what came out for a robot: all of it or nothing.

@@ -17,16 +17,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from string import Template
 from typing import Any
 
 import numpy as np
 from robot_identification.files import write_text
 from robot_identification.fleet.database import Database
 from robot_identification.fleet.drift import PAYLOAD
-from robot_identification.reporting.figures import axis, Figure, figures_json, layout, trace
+from robot_identification.reporting.figures import axis, Figure, layout, trace
 from robot_identification.reporting.markup import Html, join, percent, tag, text
-from robot_identification.reporting.report import template
+from robot_identification.reporting.report import html_page
 
 INDEX = 'index.html'
 ORDER = ('broken', 'failed', 'not validated', 'passed')
@@ -50,10 +49,7 @@ def write_index(database: Database, folder: Path) -> Path:
 
     """
     robots = database.rows('SELECT * FROM latest')
-    drifts: dict[int, list[dict[str, Any]]] = {}
-    for row in database.rows('SELECT * FROM drift WHERE identification IN (SELECT id FROM latest) '
-                             'ORDER BY recording'):
-        drifts.setdefault(row['identification'], []).append(row)
+    drifts = database.drift()
     broken = database.rows(
         'SELECT robot, source, r.sentence FROM recording AS r JOIN latest AS i '
         "ON r.identification = i.id WHERE r.state = 'broken' ORDER BY robot, number")
@@ -77,11 +73,8 @@ def write_index(database: Database, folder: Path) -> Path:
                        else 'friction'), figure.place) for row, figure in charts), id='drift'))
     navigation = join(*(tag('a', name, href=f'#{anchor}') for name, anchor in
                         (('Robots', 'robots'), ('Drift', 'drift'))))
-    page = Template(template('report.html')).substitute(
-        title=text('Fleet'), style=template('report.css'), navigation=navigation, body=body,
-        figures=figures_json(figure for _, figure in charts), plots=template('plots.js'),
-        script=template('report.js'))
-    write_text(folder / INDEX, page)
+    write_text(folder / INDEX, html_page('Fleet', navigation, body,
+                                         (figure for _, figure in charts)))
     return folder / INDEX
 
 

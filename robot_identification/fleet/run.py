@@ -112,9 +112,9 @@ def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
         client = None if scheduler is None else stack.enter_context(_client(scheduler, workers, 1))
         prints = _fingerprints(client, fleet.jobs)
         keys = _keys(fleet.jobs, prints)
-        known = database.known()
-        todo = [job for job in fleet.jobs
-                if known.get(job.name) != keys[job.name] or not _stored(folder, job, database)]
+        known, before = database.known(), _states(database)
+        todo = [job for job in fleet.jobs if known.get(job.name) != keys[job.name]
+                or not _stored(folder / job.name, before[job.name])]
         tell(f'{len(todo)} of {len(fleet.jobs)} robots have changed')
         if todo:
             database.begin(fleet.path)
@@ -130,8 +130,7 @@ def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
         write_table(database, folder / TABLE)
         write_index(database, folder)
         names = {job.name for job in fleet.jobs}
-        states = Counter(row['state'] for row in database.rows('SELECT robot, state FROM latest')
-                         if row['robot'] in names)
+        states = Counter(state for robot, state in _states(database).items() if robot in names)
     return Summary(folder, len(todo), len(fleet.jobs) - len(todo), dict(states))
 
 
@@ -154,10 +153,14 @@ def _outcomes(client: Any, jobs: Sequence[Job]) -> Iterator[tuple[Job, Outcome, 
         future.release()
 
 
-def _stored(folder: Path, job: Job, database: Database) -> bool:
-    """Return whether the files of a robot are there, where there should be any."""
-    state = database.rows('SELECT state FROM latest WHERE robot = ?', [job.name])
-    return bool(state) and (state[0]['state'] == BROKEN or (folder / job.name / RESULTS).exists())
+def _states(database: Database) -> dict[str, str]:
+    """Return the state of each robot's latest identification."""
+    return {row['robot']: row['state'] for row in database.rows('SELECT robot, state FROM latest')}
+
+
+def _stored(folder: Path, state: str) -> bool:
+    """Return whether the files of a robot in this state are there, where there should be any."""
+    return state == BROKEN or (folder / RESULTS).exists()
 
 
 def _fingerprints(client: Any, jobs: Sequence[Job]) -> dict[str, str]:

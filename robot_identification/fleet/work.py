@@ -137,9 +137,8 @@ def identify_robot(job: Job) -> Outcome:
     except Exception as error:    # the rest of the fleet goes on
         outcome = Outcome(job.name, job.robot, BROKEN,
                           f'a defect of robot-identification: {type(error).__name__}: {error}')
-    return Outcome(**{**vars(outcome), 'versions': versions(),
-                      'seconds': time.perf_counter() - began,
-                      'processor': time.process_time() - busy})
+    return replace(outcome, versions=versions(), seconds=time.perf_counter() - began,
+                   processor=time.process_time() - busy)
 
 
 def _identify(job: Job, stack: ExitStack) -> Outcome:

@@ -18,15 +18,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 import json
 from pathlib import Path
-from string import Template
 from typing import Any
 
 import numpy as np
 from robot_identification.files import write_text
 from robot_identification.reporting.contents import plain
-from robot_identification.reporting.figures import axis, Figure, figures_json, layout, trace
-from robot_identification.reporting.markup import Cell, Html, join, numeric, table, tag, text
-from robot_identification.reporting.report import template
+from robot_identification.reporting.figures import axis, Figure, layout, trace
+from robot_identification.reporting.markup import Cell, Html, join, numeric, table, tag
+from robot_identification.reporting.report import html_page
 
 STUDY_FILES = ('study.json', 'study.html')
 COLOURS = ('#0067b1', '#d55e00', '#00795c', '#a05195', '#b3590a', '#6b7a90', '#c2185b', '#4c9ed9')
@@ -67,11 +66,8 @@ def write_study(contents: Mapping[str, Any], directory: str | Path) -> Path:
     navigation = [tag('a', name, href=f'#{anchor}') for name, anchor in (
         ('Study', 'verdict'), ('Claims', 'claims'), ('Tables', 'table-0'), ('Plots', 'plot-0'),
         ('Settings', 'settings'), ('Assumptions', 'assumptions'))]
-    page = Template(template('report.html')).substitute(
-        title=text(contents['title']), style=template('report.css'), navigation=join(*navigation),
-        body=body, figures=figures_json(figures), plots=template('plots.js'),
-        script=template('report.js'))
-    write_text(directory / STUDY_FILES[1], page)
+    write_text(directory / STUDY_FILES[1],
+               html_page(contents['title'], join(*navigation), body, figures))
     return directory / STUDY_FILES[1]
 
 

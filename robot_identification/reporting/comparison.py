@@ -27,6 +27,8 @@ from scipy.stats import norm
 
 LEVEL = 0.05
 """Chance that anything is called changed between two identifications of an arm that did not."""
+TINY = 1e-9
+"""Chance below which its size is not shown."""
 SPEEDS = (0.1, 0.5)
 """Parts of the highest common speed at which friction is compared."""
 
@@ -98,6 +100,11 @@ class FrictionChange:
     speeds: tuple[float, ...]
     torques: Array
     curves: tuple[Array, Array]
+
+    @property
+    def units(self) -> tuple[str, str]:
+        """Units of velocity and torque."""
+        return ('m/s', 'N') if self.linear else ('rad/s', 'N m')
 
 
 @dataclass(frozen=True, eq=False)

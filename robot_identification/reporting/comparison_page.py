@@ -16,13 +16,11 @@
 from __future__ import annotations
 
 import math
-from string import Template
 
-from robot_identification.reporting.comparison import Comparison, FrictionChange, LEVEL
+from robot_identification.reporting.comparison import Comparison, FrictionChange, LEVEL, TINY
 from robot_identification.reporting.figures import (
     axis,
     Figure,
-    figures_json,
     layout,
     MEASURED,
     PREDICTED,
@@ -36,13 +34,10 @@ from robot_identification.reporting.markup import (
     percent,
     table,
     tag,
-    text,
     unit,
 )
-from robot_identification.reporting.report import template
+from robot_identification.reporting.report import html_page
 from robot_identification.reporting.sections.section import card, legend, Section
-
-TINY = 1e-9
 
 
 def comparison_page(found: Comparison) -> str:
@@ -57,12 +52,9 @@ def comparison_page(found: Comparison) -> str:
     """
     sections = [_parameters(found), _friction(found), _errors(found)]
     links = [tag('a', section.title, href=f'#{section.anchor}') for section in sections]
-    return Template(template('report.html')).substitute(
-        title=text(f'{found.arm}: {found.names[0]} and {found.names[1]}'),
-        style=template('report.css'), navigation=join(*links),
-        body=join(_head(found), *(section.html for section in sections)),
-        figures=figures_json(figure for section in sections for figure in section.figures),
-        plots=template('plots.js'), script=template('report.js'))
+    return html_page(
+        _title(found), join(*links), join(_head(found), *(section.html for section in sections)),
+        (figure for section in sections for figure in section.figures))
 
 
 def sentence(found: Comparison) -> str:
@@ -75,9 +67,13 @@ def sentence(found: Comparison) -> str:
             f'({parts}).')
 
 
+def _title(found: Comparison) -> str:
+    return f'{found.arm}: {found.names[0]} and {found.names[1]}'
+
+
 def _head(found: Comparison) -> Html:
     notes = tag('ul', *(tag('li', note) for note in found.notes)) if found.notes else ''
-    return tag('section', tag('h1', f'{found.arm}: {found.names[0]} and {found.names[1]}'),
+    return tag('section', tag('h1', _title(found)),
                tag('p', sentence(found), class_='lead'), notes, id='verdict')
 
 
@@ -111,8 +107,7 @@ def _friction(found: Comparison) -> Section:
 
 
 def _words(change: FrictionChange) -> str:
-    letter = 'N' if change.linear else 'N m'
-    rate = 'm/s' if change.linear else 'rad/s'
+    rate, letter = change.units
     return '; '.join(f'{speed:.2g} {rate}: {before:.3g} \u2192 {after:.3g} {letter}'
                      for speed, before, after in zip(change.speeds, *change.torques))
 

@@ -19,12 +19,11 @@ from collections.abc import Mapping, Sequence
 import dataclasses
 from datetime import datetime, timezone
 import platform
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 import pinocchio as pin
 from robot_identification.arm import Arm
-from robot_identification.at_work import AtWork
 from robot_identification.checks import get_check
 from robot_identification.excitation import Excitation
 from robot_identification.identification import IdentificationResult
@@ -36,6 +35,9 @@ from robot_identification.reporting.parameter_contents import (
 )
 from robot_identification.signals import Samples
 from robot_identification.validation import Finding, HeldOut, next_steps, Thresholds, Verdict
+
+if TYPE_CHECKING:    # the simulator
+    from robot_identification.at_work import AtWork
 
 SCHEMA = 'robot_identification/results/1'
 CONFIDENCE = 0.95

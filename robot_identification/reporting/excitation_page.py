@@ -15,7 +15,6 @@
 
 from __future__ import annotations
 
-from importlib import resources
 import json
 from pathlib import Path
 from string import Template
@@ -32,6 +31,7 @@ from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.excitation import Excitation, scene_for
 from robot_identification.files import write_text
 from robot_identification.reporting.markup import Html, join, number, percent, tag, text
+from robot_identification.reporting.report import template
 from scipy.spatial import ConvexHull, QhullError
 
 FRAMES = 240
@@ -70,16 +70,11 @@ def write_excitation_page(arm: Arm, excitation: Excitation, path: str | Path) ->
                     tag('div', *_plots(arm, excitation), class_='plots')))
     # '<' cannot occur in numbers, and names must not end the script element
     motion = json.dumps(_motion(arm, excitation), separators=(',', ':')).replace('<', '\\u003c')
-    page = Template(_template('excitation.html')).substitute(
-        title=text(f'{excitation.arm_name}: excitation'), style=_template('report.css'),
-        body=body, motion=motion, script=_template('excitation.js'))
+    page = Template(template('excitation.html')).substitute(
+        title=text(f'{excitation.arm_name}: excitation'), style=template('report.css'),
+        body=body, motion=motion, script=template('excitation.js'))
     write_text(path, page)
     return Path(path)
-
-
-def _template(name: str) -> str:
-    return (resources.files('robot_identification.reporting') / 'templates' / name).read_text(
-        encoding='utf-8')
 
 
 def _heading(excitation: Excitation) -> Html:

@@ -42,8 +42,8 @@ class Figure:
     name
         Unique in the page.
     data, layout
-        Traces of the type scatter, and axes, as `trace`, `axis` and `layout` make them; a
-        colour may be 'var(--name)'.
+        Traces and axes, as `trace`, `axis` and `layout` make them; a colour may be
+        'var(--name)'.
     height
         [px]
     link
@@ -115,8 +115,8 @@ def trace(x: Array, y: Array, colour: str, *, name: str, width: float = 1.4, das
         Other attributes of the trace.
 
     """
-    return {'type': 'scatter', 'mode': 'lines', 'x': rounded(x, 7), 'y': rounded(y),
-            'name': name, 'line': {'color': colour, 'width': width, 'dash': dash},
+    return {'mode': 'lines', 'x': rounded(x, 7), 'y': rounded(y), 'name': name,
+            'line': {'color': colour, 'width': width, 'dash': dash},
             'yaxis': 'y' if axis == 1 else f'y{axis}', **more}
 
 

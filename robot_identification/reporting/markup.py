@@ -99,12 +99,14 @@ def percent(value: float | None, digits: int = 3) -> Html:
     return Html(f'{shown}\u2009%'.replace('-', '\u2212'))
 
 
-def correlation(value: float, decimals: int = 4) -> str:
+def correlation(value: float | None, decimals: int = 4) -> str:
     """Return a correlation coefficient; one that is not 1 is not rounded to it."""
+    if value is None or not math.isfinite(value):
+        return '\u2013'
     if 1 > abs(value) >= 1 - 0.5 * 10 ** -decimals:
         sign = '> ' if value > 0 else '< \u2212'
         return f'{sign}{1 - 10 ** -decimals:.{decimals}f}'
-    return f'{value:.{decimals}f}'.replace('-', '\u2212') if math.isfinite(value) else '\u2013'
+    return f'{value:.{decimals}f}'.replace('-', '\u2212')
 
 
 def unit(name: str) -> str:

@@ -15,14 +15,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
 from string import Template
 
 from robot_identification.errors import ModelFileError
 from robot_identification.files import write_text
-from robot_identification.reporting.figures import figures_json
-from robot_identification.reporting.markup import join, tag, text
+from robot_identification.reporting.figures import Figure, figures_json
+from robot_identification.reporting.markup import Html, join, tag, text
 from robot_identification.reporting.sections import hero, SECTIONS
 from robot_identification.reporting.stored_results import load_results, RESULTS, StoredResults
 
@@ -75,12 +76,30 @@ def render(results: StoredResults) -> str:
     navigation = [tag('a', section.short or section.title, href=f'#{section.anchor}')
                   for section in sections]
     name = results.content['arm']['name']
+    return html_page(
+        f'{name}: identified dynamic model',
+        join(tag('a', 'Verdict', href='#verdict'), *navigation),
+        join(hero(results), *(section.html for section in sections)),
+        (figure for section in sections for figure in section.figures))
+
+
+def html_page(title: str, navigation: Html, body: Html, figures: Iterable[Figure]) -> str:
+    """
+    Return a page in the look of the report, with all that it needs in one text.
+
+    Parameters
+    ----------
+    title
+        Of the window.
+    navigation, body
+        Links to the sections, and the sections.
+    figures
+        The plots whose places are in the body.
+
+    """
     return Template(template('report.html')).substitute(
-        title=text(f'{name}: identified dynamic model'), style=template('report.css'),
-        navigation=join(tag('a', 'Verdict', href='#verdict'), *navigation),
-        body=join(hero(results), *(section.html for section in sections)),
-        figures=figures_json(figure for section in sections for figure in section.figures),
-        plots=template('plots.js'), script=template('report.js'))
+        title=text(title), style=template('report.css'), navigation=navigation, body=body,
+        figures=figures_json(figures), plots=template('plots.js'), script=template('report.js'))
 
 
 def template(name: str) -> str:

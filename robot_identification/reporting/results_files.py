@@ -23,10 +23,9 @@ import os
 from pathlib import Path
 import shutil
 import tempfile
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
-from robot_identification.at_work import AtWork
 from robot_identification.errors import ConfigurationError
 from robot_identification.excitation import Excitation
 from robot_identification.export.identified_urdf import write_identified_urdf
@@ -35,6 +34,9 @@ from robot_identification.reporting.contents import contents
 from robot_identification.reporting.plot_data import plot_data
 from robot_identification.reporting.report import REPORT, write_report
 from robot_identification.reporting.stored_results import PLOTS, RESULTS, sha256
+
+if TYPE_CHECKING:    # the simulator
+    from robot_identification.at_work import AtWork
 
 MODEL = 'model.yaml'
 URDF = 'identified.urdf'

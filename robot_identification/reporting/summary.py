@@ -137,9 +137,10 @@ def _headline(arm: Arm, verdict: Verdict) -> Text:
     if verdict.alarms:
         line.append(f" with {len(verdict.alarms)} alarm{'s' * (len(verdict.alarms) > 1)} of the "
                     f'checks below', style='yellow')
+    allowed = f'allowed {verdict.thresholds.overall:.1%}'
     if not verdict.held_out:
         line.append(': fitted, but not validated on any other motion')
-    if len(verdict.held_out) > 1:
+    elif len(verdict.held_out) > 1:
         whole = [held_out.whole_relative_error for held_out in verdict.held_out]
         if np.all(np.isfinite(whole)):
             line.append(': over the whole recordings relative torque errors ')
@@ -149,11 +150,10 @@ def _headline(arm: Arm, verdict: Verdict) -> Text:
             line.append(': relative torque errors ')
         errors = ', '.join(f'{held_out.relative_error:.1%}' for held_out in verdict.held_out)
         line.append(errors, style='bold')
-        line.append(f' on {len(verdict.held_out)} validation motions, allowed '
-                    f'{verdict.thresholds.overall:.1%}')
-    for held_out in verdict.held_out if len(verdict.held_out) == 1 else ():
+        line.append(f' on {len(verdict.held_out)} validation motions, {allowed}')
+    else:
+        held_out = verdict.held_out[0]
         kind = '(repeats the training motion)' if held_out.repeat else '(held out)'
-        allowed = f'allowed {verdict.thresholds.overall:.1%}'
         line.append(': relative torque error ')
         if np.isfinite(held_out.whole_relative_error):
             line.append(f'{held_out.whole_relative_error:.1%}', style='bold')

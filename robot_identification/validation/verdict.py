@@ -139,8 +139,12 @@ class Verdict:
 
 def judged_joints(held_out: Sequence[HeldOut]) -> dict[str, JointErrors]:
     """Return the errors of each joint over all motions that do not repeat the training motion."""
-    fresh = [h.joints for h in held_out if not h.repeat]
-    return pooled(fresh or [h.joints for h in held_out])
+    return pooled([h.joints for h in _deciding(held_out)])
+
+
+def _deciding(held_out: Sequence[HeldOut]) -> list[HeldOut]:
+    """Return the motions that do not repeat the training motion; all where every one does."""
+    return [h for h in held_out if not h.repeat] or list(held_out)
 
 
 def judge(
@@ -207,8 +211,9 @@ def judge(
 
 def _joints_missed(held_out: Sequence[HeldOut], thresholds: Thresholds,
                    rated_torque: Array) -> list[str]:
-    fresh = [h for h in held_out if not h.repeat] or list(held_out)
-    where = f"'{fresh[0].name}'" if len(fresh) == 1 else f'all {len(fresh)} validation motions'
+    motions = _deciding(held_out)
+    where = (f"'{motions[0].name}'" if len(motions) == 1
+             else f'all {len(motions)} validation motions')
     return [f'{where}: joint {joint} has the relative torque error {e.relative_error:.1%}, more '
             f'than {thresholds.joint:.1%}'
             for rated, (joint, e) in zip(rated_torque, judged_joints(held_out).items())

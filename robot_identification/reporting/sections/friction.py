@@ -72,10 +72,10 @@ def _figure(results: StoredResults, e: int, linear: bool) -> Figure:
                'hoverinfo': 'skip'}
     middle = trace(bins[0], bins[1], LIMIT, name='median of the data')
     middle |= {'mode': 'markers',
-               'marker': {'color': 'var(--card)', 'size': 7, 'symbol': 'circle',
+               'marker': {'color': 'var(--card)', 'size': 7,
                           'line': {'color': LIMIT, 'width': 2}},
-               'error_y': {'type': 'data', 'symmetric': False, 'color': LIMIT, 'thickness': 1.4,
-                           'width': 0, 'array': rounded(bins[3] - bins[1]),
+               'error_y': {'color': LIMIT, 'thickness': 1.4,
+                           'array': rounded(bins[3] - bins[1]),
                            'arrayminus': rounded(bins[1] - bins[2])}}
     velocity, torque = ('m/s', 'force [N]') if linear else ('rad/s', 'torque [N m]')
     return Figure(

@@ -69,10 +69,6 @@ def joint_errors(results: StoredResults) -> Section:
     return Section('errors', 'Errors of each joint', lead, join(*parts), short='Errors')
 
 
-def _correlation(value: float | None) -> str:
-    return '\u2013' if value is None else correlation(value)
-
-
 def _table(evaluation: Mapping[str, Any], thresholds: Mapping[str, float]) -> Html:
     joints = evaluation['joints']
     limit = thresholds['joint']
@@ -87,7 +83,7 @@ def _table(evaluation: Mapping[str, Any], thresholds: Mapping[str, float]) -> Ht
             joint, Cell(shown, error), Cell(join(number(e['rmse'], 3), f' {e["unit"]}'),
                                             e['rmse'], True),
             Cell(percent(e['of_rated'], 2), e['of_rated'], True),
-            Cell(_correlation(e['correlation']), e['correlation'], True),
+            Cell(correlation(e['correlation']), e['correlation'], True),
             Cell(percent(e['nrmse'], 3), e['nrmse'], True),
             Cell(tag('span', WORDS[e['within']], class_='good' if good else 'bad'), e['within'])])
     heads = ['joint', 'relative error', 'RMSE', 'of rated', 'correlation', 'NRMSE', 'allowed?']

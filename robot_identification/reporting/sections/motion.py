@@ -130,5 +130,5 @@ def _figure(results: StoredResults, content: Mapping[str, Any], j: int) -> Figur
         axes[f'yaxis{k + 1 if k else ""}'] = axis(
             f'{"qva"[k]} [{unit(results.units(quantity)[j])}]', domain=[round(top - 0.29, 3), top],
             nticks=4)
-    return Figure(f'motion_{j}', data, layout(xaxis=axis('time [s]', anchor='y3'), **axes),
+    return Figure(f'motion_{j}', data, layout(xaxis=axis('time [s]'), **axes),
                   height=380, link='motion', label='position, velocity, acceleration over time')

@@ -105,7 +105,7 @@ def _figure(results: StoredResults, name: str, j: int, unit: str) -> Figure:
                   fill='tozeroy', fillcolor='var(--residual-fill)')]
     return Figure(
         f'{name}_torque_{j}', data,
-        layout(xaxis=axis('time [s]', anchor='y2'),
+        layout(xaxis=axis('time [s]'),
                yaxis=axis(f'torque [{unit}]' if unit == 'N m' else f'force [{unit}]',
                           domain=[0.36, 1]),
                yaxis2=axis(f'residual [{unit}]', domain=[0, 0.27], nticks=4, size=10)),
