@@ -38,7 +38,13 @@ import sys
 from typing import Any
 
 import numpy as np
-from robot_identification import Arm, joint_torque_regressor, load_arm, Recording
+from robot_identification import (
+    Arm,
+    IdentifiedModel,
+    joint_torque_regressor,
+    load_arm,
+    Recording,
+)
 from robot_identification.at_work import contact_found, Task, tracking_errors, urdf_model
 from robot_identification.estimation import identify_payload
 from robot_identification.identification import identify
@@ -67,15 +73,21 @@ def tasks(plant: Plant, rng: np.random.Generator, minutes: float) -> Iterator[Re
         yield simulate(plant, task.repeated(3), rng=rng, name=f'task {k}').recording
 
 
-def measure(name: str, seed: int, minutes: float) -> dict[str, Any]:
-    """Return the figures of one simulated arm."""
+def identified(name: str, seed: int) -> tuple[Plant, np.random.Generator, IdentifiedModel]:
+    """Return a simulated arm, what was left of its draws, and what 40 s of motion say of it."""
     arm = load_arm(name)
     plant = Plant(arm, PlantOptions(seed=seed, step=1e-3, rate=500.0))
     rng = np.random.default_rng(seed)
     slow = [Task.drawn(arm, rng, period=20.0, harmonics=6, speed=0.5) for _ in range(2)]
     runs = [simulate(plant, task.repeated(1), rng=rng, name=f'motion {k}')
             for k, task in enumerate(slow)]
-    model = identify(arm, [run.recording for run in runs]).model
+    return plant, rng, identify(arm, [run.recording for run in runs]).model
+
+
+def measure(name: str, seed: int, minutes: float) -> dict[str, Any]:
+    """Return the figures of one simulated arm."""
+    plant, rng, model = identified(name, seed)
+    arm = plant.arm
     models = {'urdf': urdf_model(arm), 'identified': model}
     fast = Task.drawn(arm, rng, period=6.0, harmonics=4, speed=0.8)
     errors = {kind: float(np.sqrt(np.mean(values ** 2))) for kind, values in tracking_errors(

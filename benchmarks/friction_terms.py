@@ -37,7 +37,7 @@ import sys
 import tempfile
 
 import numpy as np
-from real_arms import CASES, ROOT
+from real_arms import CASES, gather_robots, ROOT
 from robot_identification import load_arm, load_recording
 from robot_identification.arrays import Array
 from robot_identification.dynamics import FRICTION_TERMS
@@ -242,9 +242,7 @@ def main() -> int:
         FRICTION_TERMS[term.name] = term
     with tempfile.TemporaryDirectory() as name:
         folder, done = Path(name), set()
-        for source in (*(ROOT / 'benchmarks' / 'robots').iterdir(),
-                       *options.datasets.glob('*/*.urdf')):
-            (folder / source.name).write_bytes(source.read_bytes())
+        gather_robots(folder, options.datasets)
         for robot, recording, window, _, _ in CASES:
             if robot not in options.robot or robot in done:
                 continue

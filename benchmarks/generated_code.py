@@ -116,6 +116,20 @@ def built(arm: Arm) -> str:
     return ''.join(lines)
 
 
+def run_with_pinocchio(arm: Arm, text: str, values: dict[str, object], folder: Path,
+                       *objects: str, eigen: str = EIGEN) -> list[float]:
+    """Compile a program, @BUILD@, @N@ and @values@ filled in, and return what it prints."""
+    for key, value in {'BUILD': built(arm), 'N': arm.n, **values}.items():
+        text = text.replace(f'@{key}@', str(value))
+    (folder / 'main.cpp').write_text(text)
+    subprocess.run(
+        ['c++', '-std=c++17', *FLAGS, *BOOST, '-fmax-errors=1', '-I', str(PREFIX / 'include'),
+         '-I', eigen, '-I', '.', 'main.cpp', *objects, '-o', 'main', f'-L{PREFIX / "lib"}',
+         f'-Wl,-rpath,{PREFIX / "lib"}', '-lpinocchio_default'], cwd=folder, check=True)
+    done = subprocess.run(['./main'], cwd=folder, check=True, capture_output=True, text=True)
+    return [float(x) for x in done.stdout.split()]
+
+
 def measure(name: str, folder: Path) -> dict[str, float]:
     arm = load_arm(name)
     m = len(arm.transmission)
@@ -125,22 +139,11 @@ def measure(name: str, folder: Path) -> dict[str, float]:
     for file, content in exported.files.items():
         (folder / file).write_text(str(content))
     source = next(iter(exported.files))
-    text = MAIN
-    for key, value in (('BUILD', built(arm)), ('NAME', Path(source).stem), ('N', arm.n),
-                       ('STATES', STATES),
-                       ('ROUNDS', ROUNDS)):
-        text = text.replace(f'@{key}@', str(value))
-    (folder / 'main.cpp').write_text(text)
-    for command in (
-            ['cc', '-std=c99', *FLAGS, '-c', source, '-o', 'code.o'],
-            ['c++', '-std=c++17', *FLAGS, *BOOST, '-fmax-errors=1', '-I',
-             str(PREFIX / 'include'), '-I',
-             EIGEN, '-I', '.', 'main.cpp', 'code.o', '-o', 'main',
-             f'-L{PREFIX / "lib"}', f'-Wl,-rpath,{PREFIX / "lib"}', '-lpinocchio_default']):
-        subprocess.run(command, cwd=folder, check=True)
-    done = subprocess.run(['./main'], cwd=folder, check=True, capture_output=True,
-                          text=True)
-    ours, theirs, apart, _ = map(float, done.stdout.split())
+    subprocess.run(['cc', '-std=c99', *FLAGS, '-c', source, '-o', 'code.o'], cwd=folder,
+                   check=True)
+    ours, theirs, apart, _ = run_with_pinocchio(
+        arm, MAIN, {'NAME': Path(source).stem, 'STATES': STATES, 'ROUNDS': ROUNDS}, folder,
+        'code.o')
     return {'generated': ours, 'pinocchio': theirs, 'ratio': ours / theirs, 'apart': apart}
 
 

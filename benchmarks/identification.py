@@ -37,6 +37,7 @@ import tempfile
 import time
 from typing import Any
 
+from generated_code import run_with_pinocchio
 import numpy as np
 from robot_identification import (
     identify,
@@ -54,7 +55,36 @@ from robot_identification.recording import write_bag
 FIT, IDENTIFY = 3.0, 6.0
 """Times the bare regressor that fit and identify may cost."""
 BLOCK = 20_000
-SOURCE = Path(__file__).with_name('pinocchio_loop.cpp')
+LOOP = """\
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <pinocchio/algorithm/regressor.hpp>
+
+int main() {
+  const int n = @N@, count = @COUNT@;
+  pinocchio::Model model;
+@BUILD@  if (model.nv != n) { return 1; }
+  pinocchio::Data data(model);
+  std::srand(1);
+  const Eigen::MatrixXd q = Eigen::MatrixXd::Random(n, count);
+  const Eigen::MatrixXd v = Eigen::MatrixXd::Random(n, count);
+  const Eigen::MatrixXd a = Eigen::MatrixXd::Random(n, count);
+  Eigen::MatrixXd out = Eigen::MatrixXd::Ones(n * 10 * n, count);
+  double best = 1e300;
+  for (int run = 0; run < 5; ++run) {
+    const std::clock_t began = std::clock();
+    for (int k = 0; k < count; ++k) {
+      pinocchio::computeJointTorqueRegressor(model, data, q.col(k), v.col(k), a.col(k));
+      Eigen::Map<Eigen::MatrixXd>(out.col(k).data(), n, 10 * n) = data.jointTorqueRegressor;
+    }
+    best = std::min(best, double(std::clock() - began) / CLOCKS_PER_SEC / count * 1e6);
+  }
+  std::printf("%.9g\\n", best);
+  return out.allFinite() ? 0 : 1;
+}
+"""
+"""Processor time a sample [us] of Pinocchio's own loop over joint torque regressors."""
 CHILD = """
 import json, resource, sys, time
 from robot_identification import identify, load_arm
@@ -157,20 +187,10 @@ def loops(arm: Arm, eigen: Path | None, count: int = BLOCK) -> dict[str, float |
             arm, q, v, a, out=out, backend=backend), count, 5)[0]
         for backend in ('numba', 'pinocchio')}
     figures['C++'] = None
-    if eigen is not None and shutil.which('g++'):
-        import pinocchio
-        prefix = next(p for p in Path(pinocchio.__file__).parents if p.name == 'cmeel.prefix')
+    if eigen is not None and shutil.which('c++'):
         with tempfile.TemporaryDirectory() as name:
-            program, urdf = Path(name) / 'loop', Path(name) / 'arm.urdf'
-            urdf.write_text(arm.folded_urdf, encoding='utf-8')
-            subprocess.run(
-                ['g++', '-O3', '-march=native', '-DNDEBUG', '-std=c++17', f'-I{eigen}',
-                 f'-I{prefix}/include', str(SOURCE), '-o', str(program), f'-L{prefix}/lib',
-                 '-lpinocchio_default', '-lpinocchio_parsers', f'-Wl,-rpath,{prefix}/lib',
-                 f'-Wl,-rpath-link,{prefix}/lib'], check=True)
-            figures['C++'] = float(subprocess.run(
-                [str(program), str(urdf), str(count)], check=True, capture_output=True,
-                text=True).stdout)
+            figures['C++'], = run_with_pinocchio(arm, LOOP, {'COUNT': count}, Path(name),
+                                                 eigen=str(eigen.resolve()))
     return figures
 
 

@@ -27,13 +27,11 @@ from __future__ import annotations
 import argparse
 import sys
 
-from at_work import loaded, PAYLOAD
+from at_work import identified, loaded, PAYLOAD
 import numpy as np
-from robot_identification import load_arm
 from robot_identification.at_work import Task
 from robot_identification.estimation import identify_payload
-from robot_identification.identification import identify
-from robot_identification.simulation import Plant, PlantOptions, simulate
+from robot_identification.simulation import simulate
 
 
 def main() -> int:
@@ -48,18 +46,14 @@ def main() -> int:
     print('| --- ' * 6 + '|')
     for text in options.arms:
         name, _, seed = text.partition(':')
-        arm, rng = load_arm(name), np.random.default_rng(int(seed))
-        plant = Plant(arm, PlantOptions(seed=int(seed), step=1e-3, rate=500.0))
-        slow = [Task.drawn(arm, rng, period=20.0, harmonics=6, speed=0.5) for _ in range(2)]
-        runs = [simulate(plant, task.repeated(1), rng=rng) for task in slow]
-        model = identify(arm, [run.recording for run in runs]).model
+        plant, rng, model = identified(name, int(seed))
         wrong = found = inside = 0
         errors, widths = [], []
         for _ in range(options.motions):
-            fast = Task.drawn(arm, rng, period=6.0, harmonics=4, speed=0.8)
+            fast = Task.drawn(plant.arm, rng, period=6.0, harmonics=4, speed=0.8)
             run = simulate(plant, fast.repeated(3), rng=rng)
             wrong += identify_payload(model, run.recording).verdict == 'found'
-            carried = identify_payload(model, loaded(run, arm))
+            carried = identify_payload(model, loaded(run, plant.arm))
             low, high = carried.intervals()[0]
             found += carried.verdict == 'found'
             inside += bool(low <= PAYLOAD[0] <= high)

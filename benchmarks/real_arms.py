@@ -66,6 +66,12 @@ CASES = (
 )
 
 
+def gather_robots(folder: Path, datasets: Path) -> None:
+    """Copy the robot YAMLs and, beside them, the URDFs that they name into a folder."""
+    for source in (*(ROOT / 'benchmarks' / 'robots').iterdir(), *datasets.glob('*/*.urdf')):
+        (folder / source.name).write_bytes(source.read_bytes())
+
+
 def command(*words: Any) -> dict[str, Any]:
     """Run robot-identification with --json; negative verdicts are results too."""
     done = subprocess.run(
@@ -147,9 +153,7 @@ def main() -> int:
     rows = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for source in (*(ROOT / 'benchmarks' / 'robots').iterdir(),
-                       *options.datasets.glob('*/*.urdf')):
-            (folder / source.name).write_bytes(source.read_bytes())
+        gather_robots(folder, options.datasets)
         for number, (robot, fit, window, other, other_window) in enumerate(CASES):
             if robot not in options.robot:
                 continue

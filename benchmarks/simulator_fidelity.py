@@ -32,11 +32,13 @@ from dataclasses import dataclass
 import json
 from pathlib import Path
 import sys
+import tempfile
 from typing import Any
 
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
+from real_arms import CASES, CUTOFF, gather_robots, ROOT
 from robot_identification import IdentifiedModel, load_arm, load_recording
 from robot_identification.at_work import urdf_model
 from robot_identification.export import export_model
@@ -45,10 +47,7 @@ from scipy import signal
 from scipy.interpolate import CubicSpline
 
 Array = NDArray[np.float64]
-ROOT = Path(__file__).resolve().parents[1]
-TRAINING, WINDOW = 'fourier_30s_12harmonics.npz', (635, 3510)
-HELD_OUT, HELD_OUT_WINDOW = 'fourier_40s_12harmonics.npz', (500, 4460)
-CUTOFF = 7.5                    # [Hz] of the zero-phase low-pass of position and torque
+ROBOT, TRAINING, WINDOW, HELD_OUT, HELD_OUT_WINDOW = CASES[0]
 STEP = 5e-4                     # [s] of the simulation
 STARTS = 0.5                    # [s] from one start to the next
 HORIZONS = (0.1, 0.3, 1.0)      # [s]
@@ -113,18 +112,15 @@ def main() -> int:
     parser.add_argument('--estimator', default='wls')
     parser.add_argument('--json', type=Path, default=Path('results/simulator_fidelity.json'))
     options = parser.parse_args()
-    folder = options.datasets / 'ur10e'
-    if not folder.is_dir():
-        print(f'no recordings in {folder}: give their folder with --datasets')
+    if not (options.datasets / ROBOT).is_dir():
+        print(f'no recordings in {options.datasets / ROBOT}: give their folder with --datasets')
         return 2
-    yaml = options.json.parent / 'ur10e.yaml'
-    yaml.parent.mkdir(parents=True, exist_ok=True)
-    yaml.write_text((ROOT / 'benchmarks' / 'robots' / 'ur10e.yaml').read_text())
-    (yaml.parent / 'ur10e.urdf').write_text((folder / 'ur10e.urdf').read_text())
-    arm = load_arm(yaml)
-    result = identify(arm, [load_recording(folder / TRAINING, arm, WINDOW)],
+    with tempfile.TemporaryDirectory() as name:
+        gather_robots(Path(name), options.datasets)
+        arm = load_arm(Path(name) / f'{ROBOT}.yaml')
+    result = identify(arm, [load_recording(options.datasets / TRAINING, arm, WINDOW)],
                       estimator=options.estimator)
-    motion = measured(load_recording(folder / HELD_OUT, arm, HELD_OUT_WINDOW), arm)
+    motion = measured(load_recording(options.datasets / HELD_OUT, arm, HELD_OUT_WINDOW), arm)
     masses = result.model.mass_matrix(motion.q[::2000])
     inertia = np.mean(np.diagonal(masses, axis1=1, axis2=2), axis=0)
     print(f"friction '{result.model.friction}', {len(motion.q) * STEP:.0f} s, "
@@ -144,6 +140,7 @@ def main() -> int:
             loop = f'{bandwidth:g} Hz' if bandwidth else 'open'
             print(f"| {loop} | {name} | {' | '.join(f'{x:.3g}' for x in size)} | "
                   f"{', '.join(f'{x:.3g}' for x in joints)} |", flush=True)
+    options.json.parent.mkdir(parents=True, exist_ok=True)
     options.json.write_text(json.dumps(rows, indent=1))
     return 0
 

@@ -23,7 +23,7 @@ import pinocchio as pin
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import IdentifiedModel
-from robot_identification.observer import ContactObserver, learn_residuals, MomentumObserver
+from robot_identification.observer import learn_residuals, MomentumObserver
 from robot_identification.recording import Recording
 from robot_identification.signals import SlidingWindow
 from robot_identification.simulation import Plant, simulate
@@ -206,7 +206,7 @@ def contact_found(model: IdentifiedModel, learnt: Recording, fresh: Iterable[Rec
     """
     arm, observer = model.arm, MomentumObserver(model, OBSERVER)
     statistics = learn_residuals(observer, *smoothed(learnt, arm, rate))
-    threshold = ContactObserver(observer, statistics, 1.0).threshold
+    threshold = statistics.threshold()
     highest: list[float] = []
     forces: list[float] = []
     seconds = 0.0

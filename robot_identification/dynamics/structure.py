@@ -102,11 +102,12 @@ class ModelStructure:
         return tuple(f'{element}.{name}' for element in self.arm.element_names
                      for name in self.friction.shape)
 
-    @property
-    def slides(self) -> Array:
+    @cached_property
+    def slides(self) -> NDArray[np.bool_]:
         """Which joints and drives slide, (m,) bool."""
-        prismatic = np.asarray(self.arm.prismatic, dtype=bool)
-        return np.array([bool(np.any(prismatic[row != 0])) for row in self.arm.transmission])
+        acts = self.arm.transmission != 0
+        return np.asarray(read_only(np.any(acts & self.arm.prismatic, axis=1), dtype=bool),
+                          dtype=bool)
 
     @property
     def inertial(self) -> slice:

@@ -22,7 +22,12 @@ from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import from_pseudo_inertia, pseudo_inertia
 from robot_identification.errors import EstimationError, MissingDependencyError
 from robot_identification.estimation.cone_program import nearest_in_cones
-from robot_identification.estimation.prior import link_transform, matrix_root, SYMMETRIC_BASIS
+from robot_identification.estimation.prior import (
+    covariance_with_prior,
+    link_transform,
+    matrix_root,
+    SYMMETRIC_BASIS,
+)
 
 MARGIN = 1e-4
 WEAK = 10.0
@@ -83,9 +88,7 @@ def fit_body(rows: Array, target: Array) -> Body:
     orthogonal, triangle = np.linalg.qr(flat @ transform)
     centred = orthogonal.T @ (wanted - flat @ mean)
     solution = _constrained(triangle, centred, scale, mean)
-    information: Array = np.asarray(np.linalg.qr(np.vstack([triangle, np.eye(10)]), mode='r'))
-    half = np.linalg.solve(information.T, transform.T)
-    return Body(mean + transform @ solution, half.T @ half)
+    return Body(mean + transform @ solution, covariance_with_prior(triangle, transform))
 
 
 def _constrained(matrix: Array, target: Array, scale: Array, mean: Array) -> Array:

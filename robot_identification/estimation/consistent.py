@@ -35,6 +35,7 @@ from robot_identification.estimation.cone_program import nearest_in_cones
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.link_limits import limit_rows, LinkLimits
 from robot_identification.estimation.prior import (
+    covariance_with_prior,
     link_transform,
     matrix_root,
     Prior,
@@ -191,7 +192,7 @@ def fit_consistent(
     values[structure.friction_part] *= structure.active.ravel()    # no rounding of what is absent
     inertial = values[structure.inertial].reshape(-1, 10)
     return ConsistentEstimate(
-        structure=structure, values=values, covariance=_covariance(matrix, transform),
+        structure=structure, values=values, covariance=covariance_with_prior(matrix, transform),
         certificate=smallest_eigenvalues(inertial),
         residual_rms=np.sqrt(regression.normal.rss(regression.base.of(values))
                              / regression.normal.rows),
@@ -213,15 +214,7 @@ def knowing(consistent: ConsistentEstimate, estimate: Estimate) -> ConsistentEst
 
     """
     rows = _near(estimate)[0] @ (estimate.base.matrix @ consistent.prior_root)
-    return replace(consistent, covariance=_covariance(rows, consistent.prior_root))
-
-
-def _covariance(rows: Array, root: Array) -> Array:
-    """Return the covariance of standard parameters from data rows, scaled by the prior's root."""
-    triangle: Array = np.asarray(np.linalg.qr(np.vstack([rows, np.eye(len(root))]), mode='r'))
-    half = np.linalg.solve(triangle.T, root.T)
-    covariance: Array = half.T @ half
-    return covariance
+    return replace(consistent, covariance=covariance_with_prior(rows, consistent.prior_root))
 
 
 def _data(normal: NormalForm, estimate: Estimate, transform: Array,

@@ -34,7 +34,6 @@ from robot_identification.estimation.spikes import without_spikes
 from robot_identification.regression import NormalForm, Regression
 from robot_identification.regression.normal_form import triangle
 from robot_identification.regression.packing import joint_columns
-from robot_identification.regression.reduce import packed_rows
 
 ROUNDS = 60
 CONVERGED = 1e-5
@@ -100,8 +99,7 @@ class Huber(Estimator):
     def _fit(self, regression: Regression) -> Estimate:
         normal = regression.normal
         columns = joint_columns(regression.base)
-        parts = [packed_rows(regression.base, samples, load) for samples, load in regression.parts]
-        rows = [np.vstack([part[j] for part in parts]) for j in range(normal.joints)]
+        rows = regression.rows()
         reweighted = reweight(normal)
         _, colours = self.noise(regression, reweighted)
         beta, status, iteration = reweighted.solution.beta, NOT_CONVERGED, 0

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -43,7 +43,7 @@ from robot_identification.estimation.estimator import (
 from robot_identification.estimation.features import Features, NEAREST
 from robot_identification.regression import Regression
 from robot_identification.regression.packing import joint_columns
-from robot_identification.regression.reduce import packed_rows
+from robot_identification.signals import Samples
 
 SMALL = 0.1
 """Largest change of a parameter, in standard deviations, at which the rounds end."""
@@ -138,15 +138,15 @@ class ClosedLoopEstimator(Estimator):
                                   f'{", ".join(estimate.unexcited)}: take ridge or wls')
         columns = joint_columns(regression.base)
         self._drives = regression.base.columns >= regression.base.structure.friction_part.start
-        measured = _rows(regression)
+        measured = regression.rows()
         estimate = self._on_reference(regression, motion, columns, estimate)
         ideal = np.array(estimate.noise)
         status = NOT_CONVERGED
         for iteration in range(1, self.rounds + 1):
             model = _physical(regression, estimate)
             loop = ClosedLoop(motion, law(model))
-            simulated = _rows(replace(regression, reduced=None, samples=tuple(
-                loop.simulate(model, samples) for samples in regression.samples)))
+            simulated = _at_states(regression, [
+                loop.simulate(model, samples) for samples in regression.samples])
             values, covariance = self._step(columns, measured, simulated, estimate)
             change = np.abs(values - estimate.values) / np.sqrt(np.diag(covariance))
             residuals = np.array([np.mean((r[:, -1] - r[:, :-1] @ values[c]) ** 2)
@@ -192,7 +192,7 @@ class ClosedLoopEstimator(Estimator):
         for samples in regression.samples:
             q, v, a = motion(samples.t)
             parts.append(replace(samples, q=q, v=v, a=a))
-        rows = _rows(replace(regression, samples=tuple(parts), reduced=None))
+        rows = _at_states(regression, parts)
         values, covariance = _least_squares(columns, rows, estimate)
         residuals = np.array([np.mean((r[:, -1] - r[:, :-1] @ values[c]) ** 2)
                               for r, c in zip(rows, columns)])
@@ -303,9 +303,9 @@ def _least_squares(columns: tuple[IndexArray, ...], rows: list[Array],
     return inverse @ right, inverse
 
 
-def _rows(regression: Regression) -> list[Array]:
-    parts = [packed_rows(regression.base, samples, load) for samples, load in regression.parts]
-    return [np.vstack(joint) for joint in zip(*parts)]
+def _at_states(regression: Regression, samples: Sequence[Samples]) -> list[Array]:
+    """Return for each joint the rows of the same problem at other states."""
+    return replace(regression, samples=tuple(samples), reduced=None, progress=None).rows()
 
 
 def _physical(regression: Regression, estimate: Estimate) -> IdentifiedModel:

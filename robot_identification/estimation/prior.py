@@ -102,6 +102,24 @@ def link_transform(scale: Array) -> Array:
     return from_pseudo_inertia(root @ SYMMETRIC_BASIS @ root)
 
 
+def covariance_with_prior(rows: Array, root: Array) -> Array:
+    """
+    Return the covariance of standard parameters that data and a prior make together, (c, c).
+
+    Parameters
+    ----------
+    rows
+        Of the data, as functions of the prior's unit deviations, in units of the noise, (r, c).
+    root
+        (c, c), whose square with its transpose is the covariance of the prior.
+
+    """
+    triangle: Array = np.asarray(np.linalg.qr(np.vstack([rows, np.eye(len(root))]), mode='r'))
+    half = np.linalg.solve(triangle.T, root.T)
+    covariance: Array = half.T @ half
+    return covariance
+
+
 def matrix_root(matrix: Array) -> Array:
     """Return the symmetric square root of a positive definite matrix."""
     values, vectors = np.linalg.eigh(matrix)

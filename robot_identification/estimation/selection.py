@@ -135,7 +135,6 @@ class TermSelection:
                  blocks: Sequence[Sequence[Samples]], loads: Sequence[Array],
                  deviation: float = RELATIVE_DEVIATION) -> None:
         self.base, self.structure = base, base.structure
-        self._slides = base.structure.slides
         self.folds, self.joints = len(blocks[0]), self.structure.arm.n
         self.elements = len(self.structure.arm.transmission)
         prior = Prior.from_urdf(self.structure)
@@ -286,7 +285,7 @@ class TermSelection:
 
     def _shape(self, e: int, key: str, g: int) -> Array:
         """Return a point of the grid in the units of the element, (s,)."""
-        scale = 0.1 if self._slides[e] else 1.0
+        scale = 0.1 if self.structure.slides[e] else 1.0
         shape: Array = self.grids[key][g] * scale ** np.array(self.terms[key].shape_powers)
         return shape
 
@@ -308,7 +307,7 @@ class TermSelection:
         keys = [key for key, _ in terms]
         found: list[Change] = []
         for key, term in self.terms.items():
-            if key in keys or (term.slides_only and not self._slides[e]) or any(
+            if key in keys or (term.slides_only and not self.structure.slides[e]) or any(
                     term.excludes(self.terms[k]) and k not in term.contains
                     and not (term.is_curve and self.terms[k].is_curve) for k in keys):
                 continue
@@ -383,7 +382,7 @@ class TermSelection:
             for term, place in zip(friction.terms, friction.shape_places):
                 if term.key in chosen:
                     shape[e, place] = self.grids[term.key][chosen[term.key]]
-        scale = np.where(self._slides, 0.1, 1.0)[:, None]
+        scale = np.where(self.structure.slides, 0.1, 1.0)[:, None]
         return name, shape * scale ** np.array(friction.shape_powers)[None]
 
 

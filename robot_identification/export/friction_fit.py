@@ -134,10 +134,11 @@ def fit_viscous_friction(fit: FrictionFit) -> tuple[Array, Array]:
     return viscous, np.sqrt(np.mean((fit.torque - viscous * fit.speeds) ** 2, axis=0))
 
 
-def element_friction(model: IdentifiedModel, states: WorkingStates) -> Array:
+def element_friction(model: IdentifiedModel, states: WorkingStates,
+                     memory: Array | None = None) -> Array:
     """Return the friction of each joint and coupled drive over the states, (N, m)."""
     load = inverse_dynamics(model.arm, states.q, states.v, states.a, model.inertial)
-    return model.friction_torque(states.v, load, states.q)
+    return model.friction_torque(states.v, load, states.q, memory)
 
 
 def _fitted(speeds: Array, torque: Array) -> Array:

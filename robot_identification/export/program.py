@@ -21,10 +21,11 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.dynamics import element_loads, get_friction, inverse_dynamics
+from robot_identification.dynamics import element_loads, get_friction
 from robot_identification.errors import ExportError
 from robot_identification.export.chain import chain_of
 from robot_identification.export.expressions import Graph, Node, total
+from robot_identification.export.friction_fit import element_friction
 from robot_identification.export.printing import Function
 from robot_identification.export.rigid_body import RigidBody, solve
 from robot_identification.export.target import Loss, Source
@@ -142,8 +143,7 @@ def _memory_losses(source: Source) -> tuple[Loss, ...]:
     slipped = model.structure.slipped(states.v)
     if slipped is None:
         return ()
-    load = inverse_dynamics(model.arm, states.q, states.v, states.a, model.inertial)
-    torque = model.friction_torque(states.v, load, states.q, slipped) @ model.arm.transmission
+    torque = element_friction(model, states, slipped) @ model.arm.transmission
     return source.losses(f"memory of the friction '{model.friction}', which counts as slipped",
                          np.sqrt(np.mean((source.fit.torque - torque) ** 2, axis=0)))
 

@@ -131,6 +131,12 @@ class Regression:
         return [packed_rows(self.base, samples, load, self.progress)
                 for samples, load in self.parts]
 
+    def rows(self) -> list[Array]:
+        """Return for each joint the rows of all samples, `kept` ones or made anew."""
+        parts = self.kept or [packed_rows(self.base, samples, load)
+                              for samples, load in self.parts]
+        return [np.vstack(joint) for joint in zip(*parts)]
+
     def residuals(self, beta: Array) -> Array:
         """Return torque minus prediction on all rows, (rows, n) [N m or N]."""
         kept, columns = self.kept, joint_columns(self.base)
