@@ -91,12 +91,12 @@ def test_the_walk_ends_with_a_model_and_a_report(own_arm):
 
 def test_a_repeat_and_a_strict_threshold_end_with_one(own_arm):
     out = here('identify', 'arm.yaml', 'recording.csv', '--held-out', 'recording.csv', '-o',
-              'repeat', cwd=own_arm, code=1)
+               'repeat', cwd=own_arm, code=1)
     assert 'NOT VALIDATED' in out
     assert 'repeats' in out
     assert (own_arm / 'repeat' / 'report.html').exists()
     here('identify', 'arm.yaml', 'recording.csv', '--held-out', 'other.npz', '--overall', 1e-4,
-        '-o', 'strict', cwd=own_arm, code=1)
+         '-o', 'strict', cwd=own_arm, code=1)
 
 
 def test_the_motion_is_exported(own_arm):
@@ -197,7 +197,7 @@ def test_lists(tmp_path, command, word):
 ])
 def test_requests_for_an_excitation_that_make_no_sense(own_arm, options, sentence):
     text = here('excite', 'arm.yaml', '-o', 'x.yaml', '--no-collisions', *options, cwd=own_arm,
-               code=2)
+                code=2)
     assert re.search(sentence, text.replace('\n', ' '))
 
 
