@@ -72,6 +72,16 @@ def test_the_true_friction_is_chosen_and_a_simpler_one_is_not_passed_over(truth)
     assert all(len(trial.joints) == 2 for trial in found.trials)
 
 
+def test_a_chosen_sum_that_cannot_be_fitted_is_a_row_of_the_table_and_no_error():
+    data, *_ = friction_samples(two_link(), 'coulomb + viscous + atan + load + slip + offset',
+                                seed=7, noise=0.1, rate=100.0, seconds=16.0)
+    found = choose(two_link(), [data], None, WLS, delay=False)
+    assert [trial.chosen for trial in found.trials].count(True) == 1
+    assert all(trial.note for trial in found.trials if np.isnan(trial.error))
+    plain, = [t for t in found.trials if t.friction == 'coulomb_viscous' and not t.note]
+    assert next(t.error for t in found.trials if t.chosen) <= plain.error
+
+
 def selected(arm, data):
     """Return what cross-validation makes of the friction of samples, without any other choice."""
     pairs, _ = split(data)
