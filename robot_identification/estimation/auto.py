@@ -288,12 +288,8 @@ class _Run:
                     lambda text: self.progress(text, 1 / self.count))
             if last or not get_friction(selected.friction).needs_load:
                 break
-            try:
-                fit = fit_samples(self.arm, self.samples, replace(
-                    plain, friction=selected.friction, shape=selected.shape),
-                    backend=self.backend)
-            except EstimationError:    # the table says so, where what was chosen is tried
-                break
+            fit = fit_samples(self.arm, self.samples, replace(
+                plain, friction=selected.friction, shape=selected.shape), backend=self.backend)
         return selected
 
     def stage(self, candidates: list[FitOptions]) -> FitOptions:
