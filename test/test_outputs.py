@@ -144,3 +144,38 @@ def test_a_terminal_that_knows_ascii_alone_is_served():
     done = subprocess.run([*MAIN, 'frictions'], capture_output=True,
                           env={**os.environ, 'PYTHONIOENCODING': 'ascii'})
     assert done.returncode == 0, done.stderr
+
+
+BAG = """
+import resource, signal, sys
+from excitation_arms import chain
+import numpy as np
+from robot_identification.errors import RecordingError
+from robot_identification.recording import Recording, write_bag
+rows = np.sin(np.arange(3000)[:, None] + np.arange(3))
+recording = Recording(np.arange(3000) / 500, rows, rows, joint_names=chain().joint_names)
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+for limit in (0, 60, 2000, 100_000):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+    for storage in ('mcap', 'sqlite3'):
+        try:
+            write_bag(recording, 'bag', storage)
+        except RecordingError as error:
+            print(error)
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+write_bag(recording, 'bag')
+"""
+
+
+def test_a_bag_that_does_not_fit_on_the_disk_leaves_nothing(tmp_path):
+    here = str(Path(__file__).parent)
+    done = subprocess.run(
+        [sys.executable, '-c', BAG], capture_output=True, text=True, cwd=tmp_path,
+        env={**os.environ, 'PYTHONPATH': os.pathsep.join([here, *sys.path])})
+    said = done.stdout.splitlines()
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    assert len(said) == 8
+    assert all(line.startswith("the bag 'bag' cannot be written: ") for line in said), said
+    assert [path.name for path in tmp_path.iterdir()] == ['bag']    # with room it is written
+    assert sorted(path.name for path in (tmp_path / 'bag').iterdir()) == [
+        'bag_0.mcap', 'metadata.yaml']
