@@ -318,7 +318,8 @@ def _write_strange(folder, good):
     """Write what is empty, binary, a pipe, a link, or of another kind than its name says."""
     rows = good['csv'].decode().splitlines()
     texts = {
-        'opts.yaml': 'kind: [fourier]', 'headeronly.csv': rows[0], 'onerow.csv': '\n'.join(rows[:2]),
+        'opts.yaml': 'kind: [fourier]', 'headeronly.csv': rows[0],
+        'onerow.csv': '\n'.join(rows[:2]),
         'same.csv': '\n'.join([rows[0], *[rows[1]] * 40]),
         'back.csv': '\n'.join([rows[0], *rows[:0:-1]]), 'nosuffix': 'mine',
         'fleet.yaml': 'robots: {one: {robot: rb.yaml, recordings: [rec.csv]}}',

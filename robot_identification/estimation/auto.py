@@ -86,7 +86,8 @@ class Trial:
     chosen
         Whether it was taken.
     note
-        That it could not be fitted, and why, or the prior deviation where it is not the one asked for.
+        That it could not be fitted, and why; or the prior deviation, where it is not the one
+        asked for.
 
     """
 
