@@ -17,6 +17,7 @@ Which corruptions of recordings are noticed, by which check, and how often good 
     python benchmarks/reliability.py --part corrupted --robots panda ur5e --seeds 0 1
     python benchmarks/reliability.py --part clean --robots panda --seeds 0 1 2 3
     python benchmarks/reliability.py --part real --datasets FOLDER
+    python benchmarks/reliability.py --part intervals --datasets FOLDER
     python benchmarks/reliability.py --table
 
 Parts add their results to results/reliability.json (--json), so that a large table can be made in
@@ -185,6 +186,20 @@ def clean(name: str, arm: Arm, fitted: Recording, other: Recording | None,
     return {'part': part, 'case': name, **found, 'alarms': alarms}
 
 
+def intervals(datasets: Path, folder: Path) -> None:
+    """Print how many parameters of two recordings of one arm differ by less than they claim."""
+    (_, arm, first, _), (_, _, second, _) = [
+        case for case in real(datasets, folder) if case[0].startswith('ur10e')]
+    for friction in ('coulomb_viscous', 'stribeck'):
+        a, b = (identify(arm, [recording], friction=friction).estimate
+                for recording in (first, second))
+        size = np.hypot(a.standard_deviations, b.standard_deviations)
+        inside = int(np.sum(np.abs(a.values - b.values) < 1.96 * size))
+        print(f'{friction}: {inside} of {len(a.values)} base parameters of the UR10e, fitted to '
+              f'the 30 s and to the 40 s recording, differ by less than their 95 % interval '
+              f'({a.status}, {b.status})', flush=True)
+
+
 def table(rows: list[dict[str, Any]]) -> None:
     """Print corruptions against checks, and the false alarms."""
     spoilt = [row for row in rows if row['part'] == 'corrupted']
@@ -213,7 +228,8 @@ def table(rows: list[dict[str, Any]]) -> None:
 def main() -> int:
     """Run a part, or print the table."""
     parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
-    parser.add_argument('--part', choices=('corrupted', 'clean', 'real', 'real-corrupted'))
+    parser.add_argument('--part', choices=(
+        'corrupted', 'clean', 'real', 'real-corrupted', 'intervals'))
     parser.add_argument('--robots', nargs='*', default=list(ROBOTS))
     parser.add_argument('--seeds', nargs='*', type=int, default=[0])
     parser.add_argument('--only', nargs='*', default=[''],
@@ -225,6 +241,9 @@ def main() -> int:
     rows = json.loads(options.json.read_text()) if options.json.exists() else []
     folder = Path(tempfile.mkdtemp())
     try:
+        if options.part == 'intervals':
+            intervals(options.datasets, folder)
+            return 0
         for case in cases(options, folder):
             name, arm, fitted, other, seed = case
             if options.part.endswith('corrupted'):
