@@ -27,6 +27,7 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.checks import look_at_fit, look_at_held_out, look_at_model
 from robot_identification.dynamics import get_friction, IdentifiedModel
+from robot_identification.dynamics.parallel import single_threaded_blas
 from robot_identification.errors import (
     ConfigurationError,
     EstimationError,
@@ -174,6 +175,7 @@ class IdentificationResult:
         save_results(self, folder)
 
 
+@single_threaded_blas()    # matrices are small: threads of BLAS only wait for one another
 def identify(
     arm: Arm,
     recordings: Sequence[Recording | str | Path],
@@ -305,6 +307,7 @@ class Validation:
     torque: Array
 
 
+@single_threaded_blas()
 def validate(
     model: IdentifiedModel,
     recording: Recording | str | Path | Sequence[Recording | str | Path],
@@ -470,8 +473,7 @@ def _information(recordings: Sequence[Recording], samples: Sequence[Samples], es
         'condition_number': float(estimate.condition_number),
         'status': estimate.status,
         'payload_covariance': [[float(x) for x in row] for row in payload_covariance(
-            consistent.structure, consistent.covariance,
-            *(np.concatenate([getattr(part, name) for part in samples]) for name in 'qva'))],
+            consistent.structure, consistent.covariance, samples)],
         UNCERTAINTY: to_rows(uncertain_directions(
             consistent.structure, consistent.covariance)),
         'smallest_pseudo_inertia_eigenvalue': {

@@ -52,6 +52,8 @@ HEADER = """\
 # balancers: stiffness of springs [N m/rad, N/m], scale of gas springs [-]
 # digest: of the numbers below; a file that was changed by hand is not loaded while it is there
 """
+_BLOCK = 4096
+"""Samples whose friction is predicted at once."""
 DIGEST = 'digest'
 _S = Schema(ModelFileError)
 _NUMBERS, _ROWS = _S.named(_S.finite), _S.named(_S.items(_S.finite))
@@ -159,10 +161,15 @@ class IdentifiedModel:
 
         """
         q, v, a = (np.asarray(x, dtype=float) for x in (q, v, a))
-        rigid = inverse_dynamics(self.arm, q, v, a, self.inertial)
+        torque = inverse_dynamics(self.arm, q, v, a, self.inertial)
         if self.arm.balancers:
-            rigid = rigid + self.balancer_torque(q)
-        return rigid + self.drive_torque(v, a, rigid, q, states)
+            torque += self.balancer_torque(q)
+        states = self.states(q) if states is None else states
+        for first in range(0, len(q), _BLOCK):    # columns of all rows at once would be large
+            rows = slice(first, first + _BLOCK)
+            torque[rows] += self.drive_torque(v[rows], a[rows], torque[rows], q[rows],
+                                              None if states is None else states[rows])
+        return torque
 
     def balancer_torque(self, q: Array) -> Array:
         """Return what balancers add to the drives' torques, (N, n) [N m or N]."""

@@ -50,6 +50,27 @@ def select(samples: Samples, rows: Sequence[slice]) -> Samples:
         segments=tuple(slice(int(a), int(b)) for a, b in pairwise(ends)))
 
 
+def thinned(samples: Sequence[Samples], most: int) -> tuple[Array, Array, Array, Array]:
+    """
+    Return q, v, a and tau of every so many rows of several recordings together.
+
+    Parameters
+    ----------
+    samples
+        Processed recordings.
+    most
+        Rows wanted; up to twice as many are returned.
+
+    """
+    count = sum(map(len, samples))
+    step = max(1, count // most)
+    starts = [-done % step for done in np.cumsum([0, *map(len, samples)])]
+    q, v, a, tau = (np.concatenate([getattr(part, name)[start::step]
+                                    for part, start in zip(samples, starts)])
+                    for name in ('q', 'v', 'a', 'tau'))
+    return q, v, a, tau
+
+
 def judged(samples: Samples, shortest: float = 0.0) -> Samples:
     """
     Return what a model may be judged on, of samples that keep their edges and their standstill.
