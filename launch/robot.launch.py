@@ -19,12 +19,7 @@ from launch import LaunchDescription
 from launch.actions import LogInfo, RegisterEventHandler
 from launch.event_handlers import OnProcessExit
 from launch_ros.actions import Node
-from robot_identification.bringup import (
-    check_controller,
-    clock_bridge,
-    named_controllers,
-    robot_description,
-)
+from robot_identification.bringup import check_controller, named_controllers, robot_description
 from robot_identification.nodes.launch_arguments import PARTS
 from robot_identification.nodes.launching import (
     arm_of,
@@ -34,6 +29,9 @@ from robot_identification.nodes.launching import (
     own_node,
     vendors_file,
 )
+
+CLOCK = 'gz.msgs.Clock'
+CLOCKS = {'humble': 'ignition.msgs.Clock'}     # Fortress, by ROS_DISTRO
 
 
 def generate_launch_description():
@@ -62,7 +60,7 @@ def _gazebo(arm, value):
         'gz_args': value('gz_args'), 'on_exit_shutdown': 'true'})
     clock = Node(
         package='ros_gz_bridge', executable='parameter_bridge', output='screen',
-        arguments=[clock_bridge(os.environ.get('ROS_DISTRO', ''))])
+        arguments=[f"/clock@rosgraph_msgs/msg/Clock[{CLOCKS.get(os.environ.get('ROS_DISTRO'), CLOCK)}"])
     spawn = Node(
         package='ros_gz_sim', executable='create', output='screen', namespace=value('namespace'),
         arguments=['-topic', 'robot_description', '-name', arm.tf_prefix + arm.name,

@@ -28,7 +28,6 @@ from robot_identification.files import shared_folder, write_text
 from robot_identification.yaml_file import read_yaml
 import yaml
 
-CLOCKS = {'humble': 'ignition.msgs.Clock'}     # Fortress; from Jazzy on gz.msgs.Clock
 HARDWARE = ('mock', 'gazebo', 'none')
 COMMAND_INTERFACES = ('position', 'effort')
 
@@ -202,19 +201,6 @@ def robot_description(
             'description': str(bare), 'hardware': hardware,
             'command_interface': command_interface, 'controllers': str(controllers or '')})[0]
     return _in_namespace(with_prefix(text, arm.tf_prefix), namespace)
-
-
-def clock_bridge(distribution: str) -> str:
-    """
-    Return what ros_gz_bridge bridges /clock by.
-
-    Parameters
-    ----------
-    distribution
-        Of ROS, as ROS_DISTRO names it.
-
-    """
-    return f"/clock@rosgraph_msgs/msg/Clock[{CLOCKS.get(distribution, 'gz.msgs.Clock')}"
 
 
 def _in_namespace(urdf: str, namespace: str) -> str:

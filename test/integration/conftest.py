@@ -77,7 +77,7 @@ class System:
         if node == 'simulated_robot':
             self.wait(lambda: self.client.count_publishers('/joint_states'))
 
-    def launch(self, node, prepare=None, before=(), **parameters):
+    def launch(self, node, prepare=None, before=(), enclave='/', **parameters):
         """Start a node; `prepare` is called in its process, `before` is what starts it."""
         parameters.setdefault('data_directory', str(self.data))
         if node == 'simulated_robot':
@@ -86,7 +86,7 @@ class System:
         else:
             parameters.setdefault('use_sim_time', self.sim_time)
         program = f'import robot_identification.nodes.start as s; raise SystemExit(s.{node}())'
-        command = [*before, sys.executable, '-c', program, '--ros-args']
+        command = [*before, sys.executable, '-c', program, '--ros-args', '--enclave', enclave]
         for name, value in parameters.items():
             command += ['-p', f'{name.replace("__", ".")}:={value}']
         environment = {**os.environ}
