@@ -58,9 +58,10 @@ def _gazebo(arm, value):
         named_controllers(arm, value('namespace'), folder()), value('namespace'))
     gazebo = vendors_file('ros_gz_sim', 'gz_sim.launch.py', {
         'gz_args': value('gz_args'), 'on_exit_shutdown': 'true'})
+    kind = CLOCKS.get(os.environ.get('ROS_DISTRO', ''), CLOCK)
     clock = Node(
         package='ros_gz_bridge', executable='parameter_bridge', output='screen',
-        arguments=[f"/clock@rosgraph_msgs/msg/Clock[{CLOCKS.get(os.environ.get('ROS_DISTRO'), CLOCK)}"])
+        arguments=[f'/clock@rosgraph_msgs/msg/Clock[{kind}'])
     spawn = Node(
         package='ros_gz_sim', executable='create', output='screen', namespace=value('namespace'),
         arguments=['-topic', 'robot_description', '-name', arm.tf_prefix + arm.name,

@@ -20,30 +20,11 @@ import random
 import time
 
 from conftest import ros, System
-import numpy as np
 import pytest
-from random_requests import ask, value_of
-from robot_identification import IdentifiedModel, load_arm, Recording
+from random_requests import ask, folder_of_a_laboratory, value_of
 from robot_identification.errors import ConfigurationError
 
 COUNT = int(os.environ.get('ROBOT_IDENTIFICATION_REQUESTS', '40'))
-KEPT = 'kept: by its owner\n'
-
-
-def folder_of_a_laboratory(folder):
-    """Fill a data folder with what people have in it."""
-    arm = load_arm('two_link')
-    model = IdentifiedModel(arm, arm.inertial_parameters, np.full(2, 0.01), 'coulomb_viscous',
-                            np.tile([0.05, 0.02, 0.0], (2, 1)))
-    model.save(folder / 'model.yaml')
-    t = np.arange(0, 6, 0.01)
-    angle = np.outer(t, [2.0, 3.1])
-    Recording(t, 0.4 * np.sin(angle), np.cos(angle), joint_names=arm.joint_names,
-              name='run').to_csv(folder / 'run.csv')
-    (folder / 'keep.yaml').write_text(KEPT)
-    os.mkfifo(folder / 'pipe')
-    (folder / 'round').symlink_to('round')
-    (folder / 'away').symlink_to('/etc')
 
 
 def contents(folder):

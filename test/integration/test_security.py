@@ -25,8 +25,8 @@ from xml.etree import ElementTree
 
 from conftest import Execution, PATIENT, ros, System
 import pytest
+from random_requests import folder_of_a_laboratory
 from robot_identification.files import shared_folder
-from test_requests import folder_of_a_laboratory
 
 POLICY = shared_folder('config') / 'sros2_policy.xml'
 NODES = {'simulated_robot': ('simulated_robot', 'joint_trajectory_controller'),
