@@ -27,6 +27,7 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.checks import look_at_fit, look_at_held_out, look_at_model
 from robot_identification.dynamics import get_friction, IdentifiedModel
+from robot_identification.dynamics.parallel import single_threaded_blas
 from robot_identification.errors import (
     ConfigurationError,
     EstimationError,
@@ -174,6 +175,7 @@ class IdentificationResult:
         save_results(self, folder)
 
 
+@single_threaded_blas()    # matrices are small: threads of BLAS only wait for one another
 def identify(
     arm: Arm,
     recordings: Sequence[Recording | str | Path],
@@ -184,7 +186,7 @@ def identify(
     settings: Mapping[str, Any] | None = None,
     thresholds: Thresholds | None = None,
     processing: Mapping[str, Any] | None = None,
-    delay: bool | None = None,
+    delay: bool | str | None = None,
     consistency: Mapping[str, Any] | None = None,
     backend: str | None = None,
     progress: Progress | None = None,
@@ -214,8 +216,9 @@ def identify(
         from the data.
     delay
         Whether to estimate by how much each joint's positions lag its torque; None for no, or
-        with 'auto' for whichever predicts better. A constant error of the torque is always
-        estimated: the offset of the friction.
+        with 'auto' for whichever predicts better. 'torques' (or True) moves each joint's torque
+        against all positions, 'positions' each joint's position against all torques. A constant
+        error of the torque is always estimated: the offset of the friction.
     consistency
         Options of `fit_consistent`: deviation, distance ('metric' or 'entropic'), limits.
     backend
@@ -273,11 +276,11 @@ def identify(
 
 
 def _options(arm: Arm, samples: Sequence[Samples], method: Estimator | None, friction: str | None,
-             delay: bool | None, consistency: Mapping[str, Any], backend: str | None,
+             delay: bool | str | None, consistency: Mapping[str, Any], backend: str | None,
              tell: Progress) -> tuple[FitOptions, Choice | None]:
     """Return what to fit with, and how it was chosen where it was not given."""
     if method is not None:
-        return FitOptions(method, friction or 'coulomb_viscous', bool(delay), consistency), None
+        return FitOptions(method, friction or 'coulomb_viscous', delay or False, consistency), None
     repeated = all(part.noise is not None for part in samples)
     estimators = {name: get_estimator(name) for name, kind in ESTIMATORS.items()
                   if kind.candidate and (repeated or not kind.needs_repeats)}
@@ -305,6 +308,7 @@ class Validation:
     torque: Array
 
 
+@single_threaded_blas()
 def validate(
     model: IdentifiedModel,
     recording: Recording | str | Path | Sequence[Recording | str | Path],
@@ -409,7 +413,7 @@ def _free_model(model: IdentifiedModel, estimate: Estimate) -> IdentifiedModel:
         model.arm, standard[structure.inertial].reshape(-1, 10), standard[structure.rotor],
         model.friction, friction * structure.active,
         friction_shape=model.friction_shape, delay=model.delay,
-        balancers=structure.strengths(standard))
+        delay_of=model.delay_of, balancers=structure.strengths(standard))
 
 
 def _standing(fit: Fit, tilt: Tilt | None) -> list[str]:
@@ -470,8 +474,7 @@ def _information(recordings: Sequence[Recording], samples: Sequence[Samples], es
         'condition_number': float(estimate.condition_number),
         'status': estimate.status,
         'payload_covariance': [[float(x) for x in row] for row in payload_covariance(
-            consistent.structure, consistent.covariance,
-            *(np.concatenate([getattr(part, name) for part in samples]) for name in 'qva'))],
+            consistent.structure, consistent.covariance, samples)],
         UNCERTAINTY: to_rows(uncertain_directions(
             consistent.structure, consistent.covariance)),
         'smallest_pseudo_inertia_eigenvalue': {

@@ -43,6 +43,7 @@ from robot_identification.observer.uncertainty import (
     uncertain_directions,
     UNCERTAINTY,
 )
+from robot_identification.signals import SlidingWindow
 from simulation_arms import slow_motion, two_link
 
 RATE = 500.0
@@ -101,6 +102,56 @@ def test_contact_is_flagged_and_false_alarms_are_as_rare_as_stated():
                           push=lambda t: np.outer(t > 2.0, [0.0, level]))
     found = [contact.step(*row) for row in zip(t, q, v, tau)]
     assert not any(x.contact for x in found[:950]) and any(x.joints[1] for x in found[1000:])
+
+
+def test_gaps_jumps_of_the_clock_and_missing_numbers_are_no_contact_and_pass():
+    model = model_of(two_link(), size=0.0)
+    statistics = learn_residuals(MomentumObserver(model, 5.0), *moving(model, 20.0, noise=0.02))
+    level = 3 * statistics.threshold() * statistics.deviation[1]
+    t, q, v, tau = moving(model, 12.0, seed=3, noise=0.02,
+                          push=lambda t: np.outer(t > 11.0, [0.0, level]))
+    kept = np.flatnonzero(t % 1.0 > 0.15)    # 150 ms of every second are missing
+    late = np.where(t > 6.0, t - 1000.0, t)    # and the clock is set back
+    for gap, expected in ((0.1, False), (10.0, True)):
+        contact = ContactObserver(MomentumObserver(model, 5.0), statistics, gap=gap)
+        found = np.array([contact.step(late[k], q[k], v[k], tau[k]).contact for k in kept])
+        assert found[t[kept] < 11.0].any() == expected
+        assert found[-1]
+    for wrong in ((np.nan, q[-1], v[-1], tau[-1]),
+                  (late[-1] + 1e-3, q[-1], v[-1], [0.0, np.nan])):
+        with pytest.raises(ConfigurationError, match='is not finite'):
+            contact.step(*wrong)
+    step = 1 / RATE
+    assert contact.step(late[-1] + step, q[-1], v[-1], tau[-1]).contact    # nothing stays of it
+    with pytest.raises(ConfigurationError, match='not later'):
+        contact.step(late[-1] + step, q[-1], v[-1], tau[-1])
+    t, q, v, tau = moving(model, 20.0, noise=0.02)
+    kept = t % 1.0 > 0.15
+    again = learn_residuals(MomentumObserver(model, 5.0), t[kept], q[kept], v[kept], tau[kept])
+    assert again.threshold() * again.deviation == pytest.approx(
+        statistics.threshold() * statistics.deviation, rel=0.5)
+
+
+def test_a_joint_without_effort_is_never_in_contact():
+    model = model_of(dataclasses.replace(two_link(), unmeasured=('elbow',)), size=0.0)
+    t, q, v, tau = moving(model, 8.0, noise=0.1)
+    tau[:, 1] = 0.0
+    statistics = learn_residuals(MomentumObserver(model, 5.0), t, q, v, tau)
+    assert np.isinf(statistics.deviation[1]) and 3 < statistics.threshold() < 20
+    found = ContactObserver(MomentumObserver(model, 5.0), statistics).step(0, q[9], v[9], tau[9])
+    assert np.isnan(found.torque[1]) and not found.joints[1]
+    wrench = tool_wrench(model.arm, q[9], [1.0, np.nan], found.deviation)
+    assert wrench.seen == 1 and np.all(np.isfinite(wrench.values))
+
+
+def test_a_window_begins_anew_when_the_clock_is_set_back():
+    window = SlidingWindow(1, 0.1, 0.01)
+    t = np.arange(50) * 0.01
+    moved = [window.add(x, 2 * x[:, None], x[:, None]) for x in (t, t - 30.0, t - 29.5)]
+    assert [len(x) for x in moved] == [pytest.approx(40, abs=2)] * 2 + [50]
+    assert all(i.v == pytest.approx(2.0) and i.t < -28 for x in moved[1:] for i in x)
+    jitter = np.arange(200) * 0.0025 + 31.0 - 0.01 * (np.arange(200) % 2)    # not set back
+    assert len(window.add(jitter, 2 * jitter[:, None], jitter[:, None])) > 20
 
 
 def test_uncertainty_grows_with_the_covariance_and_at_rest():
@@ -188,12 +239,28 @@ def test_efforts_of_a_trajectory_are_the_models():
     fitted = trajectory_efforts(model, t, q, v)
     assert np.abs(fitted - given).max() < 0.02 * np.abs(given).max()
     with pytest.raises(ExecutionError, match=r"takes .* of '.*' at .* s; allowed are") as error:
-        trajectory_efforts(model, t / 8, q)
+        trajectory_efforts(model, t, q, share=0.01)
     assert error.value.reason == 'effort_limit'
     for wrong, message in (((t[::-1], q), 'in the order of time'), ((t, q[:, :1]), 'of shape'),
                            ((t, np.full_like(q, np.nan)), 'finite')):
         with pytest.raises(ConfigurationError, match=message):
             trajectory_efforts(model, *wrong)
+
+
+@pytest.mark.parametrize(('v', 'a', 'scale', 'reason'), [
+    (3.0, None, 1.0, 'position_limit'), (3.0, 0.0, 1.0, 'position_limit'),
+    (0.0, None, 0.1, 'velocity_limit'), (None, None, 0.1, 'velocity_limit')])
+def test_limits_hold_between_the_points_of_a_trajectory(v, a, scale, reason):
+    """Points at rest within the limits, and a polynomial between them that leaves them."""
+    model = model_of(two_link())
+    upper = model.arm.limits.upper
+    t, q = np.array([0.0, 1.0, 2.0]) * scale, np.array([[0.0, 0], 0.95 * upper, 0.95 * upper])
+    given = [None if x is None else np.array([0.0, x, 0.0])[:, None] * np.ones(2) for x in (v, a)]
+    with pytest.raises(ExecutionError, match='is beyond its') as error:
+        trajectory_efforts(model, t, q, *given)
+    assert error.value.reason == reason
+    slow = [None if x is None else 0.0 * x for x in given]
+    assert np.all(np.isfinite(trajectory_efforts(model, t * 100, q, *slow)))
 
 
 def test_compensation_holds_the_arm_and_ends_on_doubt():

@@ -69,18 +69,33 @@ def test_costs_are_those_of_the_whole_regressor(arm, cutoff):
 @pytest.mark.parametrize('arm', [tree(), example('panda')], ids=['tree', 'panda'])
 @pytest.mark.parametrize('friction', ['coulomb_viscous', 'stribeck'])
 @pytest.mark.parametrize('cutoff', [np.inf, 60.0, 7.0])
-def test_the_one_pass_makes_the_rows_of_the_whole_regressor(arm, friction, cutoff):
+def test_the_one_pass_makes_the_rows_of_the_whole_regressor(arm, friction, cutoff, monkeypatch):
     base = base_parameters(ModelStructure.of(arm, friction))
     samples = samples_of(arm, count=2500, cutoff=cutoff,
                          segments=(slice(0, 1101), slice(1200, 2500)))
     matrix, torque = dense(base, samples)
     packing = Packing(base, samples)
-    for parts in (1, 3):
+    for parts in (1, 3, 8):
+        monkeypatch.setattr('robot_identification.regression.packing.PARTS', parts)
         rows = [np.vstack(part) for part in
-                zip(*(packing.rows(block) for block in blocks_of(samples, parts)))]
+                zip(*(packing.rows(block) for block in blocks_of(samples)))]
         for j, (chosen, packed) in enumerate(zip(packing.columns, rows)):
             assert np.allclose(packed[:, :-1], matrix[:, j, chosen], rtol=1e-9, atol=1e-9)
             assert np.allclose(packed[:, -1], torque[:, j], rtol=1e-9, atol=1e-9)
+
+
+def test_no_digit_of_the_normal_form_depends_on_the_number_of_cores(monkeypatch):
+    arm = chain()
+    base = base_parameters(ModelStructure.of(arm))
+    samples, found = samples_of(arm, count=9000, cutoff=20.0), []
+    for cores in (1, 2, 3):
+        monkeypatch.setattr('robot_identification.regression.reduce.core_count',
+                            lambda cores=cores: cores)
+        found.append((reduce_samples(base, samples), residuals(base, samples, base.of(
+            np.ones(base.structure.count)))))
+    for normal, left in found[1:]:
+        assert all(np.array_equal(a, b) for a, b in zip(normal.factors, found[0][0].factors))
+        assert np.array_equal(left, found[0][1])
 
 
 def test_rows_that_are_kept_and_rows_that_are_not_give_the_same(monkeypatch):

@@ -44,8 +44,10 @@ def find(case: Case) -> Finding | None:
     effort = recording.tau if recording.tau is not None else recording.current
     if effort is None:
         return None
-    speed = np.abs(np.gradient(recording.q, recording.t, axis=0))
-    moving = np.any(speed > MOVING * speed.max(axis=0), axis=1)
+    moving = np.zeros(len(recording), dtype=bool)
+    for column in recording.q.T:
+        speed = np.abs(np.gradient(column, recording.t))
+        moving |= speed > MOVING * speed.max()
     shares = np.array([_plateau(column[moving]) for column in effort.T])
     j = int(np.argmax(shares))
     joint, alarm = recording.joint_names[j], bool(shares[j] > SHARE)

@@ -15,9 +15,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from importlib import import_module
 from itertools import pairwise
@@ -75,17 +75,16 @@ def over_blocks(kernel: Callable[[slice], None], count: int) -> None:
             future.result()
 
 
-def single_threaded_blas() -> AbstractContextManager[object]:
+@contextmanager
+def single_threaded_blas() -> Iterator[None]:
     """
-    Keep BLAS from starting threads of its own beside ours.
+    Keep BLAS from starting threads of its own beside ours; also decorates a function.
 
     Does nothing where `threadpoolctl` is not installed: slower, with the same result.
     """
     controller = _controller()
-    if controller is None:
-        return nullcontext()
-    limits: AbstractContextManager[object] = controller.limit(limits=1, user_api='blas')
-    return limits
+    with nullcontext() if controller is None else controller.limit(limits=1, user_api='blas'):
+        yield
 
 
 @cache

@@ -38,6 +38,7 @@ from robot_identification.estimation.noise import colour
 from robot_identification.recording import Recording
 from robot_identification.regression.normal_form import triangle
 from robot_identification.signals import delayed, process, Samples
+from robot_identification.signals.shift import thinned
 from scipy.linalg import qr
 from scipy.optimize import least_squares
 from scipy.stats import norm
@@ -176,10 +177,11 @@ def identify_payload(
 
     """
     options = dict(processing or {})
-    samples = delayed(process(loaded, model.arm, **options), model.delay)
+    samples = delayed(process(loaded, model.arm, **options), model.delay, of=model.delay_of)
     drift = np.zeros((2, model.arm.n))
     if unloaded is not None:
-        drift = _drift(model, delayed(process(unloaded, model.arm, **options), model.delay))
+        drift = _drift(model, delayed(process(unloaded, model.arm, **options), model.delay,
+                                      of=model.delay_of))
     columns, difference, places = [], [], []
     decimator = samples.decimator()
     for run in samples.segments:
@@ -196,8 +198,8 @@ def identify_payload(
     return _judged_payload(model, *(np.concatenate(x) for x in (columns, difference, places)))
 
 
-def payload_covariance(structure: ModelStructure, covariance: Array, q: Array, v: Array,
-                       a: Array) -> Array:
+def payload_covariance(structure: ModelStructure, covariance: Array,
+                       samples: Sequence[Samples]) -> Array:
     """
     Return the covariance that a model's own errors give to the parameters of a payload, (10, 10).
 
@@ -211,12 +213,11 @@ def payload_covariance(structure: ModelStructure, covariance: Array, q: Array, v
         Of the model.
     covariance
         Of its standard parameters.
-    q, v, a
-        States of an ordinary motion, (N, n).
+    samples
+        Of ordinary motions.
 
     """
-    step = max(1, len(q) // STATES)
-    q, v, a = (np.ascontiguousarray(x[::step]) for x in (q, v, a))
+    q, v, a, _ = thinned(samples, STATES)
     load = inverse_dynamics(structure.arm, q, v, a)
     columns = structure.columns(q, v, a, load).reshape(q.size, -1)
     payload = joint_torque_regressor(structure.arm, q, v, a)[:, :, -10:].reshape(q.size, 10)

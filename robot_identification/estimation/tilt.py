@@ -28,7 +28,7 @@ from robot_identification.estimation.estimator import Estimator
 from robot_identification.estimation.fit import Fit, fit_samples, FitOptions
 from robot_identification.estimation.prior import Prior
 from robot_identification.regression.normal_form import triangle
-from robot_identification.regression.packing import joint_columns
+from robot_identification.regression.packing import blocks_of, joint_columns
 from robot_identification.regression.reduce import packed_rows, row_count
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import select
@@ -131,11 +131,11 @@ def estimate_tilt(fit: Fit) -> Tilt:
     for number, (samples, load) in enumerate(regression.parts):
         rows = kept[number] if kept is not None and row_count(samples) <= MOST_ROWS else None
         samples, load = _fewer(samples, load)
-        pushes = np.stack([_gravity(other, samples.q, fit.consistent.inertial)
-                           for other in turned], axis=2) * arm.measured[:, None]  # (N, n, 2)
         decimator = samples.decimator()
-        pushes = np.concatenate([decimator.apply(pushes[segment]) for segment in samples.segments
-                                 if decimator.rows(segment.stop - segment.start)])
+        pushes = np.concatenate([decimator.apply(np.stack([
+            _gravity(other, samples.q[block.samples], fit.consistent.inertial)
+            for other in turned], axis=2)) for block in blocks_of(samples)])    # (rows, n, 2)
+        pushes *= arm.measured[:, None]
         for j, packed in enumerate(packed_rows(base, samples, load) if rows is None else rows):
             parts[j].append(np.column_stack([packed[:, :-1], pushes[:, j], packed[:, -1]]))
     weighted = []

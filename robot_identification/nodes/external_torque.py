@@ -35,14 +35,15 @@ from robot_identification.observer import (
     MomentumObserver,
     tool_wrench,
 )
-from robot_identification.recording import load_recording
+from robot_identification.recording import load_recording, Recording
 from robot_identification.signals import Instant, SlidingWindow
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 
+SHORTEST, SAMPLES = 0.03, 10
+"""Window over which joint states are smoothed: [s], and samples of the reference."""
 TAKE = 0.01        # [s] between looks at the joint states
-GAP = 0.25         # [s] without joint states after which the observer begins anew
-QUIET = 3.0        # [s] without joint states that are reported
+QUIET = 1.0        # [s] without joint states that are reported
 
 
 class ExternalTorqueProcess:
@@ -64,21 +65,22 @@ class ExternalTorqueProcess:
                             upper=200.0)
         alarms = declare(node, 'alarms_per_hour', 1.0, 'false alarms that are accepted [1/h]',
                          lower=1e-3, upper=3600.0)
-        window = declare(node, 'window', 0.03, 'over which joint states are smoothed [s]',
-                         lower=0.005, upper=1.0)
+        window = declare(node, 'window', 0.0, 'over which joint states are smoothed [s]; 0: ten '
+                         'samples of the reference, and at least 0.03', lower=0.0, upper=1.0)
         rate = declare(node, 'rate', 200.0, 'of the observer [Hz]', lower=10.0, upper=1000.0)
         self.frame = declare(node, 'frame', '', 'frame of the URDF that ~/wrench acts on; the '
                              "last link's when empty") or None
         self.health = Health(node)
-        self._smoothing = window, 1 / rate
-        self._contact = self._learn(str(reference), bandwidth, alarms)
+        recording = load_recording(reference, self.model.arm)
+        self._smoothing = window or max(SHORTEST, SAMPLES / recording.rate), 1 / rate
+        self._contact = self._learn(recording, bandwidth, alarms)
         self._states = LiveStates(node, self.model.arm, topic)
         self._window = SlidingWindow(self.model.arm.n, *self._smoothing)
         self._publishers = {output: node.create_publisher(JointState, f'~/{output}', 10)
                             for output in ('torque', 'deviation')}
         self._wrench = node.create_publisher(WrenchStamped, '~/wrench', 10)
+        self._wrench_deviation = node.create_publisher(WrenchStamped, '~/wrench_deviation', 10)
         self._flag = node.create_publisher(Bool, '~/contact', 10)
-        self._last: float | None = None
         self._quiet, self._ending = 0.0, False
         node.create_timer(TAKE, self._take)
         levels = self._contact.threshold * self._contact.statistics.deviation
@@ -86,7 +88,7 @@ class ExternalTorqueProcess:
             f"follows '{self.model.arm.name}'; contact in motion from "
             + ', '.join(f'{level:.2g} {unit}' for level, unit in zip(
                 levels, self.model.arm.units('N m', 'N')))
-            + f' at {alarms:g} false alarms an hour')
+            + f'; false alarms an hour: {alarms:g}')
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -102,21 +104,28 @@ class ExternalTorqueProcess:
         """Whether it has ended."""
         return self._ending
 
-    def _learn(self, path: str, bandwidth: float, alarms: float) -> ContactObserver:
+    def _learn(self, recording: Recording, bandwidth: float, alarms: float) -> ContactObserver:
         """Run the reference through the same window as the joint states."""
-        recording = load_recording(path, self.model.arm)
         window = SlidingWindow(self.model.arm.n, *self._smoothing)
         q, tau = (recording.joint_position(self.model.arm),
                   recording.joint_torque(self.model.arm))
-        instants = window.add(np.asarray(recording.t) - recording.t[0], q, tau)
+        rows = np.isfinite(q).all(axis=1) & np.isfinite(tau).all(axis=1)
+        instants = window.add((np.asarray(recording.t) - recording.t[0])[rows], q[rows], tau[rows])
         if not instants:
             raise ConfigurationError(
-                f"the reference '{path}' has {recording.rate:.0f} samples a second, too few for a "
-                f'window of {self._smoothing[0]:g} s; give a longer `window`')
+                f"the reference '{recording.name}' has {recording.rate:.0f} samples a second, too "
+                f'few for a window of {self._smoothing[0]:g} s; give a longer `window`')
         observer = MomentumObserver(self.model, bandwidth)
         statistics = learn_residuals(observer, *_rows(instants))
-        observer.reset()
-        return ContactObserver(observer, statistics, alarms)
+        left = np.hypot(statistics.bias, statistics.deviation)
+        strange = (left > np.sqrt(np.mean(tau[rows] ** 2, axis=0))) & np.isfinite(left)
+        if strange.any():
+            joints = ', '.join(np.array(self.model.arm.published_names)[strange])
+            self.node.get_logger().warning(
+                f'the model leaves more than the torque itself of {joints} in the reference: is '
+                f'it the model of this arm, and did the arm carry what it carried then?')
+        length, step = self._smoothing
+        return ContactObserver(observer, statistics, alarms, gap=length + 2 * step)
 
     def _take(self) -> None:
         self._quiet += TAKE
@@ -124,9 +133,7 @@ class ExternalTorqueProcess:
             taken = self._states.take()
             instants = [] if taken is None else self._window.add(*taken)
             for instant in instants:
-                if self._last is not None and not 0 < instant.t - self._last < GAP:
-                    self._contact.observer.reset()
-                self._last, self._quiet = instant.t, 0.0
+                self._quiet = 0.0
                 found = self._contact.step(instant.t, instant.q, instant.v, instant.tau)
                 self._flag.publish(Bool(data=found.contact))
             if instants:
@@ -136,7 +143,10 @@ class ExternalTorqueProcess:
             return
         if self._quiet > QUIET:
             self._quiet = 0.0
-            self.health.report(WARN, f'no joint states with efforts for {QUIET:g} s')
+            reason = self._states.why_nothing(self._smoothing[0])
+            self.health.report(WARN, f'contact is not watched for {QUIET:g} s: {reason}')
+            self.node.get_logger().warning(f'contact is not watched: {reason}',
+                                           throttle_duration_sec=30.0)
 
     def _publish(self, instant: Instant, found: ExternalTorque) -> None:
         names = list(self.model.arm.published_names)
@@ -146,13 +156,16 @@ class ExternalTorqueProcess:
             message.header.stamp.sec, message.header.stamp.nanosec = stamp
             self._publishers[output].publish(message)
         wrench = tool_wrench(self.model.arm, instant.q, found.torque, found.deviation, self.frame)
-        answer = WrenchStamped()
-        answer.header.stamp.sec, answer.header.stamp.nanosec = stamp
-        values = [float(x) for x in wrench.values]
-        for part, numbers in ((answer.wrench.force, values[:3]),
-                              (answer.wrench.torque, values[3:])):
-            part.x, part.y, part.z = numbers
-        self._wrench.publish(answer)
+        for publisher, values in (
+                (self._wrench, wrench.values),
+                (self._wrench_deviation, np.sqrt(np.diag(wrench.covariance)))):
+            answer = WrenchStamped()
+            answer.header.stamp.sec, answer.header.stamp.nanosec = stamp
+            six = [float(x) for x in values]
+            for part, (x, y, z) in ((answer.wrench.force, six[:3]),
+                                    (answer.wrench.torque, six[3:])):
+                part.x, part.y, part.z = x, y, z
+            publisher.publish(answer)
         touched = [name for name, there in zip(names, found.joints) if there]
         self.health.report(OK, f'contact at {", ".join(touched)}' if touched else 'no contact')
 

@@ -20,6 +20,7 @@ import time
 from typing import Any
 
 import numpy as np
+from rclpy.duration import Duration
 from rclpy.node import Node
 from robot_identification.arrays import Array
 from robot_identification.errors import (
@@ -42,7 +43,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 MODES = ('trajectory', 'compensation')
 TAKE = 0.005       # [s] between looks at the joint states
-BEYOND = 1e-6      # [rad or m] by which rounding may leave the position limits
+FAREWELL = 1.0     # [s] for which a controller may take the last command
 
 
 class FeedforwardProcess:
@@ -107,6 +108,7 @@ class FeedforwardProcess:
         """End; an arm that is compensated is left with gravity alone."""
         if self._active:
             self._leave()
+            self._commands.wait_for_all_acked(Duration(seconds=FAREWELL))
         self._ending = True
 
     @property
@@ -125,6 +127,7 @@ class FeedforwardProcess:
 
     def _forward(self, message: Any) -> None:
         try:
+            self._check_heard(self._out)
             efforts = self._efforts(message)
         except RobotIdentificationError as error:
             self.health.report(ERROR, f'a trajectory was not passed on: {error}')
@@ -155,17 +158,18 @@ class FeedforwardProcess:
         q, v, a = (rows(field) for field in ('positions', 'velocities', 'accelerations'))
         if q is None:
             raise ConfigurationError('its points have no position for every joint')
-        beyond = (q < arm.limits.lower - BEYOND) | (q > arm.limits.upper + BEYOND)
-        fast = np.zeros_like(beyond) if v is None else np.abs(v) > arm.limits.velocity
-        for wrong, what in ((beyond, 'position'), (fast, 'velocity')):
-            if wrong.any():
-                k, j = np.argwhere(wrong)[0]
-                raise ExecutionError(f'{what}_limit', f"'{arm.joint_names[j]}' is beyond its "
-                                     f'{what} limit at {t[k]:.3g} s')
         efforts = trajectory_efforts(self.model, t, q, v, a, share=self.limits.effort)
         return efforts[:, [arm.published_names.index(name) for name in names]]
 
+    def _check_heard(self, publisher: Any) -> None:
+        if not publisher.get_subscription_count():
+            raise ExecutionError('no_controller', f"nobody listens on '{publisher.topic_name}'; "
+                                 f'is the controller active, and is it the one of the parameter '
+                                 f'`controller`?')
+
     def _start(self, request: Any, response: Any) -> Any:
+        self._check_heard(self._commands)
+        self._states.why_nothing(self._smoothing[0])    # of now, not of before
         self._compensation.begin()
         self._window = SlidingWindow(self.model.arm.n, *self._smoothing)
         self._begun, self._active = time.monotonic(), True
@@ -188,7 +192,7 @@ class FeedforwardProcess:
 
     def _compensate(self) -> None:
         try:
-            taken = self._states.take()
+            taken = self._states.take(efforts=False)
             if not self._active:
                 return
             instants = [] if taken is None else self._window.add(*taken)
@@ -199,13 +203,16 @@ class FeedforwardProcess:
                 self.health.report(OK, 'compensating')
             self._compensation.watch(now)
             if self._compensation.last is None and now - self._begun > 10 * self.limits.stale:
-                raise ExecutionError('no_joint_states', 'no joint states arrive')
-        except RobotIdentificationError as error:
+                raise ExecutionError('no_joint_states', 'compensation does not begin: '
+                                     + self._states.why_nothing(self._smoothing[0]))
+        except Exception as error:    # whatever it is, the arm is not left with it
             if self._active:
                 self._leave()
             self.health.report(ERROR, str(error))
             with suppress(RuntimeError):    # the log may be closed while the node ends
                 self.node.get_logger().error(str(error))
+            if not isinstance(error, RobotIdentificationError):
+                raise
 
 
 main: Any = main_of(FeedforwardProcess)

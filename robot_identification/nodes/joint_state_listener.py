@@ -58,6 +58,7 @@ class JointStateListener:
         self._names, self._decoder = arm.published_names, JointStateDecoder(strict=False)
         self._subscription = BatchSubscription(node, JointState, name, reliable=reliable)
         self.topic = name
+        self.strangers: tuple[str, ...] = ()    # joints of the last message without all of ours
         self.stamp = 0                     # of the last joint state [ns]
         self.heard = time.monotonic()      # when it arrived [s]
 
@@ -70,12 +71,14 @@ class JointStateListener:
         messages, times = self._subscription.take()
         for states in reversed(self._decoder.decode(messages, times)):
             if states.position is None or not set(self._names) <= set(states.names):
+                self.strangers = tuple(states.names)
                 continue
             columns = [states.names.index(name) for name in self._names]
             rows = np.isfinite(states.position[:, columns]).all(axis=1)
             if not rows.any():
                 continue
             stamps = states.stamps[rows]
+            self.strangers = ()
             self.stamp, self.heard = int(stamps[-1]), time.monotonic()
             q, v, effort = (None if values is None else values[rows][:, columns] for values in
                             (states.position, states.velocity, states.effort))

@@ -140,7 +140,8 @@ class OnlineIdentificationProcess:
             return
         if self._quiet > QUIET:
             self._quiet = 0.0
-            self.health.report(WARN, f'no joint states with efforts for {QUIET:g} s',
+            reason = self._states.why_nothing(self._smoothing[0])
+            self.health.report(WARN, f'nothing is learnt for {QUIET:g} s: {reason}',
                                updates=self._count)
 
     def _learn(self, instant: Instant) -> None:

@@ -23,7 +23,7 @@ import pinocchio as pin
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import UnknownNameError
-from robot_identification.observer.momentum import MomentumObserver
+from robot_identification.observer.momentum import GAP, MomentumObserver
 from robot_identification.observer.residuals import ResidualStatistics
 
 SINGULAR = 1e-3
@@ -68,7 +68,8 @@ class ExternalTorque:
     Parameters
     ----------
     torque, deviation
-        Of each joint and its standard deviation, (n,) [N m or N].
+        Of each joint and its standard deviation, (n,) [N m or N]; NaN and infinite where the
+        effort is not measured.
     contact
         Whether any joint is beyond the threshold.
     joints
@@ -94,18 +95,21 @@ class ContactObserver:
         Of its residual without contact.
     alarms_per_hour
         False alarms that are accepted.
+    gap
+        Time between joint states beyond which the observer begins anew [s]: what the torque did
+        in between would be taken for contact.
 
     """
 
     def __init__(self, observer: MomentumObserver, statistics: ResidualStatistics,
-                 alarms_per_hour: float = 1.0) -> None:
-        self.observer, self.statistics = observer, statistics
+                 alarms_per_hour: float = 1.0, gap: float = GAP) -> None:
+        self.observer, self.statistics, self.gap = observer, statistics, gap
         self.threshold = statistics.threshold(alarms_per_hour)
-        self._since = -np.inf
+        self._since = self._last = -np.inf
 
     def step(self, t: float, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> ExternalTorque:
         """
-        Take one joint state.
+        Take one joint state; after a gap, or when the clock was set back, begin anew.
 
         Parameters
         ----------
@@ -114,14 +118,22 @@ class ContactObserver:
         q, v, tau
             (n,) each.
 
+        Raises
+        ------
+        ConfigurationError
+            The stamp of the last one again, or numbers that are not finite.
+
         """
+        if t < self._last or t - self._last > self.gap:
+            self.observer.reset()
         torque = self.observer.step(t, q, v, tau) - self.statistics.bias
-        speed = np.asarray(v, dtype=float)
+        self._last, speed = t, np.asarray(v, dtype=float)
         if not 0 <= t - self._since < REFRESH:
             self._since, self._uncertainty = t, self.statistics.uncertainty(
                 self.observer.model, np.asarray(q, dtype=float)[None], speed[None])
         deviation = self.statistics.with_uncertainty(speed, *self._uncertainty)[0]
         joints = np.abs(torque) > self.threshold * deviation
+        torque = np.where(np.isfinite(deviation), torque, np.nan)
         return ExternalTorque(read_only(torque), read_only(deviation), bool(joints.any()),
                               read_only(joints, dtype=bool))
 
@@ -140,7 +152,7 @@ def tool_wrench(arm: Arm, q: ArrayLike, torque: ArrayLike, deviation: ArrayLike,
     q
         Positions, (n,).
     torque, deviation
-        External torques and their standard deviations, (n,).
+        External torques and their standard deviations, (n,); infinite where a torque is not known.
     frame
         Of the URDF (a link or joint); the last link's when None.
 
@@ -166,5 +178,6 @@ def tool_wrench(arm: Arm, q: ArrayLike, torque: ArrayLike, deviation: ArrayLike,
         unseen = right[seen:].T
         blind = np.abs(unseen) > 1e-6
         covariance = covariance + np.where((blind @ blind.T) & np.eye(6, dtype=bool), np.inf, 0.0)
-    values = inverse @ (left.T[:seen] @ (np.asarray(torque, dtype=float) * weight))
+    scaled = np.where(weight > 0, np.asarray(torque, dtype=float), 0.0) * weight
+    values = inverse @ (left.T[:seen] @ scaled)
     return Wrench(values, covariance, seen)

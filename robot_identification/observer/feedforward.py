@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,7 +24,12 @@ from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
 from robot_identification.errors import ConfigurationError, ExecutionError
 from robot_identification.observer.momentum import holding_torque, model_friction
-from scipy.interpolate import CubicHermiteSpline, CubicSpline
+from scipy.interpolate import BPoly, CubicHermiteSpline, CubicSpline
+
+BETWEEN = 10
+"""Parts of the way between two points of a trajectory at whose ends limits are looked at."""
+BEYOND = 1e-6
+"""[rad or m], and part of a speed, by which rounding may leave the limits."""
 
 
 def trajectory_efforts(
@@ -33,8 +39,10 @@ def trajectory_efforts(
     """
     Return the efforts that a trajectory takes, (N, n) [N m or N].
 
-    Where velocities or accelerations are not given they are those of the spline that a controller
-    interpolates with: cubic through positions and velocities, or through positions alone.
+    Limits of position, velocity and torque are looked at on the way between the points too, along
+    the polynomials that a joint_trajectory_controller interpolates with. Where velocities or
+    accelerations are not given they are those of cubic splines through the points; through
+    positions alone the controller itself goes straight, with corners that no effort is right for.
 
     Parameters
     ----------
@@ -52,7 +60,7 @@ def trajectory_efforts(
     ConfigurationError
         Shapes that do not fit, times that do not increase, numbers that are not finite.
     ExecutionError
-        'effort_limit': the trajectory takes more than the limits allow.
+        'position_limit', 'velocity_limit', 'effort_limit': the trajectory leaves what is allowed.
 
     """
     t, q = np.asarray(t, dtype=float), np.asarray(q, dtype=float)
@@ -65,18 +73,50 @@ def trajectory_efforts(
     if any(x.shape != q.shape for x in given) or not all(np.all(np.isfinite(x)) for x in given):
         raise ConfigurationError('positions, velocities and accelerations must have one shape '
                                  'and finite values')
-    curve = CubicSpline(t, q, bc_type='clamped') if v is None else CubicHermiteSpline(t, q, v)
-    v = curve(t, 1) if v is None else np.asarray(v, dtype=float)
-    if a is None:    # a cubic through velocities jumps in its second derivative: take the mean
-        a = curve(t, 2) if len(t) == 2 else CubicSpline(t, v)(t, 1)
-    a = np.asarray(a, dtype=float)
+    if v is None:
+        curve = CubicSpline(t, q, bc_type='clamped')
+        _check_motion(model, t, q, np.diff(q, axis=0) / np.diff(t)[:, None])
+        v = curve(t, 1)
+        # through two points the second derivative of the spline itself is not its mean
+        a = (curve(t, 2) if len(t) == 2 else CubicSpline(t, v)(t, 1)) if a is None else a
+        efforts = _efforts(model, q, np.asarray(v), np.asarray(a, dtype=float))
+        check_efforts(model, efforts, share, t)
+        return efforts
+    fine = np.unique(np.concatenate([np.linspace(x, y, BETWEEN + 1) for x, y in pairwise(t)]))
+    at = np.searchsorted(fine, t)
+    v = np.asarray(v, dtype=float)
+    path = CubicHermiteSpline(t, q, v) if a is None else BPoly.from_derivatives(
+        t, np.stack([q, v, np.asarray(a, dtype=float)], axis=1))
+    moved, speed, push = (path(fine, order) for order in range(3))
+    if a is None and len(t) > 2:    # a cubic jumps in its second derivative: take the mean
+        push = CubicSpline(t, v)(fine, 1)
+    moved[at], speed[at] = q, v
+    _check_motion(model, fine, moved, speed)
+    efforts = _efforts(model, moved, speed, push)
+    check_efforts(model, efforts, share, fine)
+    points: Array = efforts[at]
+    return points
+
+
+def _efforts(model: IdentifiedModel, q: Array, v: Array, a: Array) -> Array:
     rotors = (a @ model.arm.transmission.T * model.rotor_inertia) @ model.arm.transmission
     load = inverse_dynamics(model.arm, q, v, a, model.inertial)
     if model.arm.balancers:
         load = load + model.balancer_torque(q)
     efforts: Array = load + rotors + model_friction(model, q, v, load)
-    check_efforts(model, efforts, share, t)
     return efforts
+
+
+def _check_motion(model: IdentifiedModel, t: Array, q: Array, v: Array) -> None:
+    """Refuse positions (N, n) and velocities (N or N - 1, n) beyond the arm's limits."""
+    limits = model.arm.limits
+    for what, wrong in (
+            ('position', (q < limits.lower - BEYOND) | (q > limits.upper + BEYOND)),
+            ('velocity', np.abs(v) > limits.velocity * (1 + BEYOND))):
+        if wrong.any():
+            k, j = np.argwhere(wrong)[0]
+            raise ExecutionError(f'{what}_limit', f"'{model.arm.joint_names[j]}' is beyond its "
+                                 f'{what} limit at {t[k]:.3g} s')
 
 
 def check_efforts(model: IdentifiedModel, efforts: Array, share: float, t: Array) -> None:

@@ -26,6 +26,8 @@ REST = 0.02
 """Speed [rad/s or m/s] below which the sign of the friction is not known: friction is taken in
 proportion to the speed there, and counted as uncertain. Ten counts of a 17-bit encoder at 1 kHz
 smoothed over 10 ms are 0.05 rad/s, a tenth of a hertz at 2 degrees 0.02."""
+GAP = 0.1
+"""Time between joint states [s] beyond which the observer begins anew."""
 
 
 class MomentumObserver:
@@ -87,13 +89,15 @@ class MomentumObserver:
         Raises
         ------
         ConfigurationError
-            A stamp that is not later.
+            A stamp that is not later, or numbers that are not finite.
 
         """
-        q, v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)
+        q, v, tau = (np.asarray(x, dtype=float) for x in (q, v, tau))
+        if not all(np.isfinite(x).all() for x in (t, q, v, tau)):    # it would stay for ever
+            raise ConfigurationError(f'the joint state at {t:.6f} s is not finite')
         momentum, coriolis, gravity = self._bodies(q, v)
         drives = self._drives(q[None], v[None], gravity[None])[0]
-        rate = np.asarray(tau, dtype=float) - drives + coriolis - gravity
+        rate = tau - drives + coriolis - gravity
         return self._advance(t, momentum, rate)
 
     def _advance(self, t: float, momentum: Array, rate: Array) -> Array:
@@ -116,7 +120,7 @@ class MomentumObserver:
 
     def run(self, t: ArrayLike, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Array:
         """
-        Return the external torques of a recording, (N, n) [N m or N].
+        Return the external torques of a recording, (N, n) [N m or N]; after gaps it begins anew.
 
         Parameters
         ----------
@@ -131,8 +135,28 @@ class MomentumObserver:
         bodies = np.array([self._bodies(*row) for row in zip(q, v)])    # (N, 3, n)
         momentum, coriolis, gravity = bodies.transpose(1, 0, 2)
         rate = (np.asarray(tau, dtype=float) - self._drives(q, v, gravity) + coriolis - gravity)
-        return np.array([self._advance(float(instant), *row) for instant, *row in zip(
-            np.asarray(t, dtype=float), momentum, rate)])
+        t = np.asarray(t, dtype=float)
+        found, begins = np.zeros_like(q), set(self.begins(t))
+        for k in range(len(t)):
+            if k in begins:
+                self.reset()
+            found[k] = self._advance(float(t[k]), momentum[k], rate[k])
+        return found
+
+    @staticmethod
+    def begins(t: Array) -> list[int]:
+        """
+        Return the first sample of every piece that gaps leave of a recording.
+
+        Parameters
+        ----------
+        t
+            Stamps, (N,) [s].
+
+        """
+        steps = np.diff(t)
+        longest = max(GAP, 3 * float(np.median(steps))) if len(steps) else GAP
+        return [0, *(int(k) + 1 for k in np.flatnonzero(steps > longest))]
 
     def _bodies(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
         """Return momentum, C'v and gravity, (n,) each."""

@@ -47,7 +47,8 @@ class ResidualStatistics:
     Parameters
     ----------
     bias, deviation
-        Mean and standard deviation of each joint's residual, (n,) [N m or N].
+        Mean and standard deviation of each joint's residual, (n,) [N m or N]; infinite where the
+        effort is not measured.
     crossings
         Rate at which a residual crosses its mean upwards, (n,) [Hz]: the second moment of its
         spectrum.
@@ -182,7 +183,9 @@ def learn_residuals(observer: MomentumObserver, t: ArrayLike, q: ArrayLike, v: A
     """
     t = np.asarray(t, dtype=float)
     residual = observer.run(t, q, v, tau)
-    kept = t - t[0] > SETTLING / (2 * np.pi * observer.bandwidth)
+    begins = observer.begins(t)
+    since = t - np.repeat(t[begins], np.diff([*begins, len(t)]))
+    kept = since > SETTLING / (2 * np.pi * observer.bandwidth)
     moving = np.abs(np.asarray(v)) > REST
     seconds = float(np.sum(kept) * np.median(np.diff(t))) if len(t) > 1 else 0.0
     if seconds < SHORTEST:
@@ -193,7 +196,7 @@ def learn_residuals(observer: MomentumObserver, t: ArrayLike, q: ArrayLike, v: A
     bias = np.array([column[w].mean() for column, w in zip(part.T, weights.T)])
     deviation = np.array([np.sqrt(np.mean((column[w] - b) ** 2))
                           for column, w, b in zip(part.T, weights.T, bias)])
-    deviation = np.maximum(deviation, 1e-12)
+    deviation = np.where(observer.model.arm.measured, np.maximum(deviation, 1e-12), np.inf)
     scaled = (part - bias) / deviation
     upwards = np.sum((scaled[:-1] < 0) & (scaled[1:] >= 0), axis=0) / seconds
     peaks = [_peaks(np.where(w, np.abs(column), 0.0)) for column, w in zip(scaled.T, weights.T)]

@@ -109,7 +109,8 @@ class Recording:
                     f'{place}: {signal} has the shape {values.shape}, not ({len(t)}, '
                     f'{len(names)}) for {len(t)} stamps and the joints {", ".join(names)}')
             dead = np.all(np.isnan(values), axis=0) & (signal in EFFORTS)
-            _check_finite(np.where(dead, 0.0, values), signal, names, t, place)
+            _check_finite(np.where(dead, 0.0, values) if np.any(dead) else values, signal, names,
+                          t, place)
             object.__setattr__(self, signal, read_only(values[rows]))
         if self.q is None:
             raise RecordingError(f'{place} has no positions q')

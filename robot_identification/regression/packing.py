@@ -35,6 +35,8 @@ ROWS = 256
 neighbouring blocks share, is then 3 % of the work."""
 BLOCK = 2048
 """Samples that are worked on at once: friction columns stay in a core's cache."""
+PARTS = 8
+"""Blocks at least, and sums of them that are made side by side: cores beyond these wait."""
 
 
 @dataclass(frozen=True)
@@ -56,16 +58,16 @@ def joint_columns(base: BaseParameters) -> tuple[IndexArray, ...]:
     return tuple(np.flatnonzero(row) for row in support)
 
 
-def blocks_of(samples: Samples, parts: int = 1) -> list[Block]:
+def blocks_of(samples: Samples) -> list[Block]:
     """
     Return blocks that together make all rows.
+
+    They depend on the samples alone, so that no digit depends on the number of cores.
 
     Parameters
     ----------
     samples
         Processed samples.
-    parts
-        How many blocks there should be at least.
 
     Raises
     ------
@@ -76,7 +78,7 @@ def blocks_of(samples: Samples, parts: int = 1) -> list[Block]:
     decimator = samples.decimator()
     rows = sum(decimator.rows(s.stop - s.start) for s in samples.segments)
     size = max(ROWS, BLOCK // decimator.factor)
-    size = max(1, min(size, -(-rows // parts)))
+    size = max(1, min(size, -(-rows // PARTS)))
     blocks, done = [], 0
     for segment in samples.segments:
         for part, made in decimator.blocks(segment.stop - segment.start, size):

@@ -24,7 +24,7 @@ from robot_identification.arrays import Array
 from robot_identification.dynamics import BaseParameters
 from robot_identification.dynamics.parallel import core_count, single_threaded_blas
 from robot_identification.regression.normal_form import NormalForm, triangle
-from robot_identification.regression.packing import Block, blocks_of, Packing
+from robot_identification.regression.packing import Block, blocks_of, Packing, PARTS
 
 if TYPE_CHECKING:
     from robot_identification.signals import Samples
@@ -62,7 +62,7 @@ def reduce_samples(
     """
     packing = Packing(base, samples, load)
     columns = packing.columns
-    blocks = blocks_of(samples, core_count())
+    blocks = blocks_of(samples)
 
     def factors(part: list[Block]) -> list[Array]:
         triangles = [np.zeros((len(c) + 1, len(c) + 1)) for c in columns]
@@ -73,9 +73,8 @@ def reduce_samples(
                 progress((number + 1) / len(part))
         return triangles
 
-    cores = min(core_count(), len(blocks))
-    parts = [blocks[i::cores] for i in range(cores)]
-    with single_threaded_blas(), ThreadPoolExecutor(cores) as pool:
+    parts = [blocks[i::PARTS] for i in range(min(PARTS, len(blocks)))]
+    with single_threaded_blas(), ThreadPoolExecutor(core_count()) as pool:
         done = list(pool.map(factors, parts))
     counts = np.full(len(columns), row_count(samples))
     return NormalForm.merge([
@@ -112,7 +111,7 @@ def residuals(base: BaseParameters, samples: Samples, beta: Array, *,
         out[block.rows] = decimator.apply(tau - structure.torque(q, v, a, standard, *rest))
 
     with single_threaded_blas(), ThreadPoolExecutor(core_count()) as pool:
-        for _ in pool.map(fill, blocks_of(samples, core_count())):
+        for _ in pool.map(fill, blocks_of(samples)):
             pass
     return out * structure.arm.measured
 
@@ -128,7 +127,7 @@ def packed_rows(base: BaseParameters, samples: Samples, load: Array | None = Non
         As for `reduce_samples`.
 
     """
-    packing, blocks = Packing(base, samples, load), blocks_of(samples, core_count())
+    packing, blocks = Packing(base, samples, load), blocks_of(samples)
     parts = []
     with single_threaded_blas(), ThreadPoolExecutor(core_count()) as pool:
         for part in pool.map(packing.rows, blocks):

@@ -171,7 +171,12 @@ def central_differences(x: ArrayLike, rate: float) -> tuple[Array, Array]:
     if len(x) <= 2 * STENCIL_HALF:
         raise SignalError(
             f'central differences need {2 * STENCIL_HALF + 1} samples, not {len(x)}')
-    count = len(x) - 2 * STENCIL_HALF
-    first = sum(c * x[k:k + count] for k, c in enumerate(_FIRST) if c)
-    second = sum(c * x[k:k + count] for k, c in enumerate(_SECOND))
-    return np.asarray(first) * rate, np.asarray(second) * rate ** 2
+    shape = (len(x) - 2 * STENCIL_HALF, *x.shape[1:])
+    first, second = np.zeros((2, *shape))
+    term = np.empty(shape)    # one for all products: a long recording's are large
+    for out, stencil, scale in ((first, _FIRST, rate), (second, _SECOND, rate ** 2)):
+        for k, c in enumerate(stencil):
+            if c:
+                out += np.multiply(x[k:k + len(out)], c, out=term)
+        out *= scale
+    return first, second

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -183,7 +183,9 @@ def process(
     if standstill != 'keep' and not average:
         done = _treat_rest(done, uniform.rate, standstill == 'drop', notes)
     _describe(uniform, recording, velocity, notes)
-    return _assemble(done, arm, uniform.rate, cutoffs, decimation_cutoff, notes,
+    rate = uniform.rate
+    del columns, uniform, runs    # what is large goes as soon as its samples are made
+    return _assemble(done, arm, rate, cutoffs, decimation_cutoff, notes,
                      samples_a_period, noise, averaged)
 
 
@@ -361,8 +363,7 @@ def _treat_rest(
         rest += int(np.sum(~moving))
         alone += np.sum(rests & moving, axis=0)
         still = rests | ~moving
-        motion = replace(motion, v=np.where(still, 0.0, motion.v),
-                         a=np.where(still, 0.0, motion.a))
+        motion.v[still] = motion.a[still] = 0.0
         parts = [motion.part(rows) for rows in runs] if drop else [motion]
         treated.extend((run, part) for part in parts)
     notes['standstill_s'] = round(rest / rate, 6)
@@ -393,33 +394,40 @@ def _assemble(
     period: int | None, noise: Array | None, averaged: int,
 ) -> Samples:
     rows = [slice(m.first, m.first + len(m.q)) for _, m in done]
-    taus = [run.tau[part] for (run, _), part in zip(done, rows, strict=True)]
-    k = max(range(len(done)), key=lambda index: len(taus[index]))
+    pieces = {'tau': [run.tau[part] for (run, _), part in zip(done, rows, strict=True)],
+              **{name: [getattr(motion, name) for _, motion in done] for name in 'qva'}}
+    t = _joined([run.t[part] for (run, _), part in zip(done, rows, strict=True)])
+    done.clear()
+    lengths = [part.stop - part.start for part in rows]
+    k = int(np.argmax(lengths))
     if decimation is None:
-        motion = done[k][1]
-        content = model_content(arm, motion.q, motion.v, motion.a, taus[k], rate,
-                                float(cutoffs.min()))
+        content = model_content(arm, pieces['q'][k], pieces['v'][k], pieces['a'][k],
+                                pieces['tau'][k], rate, float(cutoffs.min()))
         decimation, reason = content.cutoff, f'chosen: {content.reason}'
         notes['model_content_hz'] = [round(float(f), 3) for f in content.joints]
     else:
         reason = 'given'
     decimator = Decimator(rate, decimation)
-    if decimator.rows(len(taus[k])) < FEWEST_ROWS:
+    if decimator.rows(lengths[k]) < FEWEST_ROWS:
         raise SignalError(
             f'parallel decimation to {decimator.effective_cutoff:.3g} Hz leaves '
-            f'{decimator.rows(len(taus[k]))} rows of {len(taus[k]) / rate:.3g} s; record for '
+            f'{decimator.rows(lengths[k])} rows of {lengths[k] / rate:.3g} s; record for '
             'longer, or raise the decimation cut-off')
     notes['decimation_cutoff_hz'] = float(decimation)
     notes['decimation_effective_hz'] = decimator.effective_cutoff
     notes['decimation_factor'] = decimator.factor
     notes['decimation_reason'] = reason
-    ends = np.cumsum([0] + [len(tau) for tau in taus])
-    motions = [motion for _, motion in done]
+    ends = np.cumsum([0, *lengths])
     return Samples(
-        t=np.concatenate([run.t[part] for (run, _), part in zip(done, rows, strict=True)]),
-        q=np.concatenate([m.q for m in motions]), v=np.concatenate([m.v for m in motions]),
-        a=np.concatenate([m.a for m in motions]), tau=np.concatenate(taus), rate=rate,
+        t=t, **{name: _joined(pieces.pop(name)) for name in list(pieces)}, rate=rate,
         joint_names=arm.joint_names,
         segments=tuple(slice(int(a), int(b)) for a, b in pairwise(ends)),
         decimation_cutoff=float(decimation), period=period, noise=noise, averaged=averaged,
         processing=notes)
+
+
+def _joined(pieces: list[Array]) -> Array:
+    """Return the pieces in one read-only array, which `Samples` takes as it is."""
+    whole = np.concatenate(pieces)
+    whole.flags.writeable = False
+    return whole

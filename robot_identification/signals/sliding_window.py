@@ -86,12 +86,18 @@ class SlidingWindow:
         Parameters
         ----------
         t
-            Stamps, (N,) [s]; samples that are not newer than the last one are ignored.
+            Stamps, (N,) [s]; samples that are not newer than the last one are ignored, and one
+            that is older by more than the window begins a new window: the clock was set back.
         q, torque
             At the joints, (N, n) [rad or m], [N m or N].
 
         """
         newest = self._t[-1] if len(self._t) else -np.inf
+        back = np.flatnonzero(t < np.concatenate([[newest], t[:-1]]) - self.window)
+        if len(back):
+            t, q, torque = (x[back[-1]:] for x in (t, q, torque))
+            self._t, self._q, self._tau = (x[:0] for x in (self._t, self._q, self._tau))
+            newest = self._due = -np.inf
         late = np.maximum.accumulate(np.concatenate([[newest], t]))[:-1]
         rows = t > late
         if np.any(rows) and t[rows][0] > newest + self.window:

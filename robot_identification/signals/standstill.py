@@ -30,7 +30,7 @@ SHORTEST_REST = 0.1
 """Shortest standstill [s]; reversals are shorter."""
 
 
-def standing(v: Array, highest: Array) -> NDArray[np.bool_]:
+def _standing(v: Array, highest: Array) -> NDArray[np.bool_]:
     """
     Return where each joint is slow enough to stand, (N, n) bool.
 
@@ -56,7 +56,7 @@ def resting(v: Array, rate: float, highest: Array) -> NDArray[np.bool_]:
         As for `moving_runs`.
 
     """
-    slow = standing(v, highest)
+    slow = _standing(v, highest)
     for column in slow.T:
         edges = [0, *(np.flatnonzero(np.diff(column.astype(np.int8))) + 1).tolist(), len(v)]
         for first, last in pairwise(edges):
@@ -82,7 +82,7 @@ def moving_runs(v: Array, rate: float, highest: Array) -> list[slice]:
         (n,) highest speeds of the joints in the recording.
 
     """
-    return runs_between(np.all(standing(v, highest), axis=1), rate)
+    return runs_between(np.all(_standing(v, highest), axis=1), rate)
 
 
 def runs_between(slow: NDArray[np.bool_], rate: float) -> list[slice]:

@@ -109,11 +109,12 @@ def evaluate(
     """
     Predict the torques of processed samples and compare.
 
-    Torques are shifted by the model's delays. Both sides pass the same zero-phase fourth-order
-    Butterworth low-pass, at a fixed frequency so that errors of different recordings, models and
-    programs compare. Torques of a joint do not count while it rests, nor while the low-pass
-    reaches into its rest: friction holds it with anything up to its breakaway torque. Nor do those
-    of a joint that hardly moves (`HARDLY`) against the others, each by its limit of velocity.
+    Torques or positions are shifted by the model's delays. Both sides pass the same zero-phase
+    fourth-order Butterworth low-pass, at a fixed frequency so that errors of different recordings,
+    models and programs compare. Torques of a joint do not count while it rests, nor while the
+    low-pass reaches into its rest: friction holds it with anything up to its breakaway torque. Nor
+    do those of a joint that hardly moves (`HARDLY`) against the others, each by its limit of
+    velocity.
 
     Parameters
     ----------
@@ -134,7 +135,7 @@ def evaluate(
         No unbroken run is longer than the ends that the filter needs.
 
     """
-    samples = delayed(samples, model.delay)
+    samples = delayed(samples, model.delay, of=model.delay_of)
     filtered = cutoff < 0.45 * samples.rate
     runs = [run for run in samples.segments
             if not filtered or _length(run) > SHORTEST * samples.rate]
@@ -144,21 +145,29 @@ def evaluate(
 
     edge = int(EDGE * samples.rate) if filtered else 0
 
-    def low_pass(torque: Array) -> Array:
+    def low_pass(column: Array) -> Array:    # one at a time: the filter's copies are large
         if not filtered:
-            return np.concatenate([torque[run] for run in runs])
+            return np.concatenate([column[run] for run in runs])
         sections = signal.butter(4, cutoff, fs=samples.rate, output='sos')
-        return np.concatenate([signal.sosfiltfilt(sections, torque[run], axis=0)[edge:-edge]
+        return np.concatenate([signal.sosfiltfilt(sections, column[run])[edge:-edge]
                                for run in runs])
+
+    def low_passed(torque: Array) -> Array:
+        out = np.empty((len(t), torque.shape[1]))
+        for j, column in enumerate(torque.T):
+            out[:, j] = low_pass(column)
+        return out
 
     states = (samples.q, samples.v, samples.a)
     t = np.concatenate([samples.t[run][edge:_length(run) - edge] for run in runs])
-    measured, predicted = low_pass(samples.tau), low_pass(model.torque(*states))
-    moving = (low_pass((samples.v != 0).astype(float)) > MOSTLY) & model.arm.measured
+    predicted = low_passed(model.torque(*states))
+    measured = low_passed(samples.tau)
+    moving = np.column_stack([low_pass((column != 0).astype(float)) > MOSTLY
+                              for column in samples.v.T]) & model.arm.measured
     moving &= ~hardly_moving(samples.v, model.arm.limits.velocity)
     free_error = float('nan')
     if free is not None:
-        free_error = errors(measured, low_pass(free.torque(*states)),
+        free_error = errors(measured, low_passed(free.torque(*states)),
                             samples.joint_names, moving).relative_error
     step = max(1, int(samples.rate / PLOT_RATE))
     return HeldOut(name, errors(measured, predicted, samples.joint_names, moving),
@@ -178,7 +187,7 @@ def hardly_moving(v: Array, limits: Array) -> NDArray[np.bool_]:
         Of velocity, (n,), by which joints compare where all are known.
 
     """
-    fastest = np.abs(v).max(axis=0)
+    fastest = np.maximum(v.max(axis=0), -v.min(axis=0))
     if np.all(np.isfinite(limits) & (limits > 0)):
         fastest = fastest / limits
     slow: NDArray[np.bool_] = fastest < HARDLY * fastest.max()

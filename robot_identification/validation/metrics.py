@@ -97,8 +97,11 @@ def errors(measured: Array, predicted: Array, joint_names: tuple[str, ...],
     if used is None:
         used = np.ones(measured.shape, dtype=bool)
     joints = {}
+    error = size = 0.0
     for j, joint in enumerate(joint_names):
         tau, tau_hat = measured[used[:, j], j], predicted[used[:, j], j]
+        error += float(np.sum((tau - tau_hat) ** 2))
+        size += float(np.sum(tau ** 2))
         if not len(tau):
             unknown = float('nan')
             joints[joint] = JointErrors(unknown, unknown, unknown, unknown)
@@ -110,8 +113,7 @@ def errors(measured: Array, predicted: Array, joint_names: tuple[str, ...],
             rmse=rmse, relative_error=_ratio(rmse, float(np.sqrt(np.mean(tau ** 2)))),
             correlation=covariance / spread if spread > 0 else float('nan'),
             nrmse=_ratio(rmse, float(np.ptp(tau))), samples=len(tau))
-    return Errors(_ratio(float(np.linalg.norm((measured - predicted)[used])),
-                         float(np.linalg.norm(measured[used]))), joints)
+    return Errors(_ratio(float(np.sqrt(error)), float(np.sqrt(size))), joints)
 
 
 def pooled(motions: Sequence[Mapping[str, JointErrors]]) -> dict[str, JointErrors]:

@@ -13,12 +13,16 @@
 # limitations under the License.
 """The nodes external_torque and feedforward over real middleware."""
 
+import dataclasses
+import signal
 import time
 
 from conftest import ros, System
+from launches import ended_cleanly, launched, needs_launch
 import numpy as np
 import pytest
 from robot_identification import IdentifiedModel, load_arm, load_model, Recording
+from robot_identification.files import shared_folder
 from robot_identification.observer import trajectory_efforts
 
 
@@ -30,6 +34,8 @@ def folder(tmp_path_factory):
     model = IdentifiedModel(arm, arm.inertial_parameters, np.full(2, 0.01), 'coulomb_viscous',
                             np.tile([0.05, 0.02, 0.0], (2, 1)))
     model.save(folder / 'model.yaml')
+    dataclasses.replace(model, friction_parameters=100 * model.friction_parameters).save(
+        folder / 'rough.yaml')
     t = np.arange(0, 12, 0.005)
     angle = np.outer(t, [2.0, 3.1])
     q, v, a = 0.4 * np.sin(angle), 0.4 * np.array([2.0, 3.1]) * np.cos(angle), \
@@ -47,50 +53,69 @@ def system(folder):
     assert set(codes.values()) <= {0}, (codes, [system.log(node) for node in codes])
 
 
+def held(model, place):
+    zero = np.zeros((1, 2))
+    return model.torque(np.array([place]), zero, zero)[0]
+
+
 def publisher(system):
     from sensor_msgs.msg import JointState
     sender = system.client.create_publisher(JointState, '/joint_states', 100)
 
-    def send(t, q, effort):
-        message = JointState(name=['joint_1', 'joint_2'], position=[float(x) for x in q],
+    def send(t, q, effort, names=('joint_1', 'joint_2')):
+        message = JointState(name=list(names), position=[float(x) for x in q],
                              effort=[float(x) for x in effort])
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(round(t * 1e9), 10 ** 9)
         sender.publish(message)
     return send
 
 
-def stream(system, send, seconds, effort, until=lambda: False):
-    """Publish an arm at rest at 200 Hz with its stamps, however busy the computer is."""
-    begin = 1000.0 + time.monotonic()
+def stream(system, send, seconds, effort, until=lambda: False, clock=1000.0, speed=0.0,
+           **words):
+    """Publish an arm at 200 Hz with its stamps, however busy the computer is; return where."""
+    begin = clock + time.monotonic()
     for k in range(round(200 * seconds)):
-        send(begin + k / 200, [0.3, 0.2], effort)
+        place = np.array([0.3, 0.2]) + speed * k / 200
+        send(begin + k / 200, place, effort, **words)
         system.rclpy.spin_once(system.client, timeout_sec=0.004)
         if until():
-            return
+            break
+    return place
 
 
 def test_external_torque_sees_a_push(system, folder):
     ros()
+    from geometry_msgs.msg import WrenchStamped
     from sensor_msgs.msg import JointState
     from std_msgs.msg import Bool
     model = load_model(folder / 'model.yaml')
-    zero = np.zeros((1, 2))
-    held = model.torque(np.array([[0.3, 0.2]]), zero, zero)[0]
+    gravity = held(model, [0.3, 0.2])
     system.start('external_torque', model='model.yaml', reference='free.csv',
                  window=0.06)
-    torques, contacts = [], []
+    torques, contacts, wrenches, deviations = [], [], [], []
+    for name, heard in (('wrench', wrenches), ('wrench_deviation', deviations)):
+        system.listen(WrenchStamped, f'/external_torque/{name}', heard.append)
     system.listen(JointState, '/external_torque/torque', lambda m: torques.append(m.effort))
     system.listen(Bool, '/external_torque/contact', lambda m: contacts.append(m.data))
     send = publisher(system)
     system.settle()
-    stream(system, send, 15, held, lambda: len(torques) > 20)
+    stream(system, send, 15, gravity, lambda: len(torques) > 20)
     assert contacts and not any(contacts)
     assert np.abs(torques[-1]).max() < 0.2
-    stream(system, send, 20, held - np.array([0.0, 3.0]), lambda: bool(contacts and contacts[-1]))
+    pushed = gravity - np.array([0.0, 3.0])
+    stream(system, send, 20, pushed, lambda: bool(contacts and contacts[-1]))
     assert contacts[-1]
-    stream(system, send, 20, held - np.array([0.0, 3.0]),
-           lambda: abs(torques[-1][1] - 3.0) < 0.1)
+    stream(system, send, 20, pushed, lambda: abs(torques[-1][1] - 3.0) < 0.1)
     assert torques[-1][1] == pytest.approx(3.0, abs=0.2)
+    assert wrenches and np.isinf(deviations[-1].wrench.torque.x)    # which two joints do not feel
+    # efforts that are not numbers are left out and said, a clock that is set back begins anew
+    system.wait(lambda: 'contact is not watched' in system.log('external_torque'))
+    system.settle()
+    del torques[:]
+    stream(system, send, 4, [np.nan, 0.0])
+    assert not torques
+    stream(system, send, 20, gravity, lambda: bool(torques and not contacts[-1]), clock=0.0)
+    assert torques and not contacts[-1] and np.all(np.isfinite(torques[-1]))
 
 
 def test_feedforward_adds_efforts_and_refuses_what_is_beyond_limits(system, folder):
@@ -125,23 +150,77 @@ def test_compensation_begins_on_request_and_ends_on_doubt(system, folder):
     ros()
     from std_msgs.msg import Float64MultiArray
     from std_srvs.srv import Trigger
-    model = load_model(folder / 'model.yaml')
-    system.start('feedforward', model='model.yaml', mode='compensation', limits__stale=1.0,
+    model = load_model(folder / 'rough.yaml')
+    system.start('feedforward', model='rough.yaml', mode='compensation', limits__stale=1.0,
                  window=0.06)
     commands = []
+    answer = system.call(Trigger, '/feedforward/start')
+    assert not answer.success and "nobody listens on '/effort_controller/co" in answer.message
     system.listen(Float64MultiArray, '/effort_controller/commands',
                   lambda m: commands.append(list(m.data)))
     send = publisher(system)
     system.settle()
-    stream(system, send, 0.5, [0.0, 0.0])
+    stream(system, send, 0.5, [])
     assert not commands    # nothing moves before it is asked for
     assert system.call(Trigger, '/feedforward/start').success
-    stream(system, send, 20, [0.0, 0.0], lambda: len(commands) > 20)
-    zero = np.zeros((1, 2))
-    gravity = model.torque(np.array([[0.3, 0.2]]), zero, zero)[0]
+    stream(system, send, 20, [], lambda: len(commands) > 20)    # efforts are not needed
+    gravity = held(model, [0.3, 0.2])
     np.testing.assert_allclose(commands[-1], gravity, atol=0.01)
     system.wait(lambda: 'no joint state for' in system.log('feedforward'))    # the watchdog
     count = len(commands)
-    stream(system, send, 0.3, [0.0, 0.0])
+    stream(system, send, 0.3, [])
     assert len(commands) <= count + 1
     np.testing.assert_allclose(commands[-1], gravity, atol=0.01)
+    # of another arm: it does not begin, and says of which
+    assert system.call(Trigger, '/feedforward/start').success
+    stream(system, send, 20, [], lambda: 'but of wrist' in system.log('feedforward'),
+           names=['wrist', 'hand'])
+    assert 'but of wrist, hand' in system.log('feedforward')
+    # Ctrl-C leaves the arm with gravity alone
+    del commands[:]
+    assert system.call(Trigger, '/feedforward/start').success
+    place = stream(system, send, 20, [], lambda: len(commands) > 20, speed=0.05)
+    assert np.abs(commands[-1] - held(model, place)).min() > 2.0    # with friction
+    process = system.processes['feedforward']
+    process.send_signal(signal.SIGINT)
+    system.wait(lambda: process.poll() is not None)
+    system.settle()
+    assert np.abs(commands[-1] - held(model, place)).max() < 1.0
+
+
+@needs_launch
+def test_launch_files_bring_the_model_to_work_on_the_simulated_robot(system, folder, tmp_path):
+    """A trajectory goes through and the arm follows; when the robot falls silent, that is said."""
+    from sensor_msgs.msg import JointState
+    from std_msgs.msg import Bool
+    from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+    system.start('simulated_robot', robot='two_link')
+    places, flags = [], []
+    system.listen(JointState, '/joint_states', lambda m: places.append(list(m.position)))
+    system.listen(Bool, '/external_torque/contact', lambda m: flags.append(m.data))
+    files = [shared_folder('launch') / f'{name}.launch.py'
+             for name in ('external_torque', 'feedforward')]
+
+    def said():
+        return (tmp_path / 'out').read_text()
+    with launched(tmp_path, files, f'data_directory:={folder}', 'model:=model.yaml',
+                  'reference:=free.csv'):
+        sender = system.client.create_publisher(
+            JointTrajectory, '/feedforward/joint_trajectory', 10)
+        system.wait(lambda: (flags and sender.get_subscription_count())
+                    or 'has died' in said(), 60)
+        goal = [places[-1][0] + 0.2, places[-1][1] - 0.2]
+        message = JointTrajectory(joint_names=['joint_1', 'joint_2'])
+        for k, place in enumerate((places[-1], goal)):
+            point = JointTrajectoryPoint(positions=place, velocities=[0.0, 0.0])
+            point.time_from_start.sec, point.time_from_start.nanosec = 2 * k, 100_000_000
+            message.points.append(point)
+        sender.publish(message)
+        system.wait(lambda: np.abs(np.array(places[-1]) - goal).max() < 0.02
+                    or 'not passed on' in said(), 30)
+        assert 'not passed on' not in said()
+        system.kill('simulated_robot', signal.SIGINT)
+        system.wait(lambda: "not watched: nobody publishes '/joint_states'" in said(), 30)
+        sender.publish(message)
+        system.wait(lambda: "nobody listens on '/joint_trajectory_controller" in said(), 30)
+    assert ended_cleanly(tmp_path) == 2

@@ -33,6 +33,7 @@ HOLLOW = 1.05        # hull's volume over that of its slabs from which on it is 
 MERGED = 1.2         # the same, up to which simple shapes of a link are joined into one hull
 
 COARSE = 64          # vertices of a coarse shape
+AT_ONCE = 32         # points whose distance is found anew
 TINY = 1e-6          # [m]
 
 
@@ -157,24 +158,32 @@ def coarse(shape: Shape) -> Shape:
     Return a shape of few vertices that contains another one, at most slightly larger.
 
     Vertices are taken, those first that lie furthest outside, and the hull of those that are
-    taken is grown by how far the rest still lies outside.
+    taken is grown by how far the rest still lies outside. A hull that grows brings no point
+    further outside, so distances found before are bounds, and only the largest are found anew.
     """
     from robot_identification.certificate.geometry.kernels import point_distances
 
     points = shape.vertices
     if len(points) <= COARSE:
         return shape
-    outside = np.empty(len(points))
+    outside = np.full(len(points), np.inf)
     axes = (*np.eye(3), *-np.eye(3))
     taken = list(dict.fromkeys(int(np.argmax(points @ axis)) for axis in axes))
     while True:
-        point_distances(points, np.ascontiguousarray(points[taken]), outside)
-        furthest = int(np.argmax(outside))
-        if len(taken) >= COARSE or outside[furthest] < TINY:
+        hull, furthest, known = np.ascontiguousarray(points[taken]), -1, -np.inf
+        bounds = outside.copy()
+        while bounds.max() > known:
+            some = np.argsort(bounds)[-AT_ONCE:]
+            found = np.empty(len(some))
+            point_distances(np.ascontiguousarray(points[some]), hull, found)
+            outside[some], bounds[some] = found, -np.inf
+            if found.max() > known:
+                furthest, known = int(some[np.argmax(found)]), float(found.max())
+        if len(taken) >= COARSE or known < TINY:
             break
         taken.append(furthest)
     return Shape(shape.name, shape.link, read_only(points[taken]),
-                 shape.radius + float(outside.max()) + TINY)
+                 shape.radius + known + TINY)
 
 
 def _triangles(body: Any) -> NDArray[np.int64]:
