@@ -38,8 +38,8 @@ def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description='verdicts and intervals of payloads')
     parser.add_argument('--arms', nargs='*', help='NAME:SEED', default=[
-        *(f'panda:{seed}' for seed in range(4)), *(f'ur10e:{seed}' for seed in range(2)),
-        *(f'xarm7:{seed}' for seed in range(3))])
+        *(f'panda:{seed}' for seed in range(5)), *(f'ur10e:{seed}' for seed in range(3)),
+        *(f'xarm7:{seed}' for seed in range(4))])
     parser.add_argument('--motions', type=int, default=8)
     options = parser.parse_args()
     print('| arm, seed | found where there is none | 0.3 kg found | in the interval | '
