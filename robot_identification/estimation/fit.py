@@ -28,8 +28,9 @@ from robot_identification.dynamics import (
     IdentifiedModel,
     inverse_dynamics,
 )
+from robot_identification.dynamics.identified_model import DELAYED
 from robot_identification.dynamics.parallel import single_threaded_blas
-from robot_identification.errors import EstimationError
+from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation.consistent import ConsistentEstimate, fit_consistent
 from robot_identification.estimation.delay import DelayEstimate, estimate_delay
 from robot_identification.estimation.estimate import Estimate
@@ -54,7 +55,8 @@ class FitOptions:
     friction
         Name of the friction model.
     delay
-        Whether a delay between position and torque is estimated for each joint.
+        Whether a delay between position and torque is estimated for each joint: '' or False for
+        none, 'torques' or True to move torques, 'positions' to move positions.
     consistency
         Options of `fit_consistent`.
     shape
@@ -65,9 +67,15 @@ class FitOptions:
 
     estimator: Estimator
     friction: str = 'coulomb_viscous'
-    delay: bool = False
+    delay: bool | str = ''
     consistency: Mapping[str, Any] = field(default_factory=dict)
     shape: Array | None = None
+
+    def __post_init__(self) -> None:
+        delay = DELAYED[0] if self.delay is True else self.delay or ''
+        if delay and delay not in DELAYED:
+            raise ConfigurationError(f"delays are of {' or of '.join(DELAYED)}, not of '{delay}'")
+        object.__setattr__(self, 'delay', delay)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,11 +108,12 @@ class Fit:
             structure.arm, self.consistent.inertial, self.consistent.rotor_inertia,
             structure.friction.key, self.consistent.friction_parameters, information,
             friction_shape=structure.shape, delay=self.delay.values,
+            delay_of=self.delay.of,
             balancers=self.consistent.balancers)
 
     def on(self, samples: Samples) -> Regression:
         """Return the problem of other samples, with this fit's shape, delays and loads."""
-        shifted = delayed(samples, self.delay.values)
+        shifted = delayed(samples, self.delay.values, of=self.delay.of)
         structure = self.regression.base.structure
         loads = (transmitted_torques([shifted], self.consistent)
                  if structure.friction.needs_load else None)
@@ -158,9 +167,9 @@ def fit_samples(
     with single_threaded_blas():    # matrices are small: threads of BLAS only wait for another
         fit = _fit_once(arm, samples, options, loads, backend, base, progress, start)
         for _ in range(LOAD_ROUNDS if friction.needs_load else 0):
-            loads = list(transmitted_torques(samples, fit.consistent))
+            loads = list(_transmitted(samples, fit))
             fit = _fit_once(arm, samples, options, loads, backend, fit.regression.base, None,
-                            fit.estimate.shape)
+                            fit.estimate.shape, fit.delay.values)
     return replace(fit, estimate=replace(
         fit.estimate, interval_doubt=_interval_doubt(options.estimator, fit.estimate)))
 
@@ -188,7 +197,8 @@ def _interval_doubt(estimator: Estimator, estimate: Estimate) -> str:
 
 def _fit_once(arm: Arm, samples: Sequence[Samples], options: FitOptions,
               loads: Sequence[Array] | None, backend: str | None, base: BaseParameters | None,
-              progress: Callable[[float], None] | None, start: Array | None) -> Fit:
+              progress: Callable[[float], None] | None, start: Array | None,
+              late: Array | None = None) -> Fit:
     if base is None:
         regression = build_regression(arm, samples, options.friction, backend=backend,
                                       progress=progress, loads=loads)
@@ -203,16 +213,24 @@ def _fit_once(arm: Arm, samples: Sequence[Samples], options: FitOptions,
     if options.delay:
         original = regression
         for _ in range(DELAY_ROUNDS):
-            delay = estimate_delay(original, estimate, delay.values)
-            regression = replace(_shifted(original, delay.values), start=estimate.shape)
+            delay = estimate_delay(original, estimate, late, str(options.delay))
+            late = delay.values
+            regression = replace(_shifted(original, delay), start=estimate.shape)
             estimate = options.estimator.fit(regression)
     regression = regression.of(estimate.base)
     return Fit(regression, estimate, fit_consistent(regression, estimate, **options.consistency),
                delay)
 
 
-def _shifted(regression: Regression, delay: Array) -> Regression:
-    parts = tuple(delayed(samples, delay) for samples in regression.samples)
+def _transmitted(samples: Sequence[Samples], fit: Fit) -> tuple[Array, ...]:
+    """Return the transmitted torques at the instants of a fit's positions."""
+    if fit.delay.of == 'positions':
+        samples = [part.moved(fit.delay.values) for part in samples]
+    return transmitted_torques(samples, fit.consistent)
+
+
+def _shifted(regression: Regression, delay: DelayEstimate) -> Regression:
+    parts = tuple(delayed(samples, delay.values, of=delay.of) for samples in regression.samples)
     loads = None
     if regression.loads is not None:
         loads = tuple(load[np.searchsorted(samples.t, part.t)] for samples, part, load in zip(

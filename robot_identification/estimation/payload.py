@@ -181,10 +181,11 @@ def identify_payload(
 
     """
     options = dict(processing or {})
-    samples = delayed(process(loaded, model.arm, **options), model.delay)
+    samples = delayed(process(loaded, model.arm, **options), model.delay, of=model.delay_of)
     drift = np.zeros((2, model.arm.n))
     if unloaded is not None:
-        drift = _drift(model, delayed(process(unloaded, model.arm, **options), model.delay))
+        drift = _drift(model, delayed(process(unloaded, model.arm, **options), model.delay,
+                                      of=model.delay_of))
     columns, difference, places = [], [], []
     decimator = samples.decimator()
     for run in samples.segments:
