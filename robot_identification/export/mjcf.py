@@ -92,8 +92,7 @@ def _losses(source: Source) -> tuple[Loss, ...]:
     if not source.options.friction:
         return source.friction_losses()
     left = fit_element_friction(source.model, source.states)[2]
-    return source.losses(f"friction '{source.model.friction}', Coulomb and viscous friction in "
-                         f'its place', left)
+    return source.losses(source.fit.what_is_left(source.model.friction), left)
 
 
 def _body(parent: ElementTree.Element, body: Body, drive: dict[str, str]) -> ElementTree.Element:

@@ -98,6 +98,7 @@ class Recording:
             raise RecordingError(f'{place}: the stamps t have the shape {t.shape}, not (N,)')
         _check_finite(t[:, None], 't', ('t',), None, place)
         rows, late, copies = stamps.ordered(t, place)
+        chosen: Any = rows if late or copies else slice(None)    # without a copy
         for signal in SIGNALS:
             if getattr(self, signal) is None:
                 continue
@@ -111,10 +112,10 @@ class Recording:
             dead = np.all(np.isnan(values), axis=0) & (signal in EFFORTS)
             _check_finite(np.where(dead, 0.0, values) if np.any(dead) else values, signal, names,
                           t, place)
-            object.__setattr__(self, signal, read_only(values[rows]))
+            object.__setattr__(self, signal, read_only(values[chosen]))
         if self.q is None:
             raise RecordingError(f'{place} has no positions q')
-        for attribute, value in (('joint_names', names), ('t', read_only(t[rows])),
+        for attribute, value in (('joint_names', names), ('t', read_only(t[chosen])),
                                  ('duplicates', copies), ('out_of_order', late)):
             object.__setattr__(self, attribute, value)
         self._check_velocity()
@@ -374,9 +375,10 @@ def _check_finite(values: np.ndarray, signal: str, names: tuple[str, ...], t: np
                   place: str) -> None:
     largest = LARGEST_STAMP if signal == 't' else LARGEST
     with np.errstate(invalid='ignore'):
-        wrong = np.argwhere(~(np.abs(values) <= largest))
-    if not len(wrong):
+        good = np.abs(values) <= largest
+    if good.all():
         return
+    wrong = np.argwhere(~good)
     sample, column = wrong[0]
     joint = '' if signal == 't' else f" of joint '{names[column]}'"
     instant = '' if t is None else f' (t = {t[sample]:g} s)'
