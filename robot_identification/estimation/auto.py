@@ -86,7 +86,8 @@ class Trial:
     chosen
         Whether it was taken.
     note
-        Why it could not be fitted, or the prior deviation where it is not the one asked for.
+        That it could not be fitted, and why; or the prior deviation, where it is not the one
+        asked for.
 
     """
 
@@ -380,6 +381,8 @@ class _Run:
                     trial, excess=float(np.mean(difference)),
                     standard_error=float(np.std(difference, ddof=1) / np.sqrt(len(difference))),
                     chosen=key == _key(chosen))
+            else:    # the way out is for who asked for this combination, not beside another one
+                trial = replace(trial, note=f"could not be fitted: {trial.note.split(';')[0]}")
             rows.append(trial)
         return tuple(sorted(rows, key=lambda t: (np.isnan(t.error), t.error)))
 

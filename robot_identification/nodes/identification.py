@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+import os
 from pathlib import Path
 import time
 from typing import Any
@@ -206,7 +207,7 @@ def _identified(request: Any, arm: Arm, recordings: list[Path], held_out: list[P
 
 def _check_results(output: Path, inputs: list[Path | None]) -> None:
     """Refuse a folder whose files no identification wrote, as the command does."""
-    if any(source is not None and source.resolve() == output for source in inputs):
+    if any(source is not None and Path(os.path.realpath(source)) == output for source in inputs):
         raise ConfigurationError(f"'{output}' is read by this request; name another folder")
     check_output_folder(output, RESULT_FILES, RESULTS, inputs, way_out='')
 
