@@ -259,6 +259,9 @@ def identify(
     if estimate is not fit.estimate:
         fit = replace(fit, estimate=estimate, consistent=knowing(fit.consistent, estimate))
     model = fit.model(_information(fitted, samples, fit.estimate, fit.consistent))
+    model = replace(model, information={**model.information, 'payload_covariance': [
+        [float(x) for x in row]
+        for row in payload_covariance(model, fit.consistent.covariance, samples)]})
     predictions, findings = [], list(look_at_fit(model, fit, fitted, effort))
     for number, recording in enumerate(others):
         tell('validating on held-out motion', number / len(others))
@@ -473,8 +476,6 @@ def _information(recordings: Sequence[Recording], samples: Sequence[Samples], es
         'rows_per_joint': int(estimate.rows[0]),
         'condition_number': float(estimate.condition_number),
         'status': estimate.status,
-        'payload_covariance': [[float(x) for x in row] for row in payload_covariance(
-            consistent.structure, consistent.covariance, samples)],
         UNCERTAINTY: to_rows(uncertain_directions(
             consistent.structure, consistent.covariance)),
         'smallest_pseudo_inertia_eigenvalue': {

@@ -27,7 +27,7 @@ from robot_identification.arrays import Array, read_only
 from robot_identification.errors import RecordingError
 from robot_identification.recording import effort, stamps
 
-SIGNALS = ('q', 'v', 'tau', 'current')
+SIGNALS = ('q', 'v', 'tau', 'current', 'command')
 EFFORTS = ('tau', 'current')
 DEGREES = 180 / np.pi
 LARGEST = 1e9    # of any measured value, in any unit that a driver may use
@@ -57,6 +57,8 @@ class Recording:
         Velocities, (N, n) [rad/s or m/s], where they were measured.
     current
         Motor currents, (N, n) [A], or another command that a drive gain turns into torque.
+    command
+        Commanded positions, (N, n) [rad or m], on the side and with the zero of `q`.
     name
         How to call the recording, for instance its file.
     remarks
@@ -80,6 +82,7 @@ class Recording:
     joint_names: tuple[str, ...]
     v: Array | None = None
     current: Array | None = None
+    command: Array | None = None
     name: str = ''
     remarks: tuple[str, ...] = ()
     duplicates: int = field(default=0, init=False)
@@ -268,6 +271,30 @@ class Recording:
         q = effort.joint_position(arm, recording.q)
         effort.check_radians(arm, q, self.place)
         return q
+
+    def joint_command(self, arm: Arm) -> Array:
+        """
+        Return the commanded positions of an arm's joints, (N, n) [rad or m], in its order.
+
+        Parameters
+        ----------
+        arm
+            As for `joint_position`.
+
+        Raises
+        ------
+        RecordingError
+            There are none, or they cannot be radians.
+
+        """
+        recording = self.select(arm.joint_names)
+        if recording.command is None:
+            raise RecordingError(
+                f'{self.place} has no commanded positions; name their columns command_<joint>, or '
+                'in the robot YAML: `recording: {command: NAME_{joint}}`')
+        command = effort.joint_position(arm, recording.command)
+        effort.check_radians(arm, command, f'{self.place} (commands)')
+        return command
 
     def joint_velocity(self, arm: Arm) -> Array | None:
         """
