@@ -21,13 +21,10 @@ from setuptools import find_packages, setup
 
 PACKAGE = 'robot_identification'
 SHARE = f'share/{PACKAGE}'
-HOME = 'https://robot-identification.org'    # as in package.xml
 README = Path(__file__).with_name('README.md').read_text(encoding='utf-8')
-# on the page of a package index, what lies beside README.md is on the documentation site
-README = re.sub(r'\]\(docs/images/([\w.]+)\)', rf']({HOME}/_images/\1)', README)
-README = re.sub(r'\]\(docs/(\w+)\.md\)', rf']({HOME}/\1.html)', README)
-README = re.sub(r'\]\((\w+)\.(?:md|rst)\)',
-                lambda link: f']({HOME}/site/{link[1].lower()}.html)', README)
+# on the page of a package index nothing lies beside README.md: its pictures go, links become text
+README = re.sub(r'!\[[^]]*\]\((?!https?:)[^)]*\)\n*', '', README)
+README = re.sub(r'\[([^]]*)\]\((?!https?:)([^)]*)\)', r'\1', README)
 
 setup(
     name=PACKAGE,
@@ -36,9 +33,6 @@ setup(
     long_description=README,
     long_description_content_type='text/markdown',
     author='The robot_identification authors',
-    author_email='maintainers@robot-identification.org',
-    url=HOME,
-    project_urls={'Documentation': HOME, 'Changelog': f'{HOME}/site/changelog.html'},
     keywords='robotics dynamics identification URDF ROS Pinocchio friction',
     classifiers=[
         'Development Status :: 4 - Beta', 'Environment :: Console',

@@ -40,7 +40,8 @@ class Corruption:
     change
         Takes a recording and the number of a joint.
     right
-        Names of the checks that ought to notice.
+        Names of the checks that ought to notice; empty where none need: the held-out error stays
+        small, and is the error of torques for positions as published.
     held_out_only
         Whether the training recording stays as it is.
     from_training
@@ -135,6 +136,71 @@ def _backwards(recording: Recording, joint: int) -> Recording:
     return _with(back, q=recording.q[::-1], v=v, t=recording.t[-1] - recording.t[::-1])
 
 
+def _joints_swapped(recording: Recording, joint: int) -> Recording:
+    """Return a recording whose names of two joints are exchanged: all signals change places."""
+    order = np.arange(recording.q.shape[1])
+    other = (joint + 1) % len(order)
+    order[[joint, other]] = other, joint
+    v = None if recording.v is None else recording.v[:, order]
+    return _with(_effort(recording, lambda x: x[:, order]), q=recording.q[:, order], v=v)
+
+
+def _half_negative(recording: Recording, joint: int) -> Recording:
+    def change(x: Array) -> Array:
+        x[len(x) // 2:, joint] *= -1
+        return x
+    return _effort(recording, change)
+
+
+def _quantised(parts: float) -> Change:
+    def change(x: Array) -> Array:
+        step = np.abs(x).max(axis=0) / parts
+        return np.rint(x / step) * step
+    return lambda recording, joint: _effort(recording, change)
+
+
+def _lagging(constant: float) -> Change:
+    """Return a low-pass of first order of all torques, of this time constant [s]."""
+    def change(recording: Recording, joint: int) -> Recording:
+        share = 1 - np.exp(-1 / (constant * recording.rate))
+
+        def lag(x: Array) -> Array:
+            for k in range(1, len(x)):
+                x[k] = x[k - 1] + share * (x[k] - x[k - 1])
+            return x
+        return _effort(recording, lag)
+    return change
+
+
+def _velocity_shifted(recording: Recording, joint: int) -> Recording:
+    v = np.column_stack([np.interp(recording.t - 0.05, recording.t, column)
+                         for column in recording.v.T])
+    return _with(recording, v=v)
+
+
+def _offset(recording: Recording, joint: int) -> Recording:
+    q = np.array(recording.q)
+    q[:, joint] += 0.3
+    return _with(recording, q=q)
+
+
+def _reduction(recording: Recording, joint: int) -> Recording:
+    """Return what a reduction that is 2 % too small makes of positions and torques of a joint."""
+    scale = np.where(np.arange(recording.q.shape[1]) == joint, 1.02, 1.0)
+    v = None if recording.v is None else recording.v * scale
+    return _with(_effort(recording, lambda x: x / scale), q=recording.q * scale, v=v)
+
+
+def _repeated(recording: Recording, joint: int) -> Recording:
+    """Return a recording of which every fifth sample came twice, with a stamp in between."""
+    count = len(recording.t)
+    rows = np.sort(np.concatenate([np.arange(count), np.arange(0, count, 5)]))
+    t = np.interp(np.arange(len(rows)), [0, len(rows) - 1], recording.t[[0, -1]])
+    return _with(recording, t=t, **{
+        name: getattr(recording, name)[rows] for name in ('q', 'tau', 'v', 'current')
+        if getattr(recording, name) is not None})
+
+
 def loaded(arm: Arm, recording: Recording, mass: float) -> Recording:
     """
     Return a recording of the same motion with a ball at the flange.
@@ -158,6 +224,8 @@ def loaded(arm: Arm, recording: Recording, mass: float) -> Recording:
     return replace(spoilt.window(int(rows[0]), int(rows[-1]) + 1), name=recording.name)
 
 
+ANY = ('gravity scale', 'joint gain', 'time scale', 'velocity', 'delay', 'saturation', 'encoder',
+       'dissipation', 'payload', 'residual trace', 'link bodies', 'refused', 'verdict')
 CORRUPTIONS = (
     Corruption('all torques x 2', _scaled(2.0), ('gravity scale',)),
     Corruption('all torques x 0.5', _scaled(0.5), ('gravity scale',)),
@@ -175,6 +243,16 @@ CORRUPTIONS = (
                ('joint gain', 'dissipation', 'gravity scale', 'refused', 'verdict')),
     Corruption('encoder of joint {joint} stuck for 0.5 s', _stuck, ('encoder', 'velocity')),
     Corruption('velocities clipped at 70 %', _clipped, ('velocity',)),
+    Corruption('all torques in N mm', _scaled(1000.0), ('gravity scale', 'refused')),
+    Corruption('names of joint {joint} and the next exchanged', _joints_swapped, ANY),
+    Corruption('sign of the torque of joint {joint} wrong from the middle on', _half_negative,
+               ANY),
+    Corruption('all torques in steps of a twentieth of the largest', _quantised(20), ()),
+    Corruption('all torques through a low-pass of 50 ms', _lagging(0.05), ('delay',)),
+    Corruption('velocities 50 ms late', _velocity_shifted, ('velocity',)),
+    Corruption('encoder of joint {joint} off by 0.3', _offset, ()),
+    Corruption('reduction of joint {joint} wrong by 2 %', _reduction, ()),
+    Corruption('every fifth sample twice', _repeated, ()),
     Corruption('held out: training with joint 1 turned by 0.5', _turned, ('repeats',), True, True),
     Corruption('held out: training played backwards', _backwards, ('repeats',), True, True),
     Corruption('held out: 0.3 kg that the model does not know', lambda r, j: r, ('payload',),

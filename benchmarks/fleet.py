@@ -18,8 +18,9 @@ A fleet of simulated recordings against the same work in one process.
 
 Prints the largest difference of any parameter from single runs of `identify`, processor time over
 that of one process, the time by the clock of one worker over that of two (both with the start of
-the workers), the workers' memory after the first and after the last robot, and the bytes that come
-back from a robot. Exit code 1 when parameters differ by more than 1e-9.
+the workers), the memory of what a worker does after the first and after the last robot, and the
+bytes that travel: to a worker, back from it, in a recording's file and in one normal form. Exit
+code 1 when parameters differ by more than 1e-9.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+import pickle
 import resource
 import sys
 import tempfile
@@ -34,11 +36,13 @@ import time
 
 from identification import recording
 import numpy as np
-from robot_identification import identify, load_arm
+from robot_identification import identify, load_arm, load_recording
 from robot_identification.dynamics.parallel import core_count, use_cores
 from robot_identification.fleet import Database, read_fleet, run_fleet
 from robot_identification.fleet.plan import Fleet, Job
 from robot_identification.fleet.work import identify_robot
+from robot_identification.regression import build_regression
+from robot_identification.signals import process
 
 TOLERANCE = 1e-9
 
@@ -68,12 +72,18 @@ def alone(fleet: Fleet) -> dict[str, float]:
     identify_robot(fleet.jobs[0])    # compiled, and imported, from here on
     began, busy, first, sizes = time.perf_counter(), time.process_time(), 0.0, []
     for job in fleet.jobs:
-        outcome = identify_robot(job)
-        sizes.append(sum(map(len, outcome.files.values())))
+        sizes.append(len(pickle.dumps(identify_robot(job))))
         first = first or peak()
-    return {'wall': time.perf_counter() - began, 'processor': time.process_time() - busy,
+    used = time.perf_counter() - began, time.process_time() - busy
+    files = [Path(name).stat().st_size for job in fleet.jobs for name in job.recordings]
+    normal = build_regression(load_arm(fleet.jobs[0].robot), [process(
+        load_recording(fleet.jobs[0].recordings[0]), load_arm(fleet.jobs[0].robot))]).normal
+    return {'wall': used[0], 'processor': used[1],
             'memory after one': first, 'memory after all': peak(),
-            'bytes a robot': float(np.mean(sizes))}
+            'bytes to a worker': float(np.mean([len(pickle.dumps(job)) for job in fleet.jobs])),
+            'bytes back of a robot': float(np.mean(sizes)),
+            'bytes of a recording': float(np.mean(files)),
+            'bytes of a normal form': float(sum(factor.nbytes for factor in normal.factors))}
 
 
 def difference(fleet: Fleet, folder: Path) -> float:

@@ -20,8 +20,8 @@ A matched arm of two joints moves for 16 s; torques have white noise. `covered` 
 true friction parameters and shape numbers inside the 95 % interval of `wls`, which is told the
 terms and finds their shapes (the chi-square of all is in test/test_friction_recovery.py). `auto`
 is told nothing: `missing` counts joints whose true terms it did not take (a term that contains a
-true one counts as it), `absent` joints on which it took a term that the plant lacks. `position`
-is tried on slides alone, so on these joints it is always missing.
+true one counts as it), `absent` joints on which it took a term that the plant lacks. `auto` tries
+`position` on slides alone, so the joints of this plant slide; those of all others turn.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ import sys
 
 from known_truth import friction_samples
 import numpy as np
+from robot_identification.arm import Arm
 from robot_identification.dynamics import get_friction
 from robot_identification.errors import EstimationError
 from robot_identification.estimation import fit_samples, FitOptions, get_estimator
@@ -38,7 +39,8 @@ from robot_identification.estimation.auto import choose
 from simulation_arms import two_link
 
 TRUTHS = ('coulomb_viscous', 'coulomb + viscous + slip + offset', 'load_dependent',
-          'coulomb + viscous_asymmetric + offset', 'coulomb + viscous + position + offset', 'atan')
+          'coulomb + viscous_asymmetric + offset', 'coulomb + viscous + position + offset', 'atan',
+          'coulomb + viscous + atan + load + slip + offset')
 
 
 def covered(arm, data, truth: str, shape, standard) -> tuple[int, int]:
@@ -76,12 +78,15 @@ def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
     parser.add_argument('--seeds', type=int, default=20)
+    parser.add_argument('--truth', nargs='*', default=TRUTHS, help='friction of the plants')
     parser.add_argument('--noise', type=float, default=0.1, help='of torques [N m]')
     options = parser.parse_args()
-    arm = two_link()
+    turning = two_link()
+    sliding = Arm.from_urdf(turning.urdf.replace('revolute', 'prismatic'))
     print(f"{'truth':>40} {'covered':>12} {'failed':>7} {'missing':>8} {'absent':>7} "
           f"{'joints':>7}")
-    for truth in TRUTHS:
+    for truth in options.truth:
+        arm = sliding if 'position' in truth else turning
         inside = count = failed = missing = absent = 0
         for seed in range(options.seeds):
             data, shape, standard, _, _ = friction_samples(

@@ -19,7 +19,7 @@ Each arm differs from its URDF and is identified from 40 s of motion. Then it ma
 0.3 kg (its torque added to the recording). Counted are payloads found where there is none, and
 intervals of 95 % that hold the 0.3 kg.
 
-    python benchmarks/payload_intervals.py [--arms panda:0 panda:1 xarm7:0] [--motions 8]
+    python benchmarks/payload_intervals.py [--arms panda:0 xarm7:1] [--motions 8]
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ from robot_identification.simulation import simulate
 def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description='verdicts and intervals of payloads')
-    parser.add_argument('--arms', nargs='*', default=['panda:0', 'panda:1', 'xarm7:0'],
-                        help='NAME:SEED')
+    parser.add_argument('--arms', nargs='*', help='NAME:SEED', default=[
+        *(f'panda:{seed}' for seed in range(5)), *(f'ur10e:{seed}' for seed in range(3)),
+        *(f'xarm7:{seed}' for seed in range(4))])
     parser.add_argument('--motions', type=int, default=8)
     options = parser.parse_args()
     print('| arm, seed | found where there is none | 0.3 kg found | in the interval | '

@@ -25,6 +25,9 @@ any torque then.
 `blocks` is the error on left-out blocks of the training data, which `auto` chose by. Below a row
 stand the errors of the joints, on left-out blocks, and of the prediction at 7.5 Hz and unfiltered.
 
+`--halves` fits each half of every recording and predicts the other one, with `wls` and Coulomb and
+viscous friction and with the estimator asked for; below each pair stands how their errors compare.
+
 `--blocks` compares, on blocks of phase left out of all periods (of time where nothing repeats),
 plain least squares with the physically consistent model.
 """
@@ -53,7 +56,8 @@ CUTOFF = 7.5
 REST = 0.05
 """Speed below which a joint rests or creeps [rad/s or m/s]."""
 # robot, training recording and window, held-out recording and window (None: nothing other)
-CASES = (
+Case = tuple[str, str, tuple[int, int], str | None, Any]
+CASES: tuple[Case, ...] = (
     ('ur10e', 'ur10e/fourier_30s_12harmonics.npz', (635, 3510),
      'ur10e/fourier_40s_12harmonics.npz', (500, 4460)),
     ('ur10e', 'ur10e/fourier_40s_12harmonics.npz', (500, 4460),
@@ -140,6 +144,7 @@ def main() -> int:
     parser.add_argument('--estimator', default='wls')
     parser.add_argument('--friction', help='all are tried by auto when not given')
     parser.add_argument('--robot', nargs='*', default=sorted({row[0] for row in CASES}))
+    parser.add_argument('--halves', action='store_true', help='one half of each predicts another')
     parser.add_argument('--blocks', action='store_true', help='compare on left-out blocks')
     parser.add_argument('--json', type=Path, default=Path('results/real_arms.json'))
     options = parser.parse_args()
@@ -154,17 +159,43 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         gather_robots(folder, options.datasets)
-        for number, (robot, fit, window, other, other_window) in enumerate(CASES):
+        for number, (robot, fit, window, other, other_window) in enumerate(
+                halves() if options.halves else CASES):
             if robot not in options.robot:
                 continue
             if options.blocks:
                 if other is None:
                     rows.append(blocks(folder, options.datasets, robot, fit, window))
                 continue
-            rows.append(case(folder, number, robot, options, (fit, window), (other, other_window)))
+            tried = [options]
+            if options.halves and options.estimator != 'wls':
+                tried.insert(0, argparse.Namespace(**{**vars(options), 'estimator': 'wls'}))
+            rows += [case(folder, 2 * number + k, robot, each, (fit, window),
+                          (other, other_window)) for k, each in enumerate(tried)]
+            if len(tried) == 2:
+                compare(rows[-2:])
     options.json.parent.mkdir(parents=True, exist_ok=True)
     options.json.write_text(json.dumps(rows, indent=1))
     return 0
+
+
+def halves() -> list[Case]:
+    """Return each half of every recording, and the other half as what is held out."""
+    found: dict[str, Case] = {}
+    for robot, recording, (first, last), other, _ in CASES:
+        middle = (first + last) // 2
+        if recording not in found or other is None:    # the longest window of a recording
+            found[recording] = (robot, recording, (first, middle), recording, (middle, last))
+    return [case for row in found.values()
+            for case in (row, (*row[:2], row[4], row[3], row[2]))]
+
+
+def compare(rows: list[dict[str, Any]]) -> None:
+    """Print how the error of the last of two rows compares with that of the first, also worst."""
+    old, new = (row['errors']['held_out'] for row in rows)
+    joints = np.array(new['filtered_joints']) / np.array(old['filtered_joints'])
+    print(f"{'':>8} held-out error over that of wls: {new['filtered'] / old['filtered']:.2f}; of "
+          f"the joints: {' '.join(f'{x:.2f}' for x in joints)}", flush=True)
 
 
 def processor_seconds() -> float:

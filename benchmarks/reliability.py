@@ -17,6 +17,7 @@ Which corruptions of recordings are noticed, by which check, and how often good 
     python benchmarks/reliability.py --part corrupted --robots panda ur5e --seeds 0 1
     python benchmarks/reliability.py --part clean --robots panda --seeds 0 1 2 3
     python benchmarks/reliability.py --part real --datasets FOLDER
+    python benchmarks/reliability.py --part intervals --datasets FOLDER
     python benchmarks/reliability.py --table
 
 Parts add their results to results/reliability.json (--json), so that a large table can be made in
@@ -31,6 +32,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 import json
 from pathlib import Path
@@ -127,7 +129,8 @@ def noticed(arm: Arm, fitted: Recording, other: Recording | None) -> dict[str, A
     if other is not None and not verdict.passed:
         alarms.append('verdict')
     return {'alarms': alarms, 'sentences': [f.sentence for f in verdict.alarms],
-            'passed': verdict.passed}
+            'passed': verdict.passed,
+            'error': max((h.relative_error for h in verdict.held_out), default=None)}
 
 
 def spoilt_joint(arm: Arm, recording: Recording, seed: int) -> int:
@@ -148,11 +151,13 @@ def spoil(corruption: Corruption, arm: Arm, fitted: Recording, other: Recording,
 
 
 def corrupted(name: str, arm: Arm, fitted: Recording, other: Recording,
-              seed: int) -> list[dict[str, Any]]:
-    """Return what was noticed of every corruption."""
+              seed: int, only: Sequence[str] = ('',)) -> list[dict[str, Any]]:
+    """Return what was noticed of every corruption whose name contains a text."""
     rows = []
     for number, corruption in enumerate(CORRUPTIONS):
-        if 'clipped' in corruption.name and fitted.v is None:
+        if not any(text in corruption.name for text in only):
+            continue
+        if corruption.name.startswith('velocities') and fitted.v is None:
             continue
         if 'turned' in corruption.name and name.startswith('two_link'):
             continue    # its first axis is horizontal: turned, the motion is another one
@@ -167,7 +172,7 @@ def corrupted(name: str, arm: Arm, fitted: Recording, other: Recording,
                      'joint': arm.joint_names[joint], 'right': right, **found})
         said = ', '.join(found['alarms'])
         print(f'{name:>12} {corruption.name.format(joint=arm.joint_names[joint]):<60} '
-              f'{said if right else "MISSED " + said}', flush=True)
+              f'{said if right or not corruption.right else "MISSED " + said}', flush=True)
     return rows
 
 
@@ -181,6 +186,20 @@ def clean(name: str, arm: Arm, fitted: Recording, other: Recording | None,
     return {'part': part, 'case': name, **found, 'alarms': alarms}
 
 
+def intervals(datasets: Path, folder: Path) -> None:
+    """Print how many parameters of two recordings of one arm differ by less than they claim."""
+    (_, arm, first, _), (_, _, second, _) = [
+        case for case in real(datasets, folder) if case[0].startswith('ur10e')]
+    for friction in ('coulomb_viscous', 'stribeck'):
+        a, b = (identify(arm, [recording], friction=friction).estimate
+                for recording in (first, second))
+        size = np.hypot(a.standard_deviations, b.standard_deviations)
+        inside = int(np.sum(np.abs(a.values - b.values) < 1.96 * size))
+        print(f'{friction}: {inside} of {len(a.values)} base parameters of the UR10e, fitted to '
+              f'the 30 s and to the 40 s recording, differ by less than their 95 % interval '
+              f'({a.status}, {b.status})', flush=True)
+
+
 def table(rows: list[dict[str, Any]]) -> None:
     """Print corruptions against checks, and the false alarms."""
     spoilt = [row for row in rows if row['part'] == 'corrupted']
@@ -191,8 +210,12 @@ def table(rows: list[dict[str, Any]]) -> None:
         mine = [row for row in spoilt if row['corruption'] == corruption.name]
         if mine:
             names = Counter(alarm for row in mine for alarm in row['alarms'])
-            print(f"| {corruption.name.format(joint='k')} | {sum(row['right'] for row in mine)} "
-                  f"of {len(mine)} | {sum(bool(row['alarms']) for row in mine)} | "
+            right = f"{sum(row['right'] for row in mine)} of {len(mine)}"
+            if not corruption.right:
+                errors = [row['error'] for row in mine if row.get('error') is not None]
+                right = f'none need, errors up to {max(errors, default=np.nan):.1%}'
+            print(f"| {corruption.name.format(joint='k')} | {right} | "
+                  f"{sum(bool(row['alarms']) for row in mine)} | "
                   + ', '.join(f'{name} {count}' for name, count in names.most_common()) + ' |')
     for part in ('clean', 'real'):
         mine = [row for row in rows if row['part'] == part]
@@ -205,9 +228,12 @@ def table(rows: list[dict[str, Any]]) -> None:
 def main() -> int:
     """Run a part, or print the table."""
     parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
-    parser.add_argument('--part', choices=('corrupted', 'clean', 'real', 'real-corrupted'))
+    parser.add_argument('--part', choices=(
+        'corrupted', 'clean', 'real', 'real-corrupted', 'intervals'))
     parser.add_argument('--robots', nargs='*', default=list(ROBOTS))
     parser.add_argument('--seeds', nargs='*', type=int, default=[0])
+    parser.add_argument('--only', nargs='*', default=[''],
+                        help='corruptions whose names contain one of these texts')
     parser.add_argument('--datasets', type=Path, default=ROOT.parent / 'shared' / 'datasets')
     parser.add_argument('--json', type=Path, default=Path('results/reliability.json'))
     parser.add_argument('--table', action='store_true', help='print what was found so far')
@@ -215,14 +241,20 @@ def main() -> int:
     rows = json.loads(options.json.read_text()) if options.json.exists() else []
     folder = Path(tempfile.mkdtemp())
     try:
+        if options.part == 'intervals':
+            intervals(options.datasets, folder)
+            return 0
         for case in cases(options, folder):
             name, arm, fitted, other, seed = case
             if options.part.endswith('corrupted'):
-                fresh = [] if other is None else corrupted(name, arm, fitted, other, seed)
+                fresh = [] if other is None else corrupted(name, arm, fitted, other, seed,
+                                                           options.only)
             else:
                 fresh = [clean(name, arm, fitted, other, options.part)]
             part = 'corrupted' if options.part.endswith('corrupted') else options.part
-            rows = [row for row in rows if (row['part'], row['case']) != (part, name)] + fresh
+            anew = {row.get('corruption') for row in fresh}
+            rows = [row for row in rows if (row['part'], row['case']) != (part, name)
+                    or row.get('corruption') not in anew] + fresh
             options.json.parent.mkdir(parents=True, exist_ok=True)
             options.json.write_text(json.dumps(rows, indent=1))
     finally:

@@ -13,6 +13,8 @@
 # limitations under the License.
 """Bring up an arm: simulated (MuJoCo or Gazebo), with mock hardware, or real."""
 
+import os
+
 from launch import LaunchDescription
 from launch.actions import LogInfo, RegisterEventHandler
 from launch.event_handlers import OnProcessExit
@@ -27,6 +29,9 @@ from robot_identification.nodes.launching import (
     own_node,
     vendors_file,
 )
+
+CLOCK = 'gz.msgs.Clock'
+CLOCKS = {'humble': 'ignition.msgs.Clock'}     # Fortress, by ROS_DISTRO
 
 
 def generate_launch_description():
@@ -53,9 +58,10 @@ def _gazebo(arm, value):
         named_controllers(arm, value('namespace'), folder()), value('namespace'))
     gazebo = vendors_file('ros_gz_sim', 'gz_sim.launch.py', {
         'gz_args': value('gz_args'), 'on_exit_shutdown': 'true'})
+    kind = CLOCKS.get(os.environ.get('ROS_DISTRO', ''), CLOCK)
     clock = Node(
         package='ros_gz_bridge', executable='parameter_bridge', output='screen',
-        arguments=['/clock@rosgraph_msgs/msg/Clock[gz.msgs.Clock'])
+        arguments=[f'/clock@rosgraph_msgs/msg/Clock[{kind}'])
     spawn = Node(
         package='ros_gz_sim', executable='create', output='screen', namespace=value('namespace'),
         arguments=['-topic', 'robot_description', '-name', arm.tf_prefix + arm.name,

@@ -95,7 +95,7 @@ def check_outputs(outputs: Iterable[tuple[Path | None, FileKind]],
     places: dict[Path, Path] = {}
     for path, kind in wanted:
         check_writable(path)
-        place = path.resolve()
+        place = _place(path)
         if place in places:
             raise ConfigurationError(f"'{path}' would be written twice; give the outputs "
                                      'different names')
@@ -151,10 +151,15 @@ def check_output_folder(folder: Path, names: Iterable[str], mark: str,
 def _is_or_holds(source: Path, path: Path) -> bool:
     """Return whether a path is a source, or an existing file of a source that is a bag."""
     if not path.exists() or not source.exists():
-        return path.resolve() == source.resolve()
+        return _place(path) == _place(source)
     if os.path.samefile(path, source):
         return True
-    return source.is_dir() and source.resolve() == path.resolve().parent
+    return source.is_dir() and _place(source) == _place(path).parent
+
+
+def _place(path: Path) -> Path:
+    """Return the path without links; one of a link to itself as it is."""
+    return Path(os.path.realpath(path))
 
 
 def read_bytes(path: str | Path, what: str, error: type[RobotIdentificationError],

@@ -186,7 +186,7 @@ def identify(
     settings: Mapping[str, Any] | None = None,
     thresholds: Thresholds | None = None,
     processing: Mapping[str, Any] | None = None,
-    delay: bool | None = None,
+    delay: bool | str | None = None,
     consistency: Mapping[str, Any] | None = None,
     backend: str | None = None,
     progress: Progress | None = None,
@@ -216,8 +216,9 @@ def identify(
         from the data.
     delay
         Whether to estimate by how much each joint's positions lag its torque; None for no, or
-        with 'auto' for whichever predicts better. A constant error of the torque is always
-        estimated: the offset of the friction.
+        with 'auto' for whichever predicts better. 'torques' (or True) moves each joint's torque
+        against all positions, 'positions' each joint's position against all torques. A constant
+        error of the torque is always estimated: the offset of the friction.
     consistency
         Options of `fit_consistent`: deviation, distance ('metric' or 'entropic'), limits.
     backend
@@ -258,6 +259,9 @@ def identify(
     if estimate is not fit.estimate:
         fit = replace(fit, estimate=estimate, consistent=knowing(fit.consistent, estimate))
     model = fit.model(_information(fitted, samples, fit.estimate, fit.consistent))
+    model = replace(model, information={**model.information, 'payload_covariance': [
+        [float(x) for x in row]
+        for row in payload_covariance(model, fit.consistent.covariance, samples)]})
     predictions, findings = [], list(look_at_fit(model, fit, fitted, effort))
     for number, recording in enumerate(others):
         tell('validating on held-out motion', number / len(others))
@@ -275,11 +279,11 @@ def identify(
 
 
 def _options(arm: Arm, samples: Sequence[Samples], method: Estimator | None, friction: str | None,
-             delay: bool | None, consistency: Mapping[str, Any], backend: str | None,
+             delay: bool | str | None, consistency: Mapping[str, Any], backend: str | None,
              tell: Progress) -> tuple[FitOptions, Choice | None]:
     """Return what to fit with, and how it was chosen where it was not given."""
     if method is not None:
-        return FitOptions(method, friction or 'coulomb_viscous', bool(delay), consistency), None
+        return FitOptions(method, friction or 'coulomb_viscous', delay or False, consistency), None
     repeated = all(part.noise is not None for part in samples)
     estimators = {name: get_estimator(name) for name, kind in ESTIMATORS.items()
                   if kind.candidate and (repeated or not kind.needs_repeats)}
@@ -412,7 +416,7 @@ def _free_model(model: IdentifiedModel, estimate: Estimate) -> IdentifiedModel:
         model.arm, standard[structure.inertial].reshape(-1, 10), standard[structure.rotor],
         model.friction, friction * structure.active,
         friction_shape=model.friction_shape, delay=model.delay,
-        balancers=structure.strengths(standard))
+        delay_of=model.delay_of, balancers=structure.strengths(standard))
 
 
 def _standing(fit: Fit, tilt: Tilt | None) -> list[str]:
@@ -472,8 +476,6 @@ def _information(recordings: Sequence[Recording], samples: Sequence[Samples], es
         'rows_per_joint': int(estimate.rows[0]),
         'condition_number': float(estimate.condition_number),
         'status': estimate.status,
-        'payload_covariance': [[float(x) for x in row] for row in payload_covariance(
-            consistent.structure, consistent.covariance, samples)],
         UNCERTAINTY: to_rows(uncertain_directions(
             consistent.structure, consistent.covariance)),
         'smallest_pseudo_inertia_eigenvalue': {

@@ -18,6 +18,7 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import io
+import json
 import os
 from pathlib import Path
 import subprocess
@@ -25,10 +26,13 @@ import sys
 import tempfile
 
 import numpy as np
+import pinocchio as pin
 from robot_identification import Arm, IdentifiedModel, inverse_dynamics, load_arm
 from robot_identification.dynamics import get_friction
 from robot_identification.export import export_model, ExportOptions
+import scipy.io
 from simulation_arms import MIXED, two_link
+import yaml
 
 
 def coupled():
@@ -155,6 +159,83 @@ def c_error(model, folder):
     return relative(found, model.torque(q, v, a))
 
 
+def rebuilt(parents, placements, axes, slides, inertias, gravity, transmission, rotors):
+    """Return torques of rigid bodies and rotors by a Pinocchio model made of fields of a file."""
+    model = pin.Model()
+    for parent, placement, axis, slide, inertia in zip(parents, placements, axes, slides,
+                                                       inertias):
+        kind = pin.JointModelPrismaticUnaligned if slide else pin.JointModelRevoluteUnaligned
+        joint = model.addJoint(int(parent) + 1, kind(*axis), pin.SE3(np.array(placement)), 'j')
+        model.appendBodyToJoint(joint, inertia, pin.SE3.Identity())
+    model.gravity = pin.Motion(np.array(gravity), np.zeros(3))
+    data = model.createData()
+    q, v, a = states(len(axes))
+    bodies = np.array([pin.rnea(model, data, *row) for row in zip(q, v, a)])
+    return bodies + (a @ np.transpose(transmission) * rotors) @ transmission
+
+
+def json_error(model, folder):
+    """Return the error of a model made of masses, centres, inertias and drives of the JSON."""
+    path, _ = export_to(model, 'json', folder)
+    content = json.loads(path.read_text())
+    joints, drives = content['joints'], content['drives']
+    found = rebuilt(*([joint[key] for joint in joints] for key in ('parent', 'placement', 'axis')),
+                    [joint['type'] == 'prismatic' for joint in joints],
+                    [pin.Inertia(j['mass'], np.array(j['centre_of_mass']), np.array(j['inertia']))
+                     for j in joints], content['gravity'],
+                    np.array([drive['transmission'] for drive in drives]),
+                    np.array([drive['rotor_inertia'] for drive in drives]))
+    return relative(found, sum(rigid(model, *states(model.arm.n))))
+
+
+def mat_error(model, folder):
+    """Return the error of a model made of the inertial parameters and drives of the .mat file."""
+    path, _ = export_to(model, 'mat', folder)
+    robot = scipy.io.loadmat(path, simplify_cells=True)['robot']
+    found = rebuilt(robot['parent'] - 1, np.moveaxis(robot['placement'], 2, 0), robot['axis'],
+                    robot['prismatic'],
+                    [pin.Inertia.FromDynamicParameters(row) for row in
+                     robot['inertial_parameters']],
+                    robot['gravity'], robot['transmission'], robot['rotor_inertia'])
+    return relative(found, sum(rigid(model, *states(model.arm.n))))
+
+
+def isaac_error(model, folder):
+    """Return the error of the URDF beside Isaac's fields, and of the armature in them."""
+    path, exported = export_to(model, 'isaac', folder)
+    urdf = next(folder / name for name in exported.files if name.endswith('.urdf'))
+    again = Arm.from_urdf(urdf, locked=model.arm.locked, gravity=model.arm.gravity)
+    armature = yaml.safe_load(path.read_text())['armature']
+    q, v, a = states(model.arm.n)
+    found = inverse_dynamics(again, q, v, a) + a * [armature[j] for j in model.arm.joint_names]
+    transmission = model.arm.transmission    # an armature couples no joints
+    own = np.sum(model.rotor_inertia[:, None] * transmission ** 2, axis=0)
+    return relative(found, rigid(model, q, v, a)[0] + a * own)
+
+
+def fmu_error(model, folder):
+    """Return the error of the unit of inverse dynamics, friction included."""
+    import fmpy
+    from fmpy.fmi2 import FMU2Slave
+    path, _ = export_to(model, 'fmu', folder)
+    description = fmpy.read_model_description(str(path))
+    unit = FMU2Slave(guid=description.guid, unzipDirectory=fmpy.extract(str(path)),
+                     modelIdentifier=description.coSimulation.modelIdentifier, instanceName='arm')
+    n, (q, v, a) = model.arm.n, states(model.arm.n)
+    unit.instantiate()
+    unit.setupExperiment(startTime=0.0)
+    unit.enterInitializationMode()
+    unit.exitInitializationMode()
+    found = np.zeros_like(q)
+    for k in range(len(q)):
+        unit.setReal(list(range(3 * n)), [*q[k], *v[k], *a[k]])
+        unit.doStep(currentCommunicationPoint=0.01 * k, communicationStepSize=0.01)
+        found[k] = unit.getReal(list(range(3 * n, 4 * n)))
+    unit.terminate()
+    unit.freeInstance()
+    return relative(found, model.torque(q, v, a))
+
+
 def module(path):
     """Return the names of a Python module."""
     names = {}
@@ -192,7 +273,11 @@ READERS = {
     'drake': ('Drake', 'rigid bodies and rotors',
               lambda model, folder: drake_error(model, folder, 'drake')),
     'c': ('cc', 'everything', c_error),
-    'python': ('NumPy', 'everything', numpy_error)}
+    'python': ('NumPy', 'everything', numpy_error),
+    'fmu': ('fmpy', 'everything', fmu_error),
+    'json': ('json, Pinocchio', 'rigid bodies and rotors', json_error),
+    'mat': ('SciPy, Pinocchio', 'rigid bodies and rotors', mat_error),
+    'isaac': ('Pinocchio, and its own armature', 'rigid bodies and rotors', isaac_error)}
 
 
 def main():

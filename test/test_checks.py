@@ -22,7 +22,12 @@ import numpy as np
 import pytest
 from robot_identification import Arm, identify, inverse_dynamics, load_model, Recording, validate
 from robot_identification.checks import CHECKS, get_check
-from robot_identification.errors import ModelFileError, RecordingError, UnknownNameError
+from robot_identification.errors import (
+    EstimationError,
+    ModelFileError,
+    RecordingError,
+    UnknownNameError,
+)
 from robot_identification.validation import whole_motion_error
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'benchmarks'))
@@ -101,11 +106,14 @@ def test_each_corruption_is_noticed_by_the_right_check(arm, pair, corruption):
         second = replace(corruption.change(source, joint), name='other')
     first = fitted if corruption.held_out_only else corruption.change(fitted, joint)
     try:
-        found = alarms(identify(arm, [first], held_out=[second]).verdict)
-    except RecordingError as error:
+        verdict = identify(arm, [first], held_out=[second]).verdict
+    except (RecordingError, EstimationError) as error:
         assert 'refused' in corruption.right, error
         return
-    assert found & set(corruption.right), found
+    if corruption.right:
+        assert alarms(verdict) & set(corruption.right)
+    else:
+        assert verdict.held_out[0].relative_error < 0.04    # 0.005 without the corruption
 
 
 def test_alarms_are_sentences_with_a_way_out(arm, pair):

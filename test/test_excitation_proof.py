@@ -264,3 +264,17 @@ def test_rated_torques_must_be_known():
         arm.limits, torque=np.full(3, np.inf)))
     with pytest.raises(ExcitationError, match=r'no joint of .* has a torque limit.*--no-torque'):
         design(bare, acceleration=8.0, requirements=Requirements(torque_margin=0.1))
+
+
+def test_coarse_shapes_look_at_few_points_and_are_those_of_looking_at_all(monkeypatch):
+    points = np.random.default_rng(3).normal(size=(900, 3))
+    points *= np.array([0.1, 0.2, 0.3]) / np.linalg.norm(points, axis=1, keepdims=True)
+    shape = Shape('egg', 0, points)
+    few = coarse.__wrapped__(shape)
+    monkeypatch.setattr('robot_identification.certificate.geometry.shapes.AT_ONCE', len(points))
+    every = coarse.__wrapped__(shape)
+    assert np.array_equal(few.vertices, every.vertices) and few.radius == every.radius
+    from robot_identification.certificate.geometry.kernels import point_distances
+    outside = np.empty(len(points))
+    point_distances(points, np.ascontiguousarray(few.vertices), outside)
+    assert len(few.vertices) == 64 and 0 < outside.max() <= few.radius < 0.02

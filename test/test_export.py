@@ -52,8 +52,8 @@ from robot_identification.export.rigid_body import RigidBody
 import scipy.io
 from simulation_arms import MIXED, two_link
 
-NEEDS = {'sdf': 'pydrake', 'drake': 'pydrake'}
-EXACT = {'c': 1e-12, 'python': 1e-12}
+NEEDS = {'sdf': ('pydrake', 'Drake'), 'drake': ('pydrake', 'Drake'), 'fmu': ('fmpy', 'fmpy')}
+EXACT = {'c': 1e-12, 'python': 1e-12, 'fmu': 1e-12}
 COMPILER = pytest.mark.skipif(shutil.which('cc') is None, reason='no C compiler is installed')
 
 
@@ -62,8 +62,8 @@ COMPILER = pytest.mark.skipif(shutil.which('cc') is None, reason='no C compiler 
 def test_readers_compute_the_torques_of_the_model(target, name, tmp_path):
     """Drake's reflected inertia knows no coupling, so there the rotors are each joint's own."""
     if target in NEEDS:
-        pytest.importorskip(NEEDS[target], reason='Drake is not installed')
-    if target == 'c' and shutil.which('cc') is None:
+        pytest.importorskip(NEEDS[target][0], reason=f'{NEEDS[target][1]} is not installed')
+    if target in ('c', 'fmu') and shutil.which('cc') is None:
         pytest.skip('no C compiler is installed')
     error = READERS[target][2](exported_model(ARMS[name]()), tmp_path)
     assert error < EXACT.get(target, 1e-9)
@@ -241,6 +241,10 @@ def test_losses_say_joint_cause_and_size():
     assert [loss.joint for loss in rotors] == ['shoulder', 'elbow']
     assert all(loss.error > 0 and loss.unit == 'N m' for loss in losses)
     assert not any(loss.what == 'rotor inertia' for loss in export_model(model, 'mjcf').losses)
+    simple = exported_model(two_link())
+    for target in ('urdf', 'mjcf'):
+        assert {loss.what for loss in export_model(simple, target).losses} - {
+            'rotor inertia'} == {'the constant part of the friction'}
     with pytest.raises(ExportError, match=r'rotor inertia; error .* N m rms, .*Without --strict'):
         export_model(model, 'urdf', ExportOptions(strict=True))
 

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import zipfile
 
@@ -120,6 +121,153 @@ REFUSED = (
     ('payload m.yaml recNUL.csv', 'null|NUL|not a path'),
     ('simulate rb.yaml m.yaml -o x.csv', 'not an excitation'),
     ('simulate rb.yaml rec.csv -o x.csv', 'cannot be read|not an excitation'),
+    ('init folder.yaml -o x.yaml', 'is a folder'),
+    ('init empty.urdf -o x.yaml', 'no element found'),
+    ('init binary.urdf -o x.yaml', 'not text in UTF-8'),
+    ('init binary.xacro -o x.yaml', 'cannot expand'),
+    ('init fifo.urdf -o x.yaml', 'not a regular file'),
+    ('init self.urdf -o x.yaml', 'symbolic links'),
+    ('init m.yaml -o x.yaml', 'not well-formed XML'),
+    ('init -- --help', 'there is no URDF'),
+    ('init arm.urdf -o folder', 'exists'),
+    ('init arm.urdf -o fifo.yaml --force', 'not a regular file'),
+    ('init arm.urdf -o /dev/full --force', 'not a regular file'),
+    ('init arm.urdf -o x.yaml --acceleration nan', 'above zero'),
+    ('init arm.urdf -o x.yaml --acceleration -1', 'above zero'),
+    ('init arm.urdf -o x.yaml --tip nobody', 'no link'),
+    ('init arm.urdf -o x.yaml --lock nobody', 'no joint'),
+    ('init arm.urdf -o x.yaml --lock *', 'no joint that moves'),
+    ('init arm.urdf -o x.yaml --effort a,b,c,d', 'four words'),
+    ('init arm.urdf -o x.yaml --joint-limits empty.yaml', 'no mapping'),
+    ('init arm.urdf -o x.yaml --joint-limits binary.yaml', 'not text in UTF-8'),
+    ('init arm.urdf -o x.yaml --recording folder', 'not a bag'),
+    ('init arm.urdf -o x.yaml --recording empty.csv', 'is empty'),
+    ('init arm.urdf -o x.yaml --package-dir nowhere', 'package-dir'),
+    ('init arm.urdf dof:=7 -o x.yaml', 'no xacro'),
+    ('init arm.urdf garbage -o x.yaml', 'NAME:=VALUE'),
+    ('excite EMPTY -o x.yaml', 'there is no robot'),
+    ('excite empty.yaml -o x.yaml', 'not a mapping'),
+    ('excite binary.yaml -o x.yaml', 'not text in UTF-8'),
+    ('excite fifo.yaml -o x.yaml', 'not a regular file'),
+    ('excite self.yaml -o x.yaml', 'symbolic links'),
+    ('excite rb.yaml -o EMPTY', 'is a folder'),
+    ('excite rb.yaml -o /dev/full', 'not a regular file'),
+    ('excite rb.yaml -o fifo.yaml', 'not a regular file'),
+    ('excite rb.yaml -o x.yaml --duration -5', 'positive'),
+    ('excite rb.yaml -o x.yaml --harmonics 0', 'from 1 on'),
+    ('excite rb.yaml -o x.yaml --harmonics -1', 'from 1 on'),
+    ('excite rb.yaml -o x.yaml --time-budget nan', 'positive'),
+    ('excite rb.yaml -o x.yaml --time-budget -1', 'positive'),
+    ('excite rb.yaml -o x.yaml --margin nan', 'part of the ranges'),
+    ('excite rb.yaml -o x.yaml --margin 1.5', 'part of the ranges'),
+    ('excite rb.yaml -o x.yaml --floor nan', 'number of metres'),
+    ('excite rb.yaml -o x.yaml --payload nan,0,0,0', 'positive mass'),
+    ('excite rb.yaml -o x.yaml --payload 1', '4 numbers'),
+    ('excite rb.yaml -o x.yaml --starts 1000000000', 'from 1 to'),
+    ('excite rb.yaml -o x.yaml --seed -1', 'from 0 on'),
+    ('excite rb.yaml -o x.yaml --noise nan,1,1', 'noise must be'),
+    ('excite rb.yaml -o x.yaml --start a,b,c', '3 numbers'),
+    ('excite rb.yaml -o x.yaml --torque-margin nan', 'rated torques'),
+    ('excite rb.yaml -o x.yaml --power -1', 'power limit'),
+    ('excite rb.yaml -o x.yaml --clearance nan', 'zero or more metres'),
+    ('excite rb.yaml -o x.yaml --box nan,0,0,1,1,1', 'six numbers'),
+    ('excite rb.yaml -o x.yaml --options opts.yaml', 'must be text'),
+    ('excite rb.yaml -o x.yaml --options folder', 'is a folder'),
+    ('excite rb.yaml -o x.yaml --kind nobody', 'there is no'),
+    ('excite rb.yaml -o x.yaml --upper-frequency nan', 'must be positive'),
+    ('excite rb.yaml -o x.yaml --first-resonance -3', 'must be positive'),
+    ('excite rb.yaml -o x.yaml --csv m.csv --rate nan', 'rate must be'),
+    ('excite rb.yaml -o x.yaml --extend binary.csv', 'bytes of zero'),
+    ('simulate rb.yaml folder -o x.csv', 'is a folder'),
+    ('simulate rb.yaml fifo.yaml -o x.csv', 'not a regular file'),
+    ('simulate rb.yaml empty.yaml -o x.csv', 'not an excitation'),
+    ('simulate rb.yaml e.yaml -o /dev/full', 'exists'),
+    ('simulate rb.yaml e.yaml -o full.csv', 'not a regular file'),
+    ('simulate rb.yaml e.yaml -o null.csv', 'not a regular file'),
+    ('simulate rb.yaml e.yaml -o nosuffix', 'exists'),
+    ('simulate rb.yaml e.yaml -o e.yaml/x', 'is not a folder'),
+    ('simulate rb.yaml e.yaml -o x.csv --seed -1', 'seed'),
+    ('simulate rb.yaml e.yaml -o x.csv --noise-seed -1', 'noise-seed'),
+    ('simulate rb.yaml ehard.yaml -o elink.yaml', 'must end in'),
+    ('simulate panda e.yaml -o x.csv', 'design one for this arm'),
+    ('identify rb.yaml -o out', 'name a recording'),
+    ('identify rb.yaml empty -o out', 'not a bag'),
+    ('identify rb.yaml fifo.csv -o out', 'not a regular file'),
+    ('identify rb.yaml null.csv -o out', 'not a regular file'),
+    ('identify rb.yaml dangling.csv -o out', 'there is no recording'),
+    ('identify rb.yaml self.csv -o out', 'there is no recording|symbolic links'),
+    ('identify rb.yaml empty.npz -o out', 'not a NumPy archive'),
+    ('identify rb.yaml empty.mcap -o out', 'not an MCAP'),
+    ('identify rb.yaml binary.csv -o out', 'bytes of zero'),
+    ('identify rb.yaml binary.db3 -o out', 'not a bag'),
+    ('identify rb.yaml binary.mat -o out', 'not a MATLAB|needs the Python module'),
+    ('identify rb.yaml headeronly.csv -o out', 'no samples'),
+    ('identify rb.yaml onerow.csv -o out', 'at least 10'),
+    ('identify rb.yaml same.csv -o out', 'stamps'),
+    ('identify rb.yaml back.csv -o out', 'backwards'),
+    ('identify rb.yaml rec.csv -o /dev/null', 'is a file'),
+    ('identify rb.yaml rec.csv -o out --window nan inf', 'window'),
+    ('identify rb.yaml rec.csv -o out --overall nan', 'threshold'),
+    ('identify rb.yaml rec.csv -o out --joint 2', 'threshold'),
+    ('identify rb.yaml rec.csv -o out --held-out folder', 'not a bag'),
+    ('identify rb.yaml rec.csv -o out --excitation m.yaml', 'not an excitation'),
+    ('identify rb.yaml rec.csv -o out --limits folder', 'is a folder'),
+    ('identify m.yaml rec.csv -o out', 'robot YAML'),
+    ('validate binary.yaml rec.csv', 'not text in UTF-8'),
+    ('validate fifo.yaml rec.csv', 'not a regular file'),
+    ('validate self.yaml rec.csv', 'symbolic links'),
+    ('validate m.yaml fifo.csv', 'not a regular file'),
+    ('validate m.yaml /dev/zero', 'no known kind'),
+    ('validate m.yaml rec.csv --csv mlink.yaml', 'would be lost'),
+    ('validate mhard.yaml rec.csv --csv m.yaml --force', 'would be lost'),
+    ('validate mlink.yaml rec.csv --csv mhard.yaml --force', 'would be lost'),
+    ('validate m.yaml rec.csv --csv full.csv', 'not a regular file'),
+    ('validate m.yaml rec.csv --csv fifo.csv', 'not a regular file'),
+    ('validate m.yaml rec.csv --csv self.csv',
+     'cannot be written|symbolic links|not a prediction|too short|run longer'),
+    ('validate m.yaml rec.csv --window a b', 'two times'),
+    ('validate m.yaml räksmörgåsSPACE機.csv --csv räksmörgåsSPACE機.csv', 'would be lost'),
+    ('report empty', 'there is no'),
+    ('report res', 'cannot be read'),
+    ('report res2', 'not of the schema'),
+    ('report /dev/null', 'not a folder'),
+    ('compare res res', 'cannot be read'),
+    ('compare res2 res2', 'not of the schema'),
+    ('compare nowhere res2', 'there is no'),
+    ('compare self.yaml self.yaml', 'there is no|symbolic links'),
+    ('compare res2 res2 --report m.yaml', 'not a page'),
+    ('export fifo.yaml --to c -o x', 'not a regular file'),
+    ('export m.yaml --to nobody -o x', 'there is no export'),
+    ('export m.yaml --to urdf -o /dev/null', 'is a file'),
+    ('export m.yaml --to json -o mhard.yaml', 'is a file'),
+    ('export m.yaml --to urdf -o x --urdf binary.urdf', 'not text in UTF-8'),
+    ('export m.yaml --to urdf -o . --urdf arm.urdf --name arm', 'would be lost'),
+    ('payload m.yaml fifo.csv', 'not a regular file'),
+    ('payload m.yaml rec.csv --unloaded folder', 'not a bag'),
+    ('gains rb.yaml --mass 0 --unloaded rec.csv --loaded rec.csv', 'must be positive'),
+    ('gains rb.yaml --mass 1 --unloaded rec.csv --loaded rec.csv --centre 1', 'centre'),
+    ('fleet folder -o x', 'is a folder'),
+    ('fleet fifo.yaml -o x', 'not a regular file'),
+    ('fleet rb.yaml -o x', 'no key'),
+    ('fleet empty.yaml -o x', 'must be a mapping'),
+    ('fleet fleet.yaml', '-o FOLDER'),
+    ('fleet fleet.yaml -o rec.csv', 'is a file'),
+    ('fleet fleet.yaml -o x --workers 0', 'workers'),
+    ('fleet fleet.yaml -o x --scheduler nobody', 'does not answer|needs the Python module'),
+    ('fleet fleetup.yaml -o x', 'becomes a folder'),
+    ('fleet fleetnone.yaml -o x', 'nothing matches'),
+    ('fleet query rec.csv', 'not a database'),
+    ('fleet query fifo.csv', 'there is no database'),
+    ('study nobody -o x', 'there is no study'),
+    ('study elpidso -o rec.csv', 'is a file'),
+    ('study elpidso --seed -1 --quick -o x', 'seed'),
+    ('study --all --docs rec.csv -o x', 'is a file'),
+    ('demo -o rec.csv', 'is a file'),
+    ('demo -o x --time-budget nan', 'must be positive'),
+    ('demo -o x --seed -1', 'from 0 on'),
+    ('ros faults --only nobody', 'no fault|needs the Python module'),
+    ('robots --json --markdown', 'No such option'),
+    ('nobody', 'No such command'),
 )
 
 
@@ -166,6 +314,38 @@ def _write_bad(folder, good):
         (folder / 'renamed.npz').write_bytes(archive.read('q.npy'))
 
 
+def _write_strange(folder, good):
+    """Write what is empty, binary, a pipe, a link, or of another kind than its name says."""
+    rows = good['csv'].decode().splitlines()
+    texts = {
+        'opts.yaml': 'kind: [fourier]', 'headeronly.csv': rows[0],
+        'onerow.csv': '\n'.join(rows[:2]),
+        'same.csv': '\n'.join([rows[0], *[rows[1]] * 40]),
+        'back.csv': '\n'.join([rows[0], *rows[:0:-1]]), 'nosuffix': 'mine',
+        'fleet.yaml': 'robots: {one: {robot: rb.yaml, recordings: [rec.csv]}}',
+        'fleetnone.yaml': 'robots: {one: {robot: rb.yaml, recordings: ["no*.csv"]}}',
+        'fleetup.yaml': 'robots: {../../x: {robot: rb.yaml, recordings: [rec.csv]}}',
+        'res/results.json': '[1, 2', 'res2/results.json': '[]'}
+    for name in ('empty', 'res', 'res2'):
+        (folder / name).mkdir()
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    for end in ('csv', 'yaml', 'urdf', 'npz', 'mcap'):
+        (folder / f'empty.{end}').touch()
+    for end in ('csv', 'yaml', 'urdf', 'xacro', 'db3', 'mat'):
+        (folder / f'binary.{end}').write_bytes(bytes(range(256)) * 20)
+    for end in ('csv', 'yaml', 'urdf'):
+        os.mkfifo(folder / f'fifo.{end}')
+        (folder / f'self.{end}').symlink_to(f'self.{end}')
+    (folder / 'räksmörgås 機.csv').write_bytes(good['csv'])
+    for name, target in (('mlink.yaml', 'm.yaml'), ('elink.yaml', 'e.yaml'),
+                         ('dangling.csv', 'nowhere/at/all.csv'), ('null.csv', '/dev/null'),
+                         ('full.csv', '/dev/full')):
+        (folder / name).symlink_to(target)
+    for name in ('m', 'e'):
+        (folder / f'{name}hard.yaml').hardlink_to(folder / f'{name}.yaml')
+
+
 @pytest.fixture(scope='module')
 def folder(tmp_path_factory):
     """Return a folder with good files and bad ones."""
@@ -175,6 +355,7 @@ def folder(tmp_path_factory):
                       ('m.yaml', 'model'), ('e.yaml', 'excitation'), ('arm.urdf', 'urdf')):
         (folder / name).write_bytes(good[key])
     _write_bad(folder, good)
+    _write_strange(folder, good)
     return folder
 
 
@@ -182,14 +363,17 @@ def _state(folder):
     """Return what every file of a folder holds; of large ones, their size."""
     return {path: (hashlib.sha256(path.read_bytes()).hexdigest()
                    if path.stat().st_size < 1e8 else path.stat().st_size)
-            for path in folder.rglob('*') if path.is_file()}
+            for path in folder.rglob('*') if path.is_file()} | {
+                path: '' for path in folder.rglob('*') if not path.is_file()}
 
 
 @pytest.mark.parametrize(('words', 'sentence'), REFUSED, ids=[words for words, _ in REFUSED])
 def test_a_hostile_command_is_one_sentence(folder, words, sentence, monkeypatch, recwarn, capfd):
     monkeypatch.chdir(folder)
     before = _state(folder)
-    done = CliRunner().invoke(app, [word.replace('NUL', '\0') for word in words.split()])
+    done = CliRunner().invoke(app, [
+        word.replace('NUL', '\0').replace('SPACE', ' ').replace('EMPTY', '')
+        for word in words.split()])
     error = done.exception
     if isinstance(error, SystemExit):    # usage: typer's own sentence
         assert done.exit_code == 2, done.output

@@ -150,6 +150,13 @@ def test_a_urdf_that_cannot_be_read_is_an_error_and_never_a_zero(old, new, sente
     assert capfd.readouterr() == ('', '')
 
 
+def test_whitespace_around_numbers_is_no_matter(capfd):
+    arm = Arm.from_urdf(ONE.replace('upper="1"', 'upper=" 1.5&#10;"').replace(
+        'mass value="1"', 'mass value="\t2. "'))
+    assert arm.limits.upper == [1.5] and arm.inertial_parameters[0, 0] == 2.0
+    assert capfd.readouterr() == ('', '')
+
+
 def test_a_xacro_that_computes_for_ever_is_stopped(tmp_path, monkeypatch):
     monkeypatch.setattr('robot_identification.arm.urdf.XACRO_SECONDS', 1)
     path = tmp_path / 'arm.xacro'

@@ -22,9 +22,15 @@ from xml.etree import ElementTree
 from excitation_arms import chain, tree
 import numpy as np
 import pytest
-from robot_identification import Arm, IdentifiedModel, inverse_dynamics
+from robot_identification import Arm, IdentifiedModel, inverse_dynamics, load_model
+from robot_identification.arm import arm_from_mapping, arm_to_mapping
 from robot_identification.arm.library import example_folder
-from robot_identification.dynamics import from_pseudo_inertia, pseudo_inertia, smallest_eigenvalues
+from robot_identification.dynamics import (
+    from_pseudo_inertia,
+    get_friction,
+    pseudo_inertia,
+    smallest_eigenvalues,
+)
 from robot_identification.errors import ModelFileError
 from robot_identification.reporting import identified_urdf
 from simulation_arms import example, MIXED
@@ -60,6 +66,36 @@ def test_reloaded_urdf_plus_drives_is_the_model(name):
     expected = model.torque(q, v, a)
     found = inverse_dynamics(again, q, v, a) + model.drive_torque(v, a)
     assert np.abs(found - expected).max() < 1e-9 * np.abs(expected).max()
+
+
+def test_urdf_and_all_other_terms_are_the_model_and_reload_exactly(tmp_path):
+    """Memory, load, a tilted base, springs and late encoders beside the inertias of the URDF."""
+    content = arm_to_mapping(chain())
+    content.update(gravity=[0.3, -0.4, -9.78], balancers={
+        'strut': {'kind': 'coil_spring', 'joint': 'elbow', 'stiffness': 'estimate',
+                  'fixed_radius': 0.4, 'moving_radius': 0.1, 'angle': 0.3, 'free_length': 0.2},
+        'coil': {'kind': 'torsion_spring', 'joint': 'wrist', 'stiffness': 3.0, 'rest': 0.2}})
+    arm = arm_from_mapping(content, folder=tmp_path, origin='the robot')
+    friction = ('coulomb + viscous + offset; elbow: coulomb + viscous + load + slip + offset; '
+                'wrist: viscous + slip + stribeck + offset')
+    found, rng = get_friction(friction), np.random.default_rng(4)
+    model = IdentifiedModel(
+        arm, model_with_other_inertias(arm).inertial, rng.uniform(size=3), friction,
+        rng.uniform(size=(3, len(found.parameters))) * found.active(arm.element_names),
+        friction_shape=np.tile(found.nominal_shape, (3, 1)), delay=np.array([0.004, 0.002, 0.006]),
+        delay_of='positions', balancers=np.array([810.0, 3.0]))
+    t = np.linspace(0, 6, 300)[:, None] * [1.0, 1.3, 0.7] + [0.0, 1.0, 2.0]
+    motion = np.sin(t), np.cos(t) * [1.0, 1.3, 0.7], -np.sin(t)
+    expected = model.torque(*motion)
+    model.save(tmp_path / 'model.yaml')
+    again = load_model(tmp_path / 'model.yaml')
+    np.testing.assert_array_equal(again.torque(*motion), expected)
+    assert again.delay_of == 'positions' and np.array_equal(again.delay, model.delay)
+    bodies = Arm.from_urdf(identified_urdf(again), gravity=again.arm.gravity)
+    rigid = inverse_dynamics(bodies, *motion) + again.balancer_torque(motion[0])
+    rebuilt = rigid + again.drive_torque(*motion[1:], rigid, motion[0])
+    assert np.abs(rebuilt - expected).max() < 1e-9 * np.abs(expected).max()
+    assert np.abs(rebuilt - inverse_dynamics(bodies, *motion)).max() > 1.0
 
 
 @pytest.mark.parametrize('name', sorted(ARMS))

@@ -24,6 +24,7 @@ from xml.etree import ElementTree
 
 import pytest
 from robot_identification.arm import load_arm, robot_files
+from robot_identification.bringup import robot_description
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import shared_folder
 from robot_identification.nodes import launch_arguments
@@ -315,10 +316,47 @@ def test_online_identification_is_started_on_request(workspace):
     assert programs(nodes, context)[-1] == ('robot_identification', 'online_identification')
 
 
+DISTRIBUTIONS = {    # ROS_DISTRO: type of Gazebo's clock, package and plugins of ros2_control
+    'humble': ('ignition.msgs.Clock', 'ign_ros2_control', 'IgnitionSystem',
+               'IgnitionROS2ControlPlugin'),
+    'jazzy': ('gz.msgs.Clock', 'gz_ros2_control', 'GazeboSimSystem',
+              'GazeboSimROS2ControlPlugin'),
+    'kilted': ('gz.msgs.Clock', 'gz_ros2_control', 'GazeboSimSystem',
+               'GazeboSimROS2ControlPlugin')}
+every_distribution = pytest.mark.parametrize('distribution', DISTRIBUTIONS)
+
+
+@every_distribution
+@pytest.mark.parametrize('robot', ['panda', 'ur5e', 'two_link'])
+def test_gazebos_names_are_those_of_the_distribution(distribution, robot, monkeypatch):
+    _, package, system, plugin = DISTRIBUTIONS[distribution]
+    monkeypatch.setenv('ROS_DISTRO', distribution)
+    root = ElementTree.fromstring(robot_description(load_arm(robot), 'gazebo'))
+    assert [item.text for item in root.iterfind('ros2_control/hardware/plugin')] == [
+        f'{package}/{system}']
+    (found,) = root.iterfind('gazebo/plugin')
+    assert found.attrib == {'filename': f'{package}-system', 'name': f'{package}::{plugin}'}
+    assert found.findtext('parameters').endswith(f'{robot}_controllers.yaml')
+
+
+@every_distribution
+def test_packages_are_those_of_the_distribution(distribution):
+    catkin_pkg = pytest.importorskip('catkin_pkg.package', reason='catkin_pkg is not installed')
+    package = catkin_pkg.parse_package(str(LAUNCH.parent / 'package.xml'))
+    for gazebo, expected in (('1', {DISTRIBUTIONS[distribution][1], 'ros_gz_sim',
+                                    'ros_gz_bridge'}), ('', set())):
+        package.evaluate_conditions({'ROS_DISTRO': distribution, 'WITH_GAZEBO': gazebo})
+        names = {item.name for item in package.exec_depends if item.evaluated_condition}
+        assert {name for name in names if 'gz' in name or 'ign' in name} - {
+            'robot_identification_interfaces'} == expected
+
+
 @needs_launch
-def test_gazebo_starts_simulator_bridge_and_controllers(workspace):
+@every_distribution
+def test_gazebo_starts_simulator_bridge_and_controllers(workspace, distribution, monkeypatch):
     if importlib.util.find_spec('xacro') is None:
         pytest.skip('the package xacro is not installed')
+    monkeypatch.setenv('ROS_DISTRO', distribution)
     record = vendor(workspace, 'ros_gz_sim', 'gz_sim.launch.py')
     nodes, context = started('identify', robot='ur5e', sim='gazebo')
     assert 'gz_args:=-r -v 1 empty.sdf' in record.read_text()
@@ -326,6 +364,9 @@ def test_gazebo_starts_simulator_bridge_and_controllers(workspace):
         ('ros_gz_bridge', 'parameter_bridge'), ('robot_state_publisher', 'robot_state_publisher'),
         ('ros_gz_sim', 'create'), *OWN]
     assert all(parameter(node, 'use_sim_time') for node in nodes[-4:])
+    clock, package, *_ = DISTRIBUTIONS[distribution]
+    assert f'/clock@rosgraph_msgs/msg/Clock[{clock}' in nodes[0].cmd[1][0].text
+    assert f'{package}/' in parameter(nodes[1], 'robot_description')
 
 
 @needs_launch

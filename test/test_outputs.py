@@ -108,12 +108,22 @@ def test_a_folder_of_results_is_known_by_its_mark(tmp_path):
     check_output_folder(tmp_path, names, 'results.json', [tmp_path])
 
 
+def _listens(number):
+    """Return whether a process has a handler of SIGTERM, as the kernel says."""
+    status = Path(f'/proc/{number}/status').read_text()
+    mask = next(line for line in status.splitlines() if line.startswith('SigCgt'))
+    return bool(int(mask.split()[1], 16) >> (signal.SIGTERM - 1) & 1)
+
+
 @pytest.mark.parametrize(('number', 'code'), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-@pytest.mark.parametrize('wait', [0.3, 3.0])
+@pytest.mark.parametrize('wait', [0.0, 3.0])
 def test_signals_end_the_program_without_a_word(tmp_path, number, code, wait):
     """While libraries load, and while a motion is designed."""
     process = subprocess.Popen([*MAIN, 'excite', 'panda', '-o', 'x.yaml'], cwd=tmp_path,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while not _listens(process.pid):    # Python has read the first lines of the program
+        assert process.poll() is None
+        time.sleep(0.005)
     time.sleep(wait)
     process.send_signal(number)
     out, error = process.communicate(timeout=60)
@@ -144,3 +154,38 @@ def test_a_terminal_that_knows_ascii_alone_is_served():
     done = subprocess.run([*MAIN, 'frictions'], capture_output=True,
                           env={**os.environ, 'PYTHONIOENCODING': 'ascii'})
     assert done.returncode == 0, done.stderr
+
+
+BAG = """
+import resource, signal, sys
+from excitation_arms import chain
+import numpy as np
+from robot_identification.errors import RecordingError
+from robot_identification.recording import Recording, write_bag
+rows = np.sin(np.arange(3000)[:, None] + np.arange(3))
+recording = Recording(np.arange(3000) / 500, rows, rows, joint_names=chain().joint_names)
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+for limit in (0, 60, 2000, 100_000):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+    for storage in ('mcap', 'sqlite3'):
+        try:
+            write_bag(recording, 'bag', storage)
+        except RecordingError as error:
+            print(error)
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+write_bag(recording, 'bag')
+"""
+
+
+def test_a_bag_that_does_not_fit_on_the_disk_leaves_nothing(tmp_path):
+    here = str(Path(__file__).parent)
+    done = subprocess.run(
+        [sys.executable, '-c', BAG], capture_output=True, text=True, cwd=tmp_path,
+        env={**os.environ, 'PYTHONPATH': os.pathsep.join([here, *sys.path])})
+    said = done.stdout.splitlines()
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    assert len(said) == 8
+    assert all(line.startswith("the bag 'bag' cannot be written: ") for line in said), said
+    assert [path.name for path in tmp_path.iterdir()] == ['bag']    # with room it is written
+    assert sorted(path.name for path in (tmp_path / 'bag').iterdir()) == [
+        'bag_0.mcap', 'metadata.yaml']

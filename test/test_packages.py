@@ -93,12 +93,14 @@ def test_wheel_says_what_it_is(tmp_path):
                    check=True, capture_output=True)
     folder = tmp_path / 'robot_identification.egg-info'
     said = message_from_string((folder / 'PKG-INFO').read_text(encoding='utf-8'))
-    site = elements('robot_identification', 'url')[0].text
-    assert said['Summary'] and site in ' '.join(said.get_all('Project-URL'))
+    # no address that is not known to be the project's: none is, until it is published
+    assert said['Summary'] and not said.get_all('Project-URL') and not said['Author-email']
+    assert not elements('robot_identification', 'url')
     assert 'Apache-2.0' in (said['License-Expression'] or said['License'])
     assert any(line.startswith('Topic ::') for line in said.get_all('Classifier'))
     links = re.findall(r'\]\(([^)]*)\)', said.get_payload())
-    assert links and all(link.startswith('https://') for link in links)
+    assert all(link.startswith('https://') for link in links)
+    assert 'robot-identification identify' in said.get_payload()
     programs = (folder / 'entry_points.txt').read_text(encoding='utf-8')
     assert re.findall(r'^(\S+) = ', programs, re.MULTILINE) == ['robot-identification']
 

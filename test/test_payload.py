@@ -24,6 +24,8 @@ from reporting_results import chain
 from robot_identification import IdentifiedModel, inverse_dynamics, Recording
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation import identify_gains, identify_payload
+from robot_identification.estimation.payload import payload_covariance
+from robot_identification.signals import process
 
 BODY = np.array([1.5, 0.06, -0.03, 0.12, 0.02, 0.001, 0.018, -0.004, 0.003, 0.009])
 GAINS = np.array([11.0, 7.0, 4.5])
@@ -93,6 +95,25 @@ def test_a_model_that_knows_its_own_uncertainty_is_slower_to_see_a_payload():
     found = identify_payload(wide, recording(arm, 3, 0.2 * BODY))
     assert found.verdict in ('none', 'undetermined') and found.detectable > 0.59
     assert identify_payload(wide, recording(arm, 3, BODY)).verdict == 'found'
+
+
+def test_what_the_model_cannot_say_counts_as_it_does_in_other_motions():
+    """Friction that sticks, of which Coulomb and viscous friction know nothing."""
+    arm = chain(['a', 'b', 'c'])
+    model = frozen(arm)
+
+    def sticking(seed):
+        free = recording(arm, seed)
+        t, _, v, _ = motion(arm, seed)
+        return Recording(t, free.q, free.tau + np.sign(v) * np.exp(-(v / 0.5) ** 2),
+                         joint_names=arm.joint_names, name='s')
+    none = np.zeros((model.structure.count,) * 2)
+    small, large = (np.sqrt(payload_covariance(
+        model, none, [process(make(seed), arm) for seed in (50, 51)])[0, 0])
+        for make in (lambda seed: recording(arm, seed), sticking))
+    assert large > 5 * small
+    found = [identify_payload(model, sticking(seed)).free_mass for seed in range(6)]
+    assert large / 4 < np.sqrt(np.mean(np.square(found))) < 2 * large
 
 
 def test_gains_are_found_from_a_known_mass():

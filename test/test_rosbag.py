@@ -216,6 +216,24 @@ def test_topics(tmp_path):
         read_bag(tmp_path / 'bag', topic='/joint_states')
 
 
+def test_every_topic_is_decoded_once(tmp_path, monkeypatch):
+    t, q, *_ = motion()
+    stamps = np.rint(t * 1e9).astype(int)
+    layout = JointStateLayout.build(NAMES, ('position', 'effort'))
+    writer = BagWriter(tmp_path / 'bag', [Topic('/fast/joint_states'), Topic('/slow')])
+    for k, message in enumerate(layout.encode(stamps, position=q, effort=q)):
+        writer.write(0 if k % 4 else 1, k, message)
+    writer.close()
+    passes, messages = [], Bag.messages
+
+    def counted(self, topics):
+        passes.append(topics)
+        return messages(self, topics)
+    monkeypatch.setattr(Bag, 'messages', counted)
+    assert len(read_bag(tmp_path / 'bag')) == sum(k % 4 > 0 for k in range(len(q)))
+    assert sorted(passes) == [('/fast/joint_states',), ('/slow',)]
+
+
 @pytest.mark.parametrize('order', '<>')
 def test_both_byte_orders_and_every_alignment(order):
     types = get_typestore(Stores.ROS2_KILTED)

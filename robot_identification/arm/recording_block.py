@@ -25,11 +25,12 @@ from robot_identification.yaml_file import Schema, shown
 
 JOINT = '{joint}'
 """Stands in the name of a column for what the file calls the joint."""
-SIGNAL_KEYS = ('t', 'q', 'v', 'tau', 'current', 'joint_names')
+SIGNAL_KEYS = ('t', 'q', 'v', 'tau', 'current', 'command', 'joint_names')
 RECORDING_KEYS = (*SIGNAL_KEYS, 'names', 'units', 'topic', 'stamps')
 UNITS: dict[str, dict[str, float]] = {
     't': {'s': 1.0, 'ms': 1e-3, 'us': 1e-6, 'ns': 1e-9},
     'q': {'rad': 1.0, 'deg': np.pi / 180, 'turn': 2 * np.pi},
+    'command': {'rad': 1.0, 'deg': np.pi / 180, 'turn': 2 * np.pi},
     'v': {'rad/s': 1.0, 'deg/s': np.pi / 180, 'rpm': np.pi / 30},
     'tau': {'Nm': 1.0, 'mNm': 1e-3},
     'current': {'A': 1.0, 'mA': 1e-3}}

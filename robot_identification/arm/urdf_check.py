@@ -78,7 +78,8 @@ def check_urdf(root: ElementTree.Element, origin: str) -> None:
     """
     Refuse numbers that cannot be read, and links that do not make one tree.
 
-    Pinocchio's reader takes "2,846" for zero and ends the process where joints make a loop.
+    Pinocchio's reader takes "2,846" for zero, refuses whitespace behind a number, which is taken
+    out here, and ends the process where joints make a loop.
 
     Parameters
     ----------
@@ -126,6 +127,7 @@ def _check_numbers(element: ElementTree.Element, place: str) -> None:
                 hint = '; write a point, not a comma' if ',' in text else ''
                 raise ArmError(f'{place}, <{part.tag} {name}="{text[:60]}">: that is not '
                                f'{wanted}{hint}')
+            part.set(name, ' '.join(words))
 
 
 def _check_inertial(link: ElementTree.Element, origin: str) -> None:

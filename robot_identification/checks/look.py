@@ -99,8 +99,8 @@ def look_at_held_out(model: IdentifiedModel, recording: Recording, samples: Samp
     standard: Array = np.concatenate([
         model.inertial.ravel(), model.balancers[unknown], model.rotor_inertia,
         model.friction_parameters.ravel()])
-    return look(Case(recording.name, model, recording, delayed(samples, model.delay), base,
-                     base.of(standard)), Role.HELD_OUT)
+    return look(Case(recording.name, model, recording, delayed(
+        samples, model.delay, of=model.delay_of), base, base.of(standard)), Role.HELD_OUT)
 
 
 def look_at_model(model: IdentifiedModel) -> tuple[Finding, ...]:

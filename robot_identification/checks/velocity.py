@@ -25,7 +25,7 @@ from robot_identification.recording import Recording
 from robot_identification.validation import Finding
 
 NAME = 'velocity'
-RATIO, MISMATCH = 0.03, 0.1
+RATIO, MISMATCH, LAG = 0.03, 0.1, 0.02    # [-], [-], [s]
 WINDOW = 0.2
 """Over which ways are compared [s]: long enough for the counts of an encoder not to matter."""
 MOVES = 0.02
@@ -43,11 +43,14 @@ class VelocityRatios:
         Of each joint, (n,); NaN for joints that hardly move.
     mismatch
         What is left after ratio and a delay of the velocities, over the way itself, (n,).
+    lag
+        That delay, (n,) [s]; negative where velocities come first.
 
     """
 
     ratio: Array
     mismatch: Array
+    lag: Array
 
 
 def velocity_ratios(recording: Recording) -> VelocityRatios | None:
@@ -77,13 +80,13 @@ def velocity_ratios(recording: Recording) -> VelocityRatios | None:
     real, claimed = (x[starts + reach] - x[starts] for x in (q, way))
     change = v[starts + reach] - v[starts]    # of the way, by the delay of the velocities
     size = np.sqrt(np.mean(real ** 2, axis=0))
-    ratio, mismatch = np.full(q.shape[1], np.nan), np.full(q.shape[1], np.nan)
+    ratio, mismatch, lag = np.full((3, q.shape[1]), np.nan)
     for j in np.flatnonzero(size > MOVES * size.max()):
         columns = np.column_stack([real[:, j], change[:, j]])
         fitted = np.linalg.lstsq(columns, claimed[:, j], rcond=None)[0]
-        ratio[j] = fitted[0]
+        ratio[j], lag[j] = fitted[0], -fitted[1]
         mismatch[j] = np.sqrt(np.mean((claimed[:, j] - columns @ fitted) ** 2)) / size[j]
-    return VelocityRatios(ratio, mismatch)
+    return VelocityRatios(ratio, mismatch, lag)
 
 
 def find(case: Case) -> Finding | None:
@@ -94,34 +97,42 @@ def find(case: Case) -> Finding | None:
     if found is None or not np.any(np.isfinite(found.ratio)):
         return None
     names = case.recording.joint_names
-    off = np.nan_to_num(np.abs(found.ratio - 1))
-    loose = np.nan_to_num(found.mismatch)
-    by_ratio = off.max() / RATIO >= loose.max() / MISMATCH
-    j = int(np.argmax(off if by_ratio else loose))
-    alarm = bool(off.max() > RATIO or loose.max() > MISMATCH)
+    off, loose, late = (np.nan_to_num(np.abs(x)) for x in (
+        found.ratio - 1, found.mismatch, found.lag))
     everywhere = int(np.sum(off > RATIO)) == int(np.sum(np.isfinite(found.ratio))) > 1
-    if by_ratio:
-        where = 'all joints' if alarm and everywhere else names[j]
+    sizes = {'ratio': off / RATIO, 'mismatch': loose / MISMATCH, 'lag': late / LAG}
+    kind = max(sizes, key=lambda name: float(sizes[name].max()))
+    j = int(np.argmax(sizes[kind]))
+    alarm = bool(sizes[kind][j] > 1)
+    if kind == 'ratio':
+        where = 'all joints' if everywhere else names[j]
         text = (f'the velocities of {where} are {found.ratio[j]:.3f} times the derivative of the '
                 f'positions')
         cause = ('the stamps run too fast or too slow, or the unit of the velocities is wrong'
                  if everywhere else
                  'sign, unit or reduction of one of them is wrong, joints are swapped, or the '
                  'velocity is clipped')
-        figure, threshold = float(off[j]), RATIO
-    else:
+    elif kind == 'mismatch':
         text = (f'the velocities of {names[j]} differ from the derivative of its positions by '
                 f'{loose[j]:.0%} of their size')
         cause = 'joints are swapped, the velocity is clipped, or the encoder stands still'
-        figure, threshold = float(loose[j]), MISMATCH
+    else:
+        side = 'behind' if found.lag[j] > 0 else 'ahead of'
+        text = (f'the velocities of {names[j]} are {1e3 * late[j]:.0f} ms {side} the derivative '
+                f'of its positions')
+        cause = 'the two come from different clocks, or one of them through a slow filter'
+    figure, threshold, unit = {'ratio': (off[j], RATIO, '-'),
+                               'mismatch': (loose[j], MISMATCH, '-'),
+                               'lag': (late[j], LAG, 's')}[kind]
     if alarm:
         text += (f': {cause}; compare both with the motion that was sent, and mend the recording '
                  f'(leave the velocities out if they alone are wrong)')
-    return Finding(NAME, case.name, figure, threshold, '-', alarm, text,
+    return Finding(NAME, case.name, float(figure), threshold, unit, alarm, text,
                    '' if everywhere and alarm else names[j])
 
 
 CHECK = Check(
     NAME, 'Are the recorded velocities the derivative of the positions?',
-    f'a ratio {RATIO:.0%} off, or {MISMATCH:.0%} of the way left over: velocities of the UR10e '
-    'agree within 0.1 %, differences of encoder counts within 1 %', RECORDINGS, find)
+    f'a ratio {RATIO:.0%} off, {MISMATCH:.0%} of the way left over, or {1e3 * LAG:.0f} ms between '
+    'them: velocities of the UR10e agree within 0.1 % and 2 ms, differences of encoder counts '
+    'within 1 %', RECORDINGS, find)

@@ -25,7 +25,6 @@ import re
 import signal
 import sys
 import time
-import traceback
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -74,6 +73,7 @@ def _refuse(sentence: str) -> None:
 def _defect(kind: type[BaseException], error: BaseException,
             trace: TracebackType | None) -> None:
     """Print what nobody foresaw, and end with a code that is no verdict."""
+    import traceback
     traceback.print_exception(kind, error, trace)
     sys.stderr.write('this is a defect of robot-identification: please report the lines above\n')
     sys.stderr.flush()

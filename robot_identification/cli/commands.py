@@ -37,6 +37,7 @@ COMMANDS = {    # name: module and function, in the order of the help
     'identify': 'cli.identify', 'validate': 'cli.identify', 'report': 'cli.identify',
     'compare': 'cli.compare',
     'export': 'cli.export', 'payload': 'cli.payload', 'gains': 'cli.payload',
+    'servos': 'cli.servos',
     'fleet': 'cli.fleet', 'study': 'papers.commands', 'estimators': 'cli.lists',
     'frictions': 'cli.lists', 'robots': 'cli.lists', 'studies': 'papers.commands',
     'ros': 'cli.ros'}

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -62,7 +63,7 @@ def compare(
 
 def _names(first: Path, second: Path) -> tuple[str, str]:
     """Return the names of two folders, with those of their parents where they are equal."""
-    a, b = first.resolve(), second.resolve()
+    a, b = (Path(os.path.realpath(path)) for path in (first, second))
     return (a.name, b.name) if a.name != b.name else (str(first), str(second))
 
 

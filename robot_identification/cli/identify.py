@@ -94,6 +94,9 @@ def identify(
     delay: Annotated[bool | None, typer.Option(
         '--delay/--no-delay', help='Estimate how much positions lag torques; with auto both are '
                                    'tried.')] = None,
+    delay_of: Annotated[str | None, typer.Option(
+        help="What is moved by the delays: torques (each joint's torque against all positions, "
+             "the default) or positions (each joint's position against all torques).")] = None,
     setting: Annotated[list[str] | None, typer.Option(
         metavar='NAME=VALUE', help='Setting of the estimator, for instance objective=absolute, '
         'budget=50000, bounds=estimate or memory=30; may be repeated.')] = None,
@@ -129,6 +132,8 @@ def identify(
     as_json: AsJson = False,
 ) -> None:
     """Identify a dynamic model from recordings; exit code 1 when the verdict is negative."""
+    if delay_of and delay is False:
+        raise ConfigurationError('--delay-of and --no-delay contradict each other')
     thresholds = Thresholds(overall, joint)
     arm, recordings = _described(robot, recordings or [], effort, topic)
     check_output_folder(output, RESULT_FILES, RESULTS, (
@@ -146,7 +151,7 @@ def identify(
     with progress(as_json) as tell:
         result = run_identification(
             arm, fitted, estimator, friction, others, settings=read_settings(setting or []),
-            thresholds=thresholds, processing=processing, delay=delay,
+            thresholds=thresholds, processing=processing, delay=delay_of or delay,
             consistency=consistency, progress=tell)
         tell('writing the report', 0.9)
         save_results(result, output, excitation=executed)

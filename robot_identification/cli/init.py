@@ -63,6 +63,7 @@ def init(
         metavar='FILE', help='A log of your arm: the block `recording` is proposed from its '
                              'columns.')] = None,
     package_dir: Annotated[list[Path] | None, typer.Option(
+        exists=True, file_okay=False,
         help='Folder that holds ROS packages which the description names; may be repeated.',
     )] = None,
     force: Annotated[bool, typer.Option('--force', help='Overwrite an existing file.')] = False,

@@ -25,7 +25,7 @@ from robot_identification.arm import Arm, load_arm
 from robot_identification.console import AsJson, emit, err, Force, out, Robot
 from robot_identification.errors import ConfigurationError, ExcitationError, SimulationError
 from robot_identification.excitation import Excitation, load_excitation, scene_for
-from robot_identification.files import check_outputs, FileKind, NPZ, RECORDING_CSV
+from robot_identification.files import check_outputs, check_writable, FileKind, NPZ, RECORDING_CSV
 from robot_identification.recording import Recording, write_bag
 import typer
 
@@ -45,8 +45,9 @@ def simulate(
         '--output', '-o', help='Recording to write: .csv, .npz, or, without suffix, the folder '
                                'of a bag (MCAP).')],
     periods: Annotated[int, typer.Option(help='How often the motion is repeated.')] = 1,
-    seed: Annotated[int, typer.Option(help='Draws the plant: one seed, one arm.')] = 0,
-    noise_seed: Annotated[int, typer.Option(help='Draws the measurement noise.')] = 0,
+    seed: Annotated[int, typer.Option(min=0, help='Draws the plant: one seed, one arm.')] = 0,
+    noise_seed: Annotated[int, typer.Option(
+        min=0, help='Draws the measurement noise.')] = 0,
     matched: Annotated[bool, typer.Option(
         '--matched',
         help="A plant with the identified model's structure: only torque noise.")] = False,
@@ -60,8 +61,9 @@ def simulate(
     if output.suffix not in WRITERS:
         raise ConfigurationError(f"'{output}' must end in .csv or .npz, or, for a bag, have no "
                                  'suffix')
-    if output.is_dir():
-        raise ConfigurationError(f"the folder '{output}' exists; give the bag another name")
+    if output.is_dir() or (not output.suffix and output.exists()):
+        raise ConfigurationError(f"'{output}' exists; give the bag another name")
+    check_writable(output)
     arm, motion = load_arm(robot), load_excitation(excitation)
     if output.suffix in KINDS:
         check_outputs([(output, KINDS[output.suffix])], (*arm.files, excitation), force=force)

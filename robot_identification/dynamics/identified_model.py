@@ -48,13 +48,17 @@ HEADER = """\
 #   about the origin of its joint's frame [kg, kg m, kg m^2]
 # rotor_inertia: seen at the joint [kg m^2, or kg where it slides]
 # friction: at the joint [N m, N m s/rad; N, N s/m]
-# delay: of the torque after the position [s]
+# delay: by how much measured positions lag the torques [s]; delay_of: torques (that of a joint
+#   against all positions) or positions (that of a joint against all torques)
 # balancers: stiffness of springs [N m/rad, N/m], scale of gas springs [-]
 # digest: of the numbers below; a file that was changed by hand is not loaded while it is there
 """
 _BLOCK = 4096
 """Samples whose friction is predicted at once."""
 DIGEST = 'digest'
+DELAYED = ('torques', 'positions')
+"""What delays move: the torque of a joint against all positions, or its position against all
+torques."""
 _S = Schema(ModelFileError)
 _NUMBERS, _ROWS = _S.named(_S.finite), _S.named(_S.items(_S.finite))
 TRACE = _S.record({'rate': _S.finite, 'q': _S.items(_S.items(_S.finite))})
@@ -63,7 +67,7 @@ FILE = _S.record(
      'rotor_inertia': _NUMBERS,
      'friction': _S.record({'model': _S.text, 'parameters': _ROWS}, {'shape': _ROWS}),
      'information': _S.record({}, {'training_motion': _S.items(TRACE)})},
-    {'delay': _NUMBERS, 'balancers': _NUMBERS})
+    {'delay': _NUMBERS, 'delay_of': _S.text, 'balancers': _NUMBERS})
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +95,9 @@ class IdentifiedModel:
     delay
         By how much each joint's measured positions lag its torque, (n,) [s]; zeros when None.
         `torque` predicts without delay, `validate` compares at the delayed instants.
+    delay_of
+        'torques': the torque of a joint against the positions of all joints; 'positions': the
+        position of a joint against the torques of all joints.
     balancers
         Strengths of the arm's balancers, (b,); those that the arm knows when None.
     source
@@ -109,6 +116,7 @@ class IdentifiedModel:
     friction_shape: Array = None  # type: ignore[assignment]
     delay: Array = None  # type: ignore[assignment]
     balancers: Array = None  # type: ignore[assignment]
+    delay_of: str = DELAYED[0]
     source: str = ''
     sealed: bool = False
 
@@ -130,6 +138,9 @@ class IdentifiedModel:
             if getattr(self, name).shape != shape:
                 raise ModelFileError(f'{name} must have the shape {shape} for the arm '
                                      f"'{self.arm.name}', not {getattr(self, name).shape}")
+        if self.delay_of not in DELAYED:
+            raise ModelFileError(f"delays are of {' or of '.join(DELAYED)}, not of "
+                                 f"'{self.delay_of}'")
         if not np.all(self.friction_shape > 0):
             raise ModelFileError('every shape number of the friction must be positive')
         if np.any(self.friction_parameters[~friction.active(self.arm.element_names)]):
@@ -262,6 +273,7 @@ class IdentifiedModel:
             'rotor_inertia': dict(zip(self.arm.element_names, map(float, self.rotor_inertia))),
             'friction': self._friction(),
             'delay': dict(zip(self.arm.joint_names, map(float, self.delay))),
+            'delay_of': self.delay_of,
             'balancers': {b.label: float(x) for b, x in zip(self.arm.balancers, self.balancers)},
             'information': dict(self.information),
             'arm': arm_to_mapping(self.arm)}
@@ -308,11 +320,13 @@ def load_model(path: str | Path) -> IdentifiedModel:
         raise ModelFileError(f"the model file '{path}' is damaged: {error}") from error
     try:
         arm = arm_from_mapping(content['arm'], folder=path.parent, origin=f"the model '{path}'")
-        later = {}
+        later: dict[str, Any] = {}
         if 'shape' in content['friction']:
             later['friction_shape'] = _ordered(content['friction']['shape'], arm.element_names)
         if 'delay' in content:
             later['delay'] = _ordered(content['delay'], arm.joint_names)
+        if 'delay_of' in content:
+            later['delay_of'] = content['delay_of']
         if arm.balancers:
             later['balancers'] = _ordered(content['balancers'],
                                           tuple(b.label for b in arm.balancers))

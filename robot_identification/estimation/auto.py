@@ -53,7 +53,7 @@ COMMON = ('load_dependent', 'coulomb + viscous + slip + offset')
 """Friction that is tried on all joints at once, where what each joint says alone is too little."""
 STRONGER = 3.0
 """Factor by which the prior of the links is made stronger, to see whether that predicts better."""
-Key = tuple[str, str, bool, float]
+Key = tuple[str, str, str, float]
 AUTO = 'auto'
 AUTO_SUMMARY = 'chooses friction model, estimator and delays by cross-validation'
 AUTO_FEATURES = Features(
@@ -69,7 +69,7 @@ class Trial:
     Parameters
     ----------
     friction, estimator, delay
-        The combination.
+        The combination; whose delays are estimated: '' for none, 'torques' or 'positions'.
     error
         Relative torque error of the consistent model over all left-out blocks; NaN when it could
         not be fitted.
@@ -86,13 +86,14 @@ class Trial:
     chosen
         Whether it was taken.
     note
-        Why it could not be fitted, or the prior deviation where it is not the one asked for.
+        That it could not be fitted, and why; or the prior deviation, where it is not the one
+        asked for.
 
     """
 
     friction: str
     estimator: str
-    delay: bool
+    delay: str
     error: float
     excess: float
     standard_error: float
@@ -189,7 +190,7 @@ def choose(
     friction: str | None,
     estimators: Mapping[str, Estimator],
     *,
-    delay: bool | None = None,
+    delay: bool | str | None = None,
     consistency: Mapping[str, Any] | None = None,
     backend: str | None = None,
     progress: Callable[[str, float], None] | None = None,
@@ -214,7 +215,7 @@ def choose(
     estimators
         By name; the first is the reference.
     delay
-        Whether delays are estimated; None to try both.
+        As in `FitOptions`; None to try those of torques.
     consistency
         Options of `fit_consistent`.
     backend
@@ -239,7 +240,7 @@ def choose(
                progress or (lambda text, part: None), len(estimators) + 6)
     first, = list(estimators.values())[:1]
     options: dict[str, Any] = dict(consistency or {})
-    best = run.stage([FitOptions(first, friction or PLAIN, bool(delay), options)])
+    best = run.stage([FitOptions(first, friction or PLAIN, delay or False, options)])
     steps: tuple[str, ...] = ()
     if friction is None:
         selected = run.select(best)
@@ -270,11 +271,11 @@ class _Run:
         self.scores: dict[Key, _Score] = {}
         self.trials: dict[Key, Trial] = {}
         self.plain: Array | None = None
-        self.wholes: dict[tuple[str, bool], tuple[Array, Array]] = {}
+        self.wholes: dict[tuple[str, str], tuple[Array, Array]] = {}
 
     def select(self, options: FitOptions) -> Selected:
         """Choose the friction terms of each joint; twice where they ask for the load."""
-        plain = replace(options, delay=False)
+        plain = replace(options, delay='')
         fit = fit_samples(self.arm, self.samples, plain, backend=self.backend)
         base = fit.regression.base
         blocks = [[left_out for _, left_out in pairs] for pairs in self.splits]
@@ -325,7 +326,8 @@ class _Run:
 
     def _try(self, options: FitOptions) -> None:
         key, start = _key(options), perf_counter()
-        self.progress(f'trying {key[0]} with {key[1]}' + (' and delays' if key[2] else ''),
+        self.progress(f'trying {key[0]} with {key[1]}'
+                      + (f' and delays of {key[2]}' if key[2] else ''),
                       min(1.0, len(self.trials) / self.count))
         asked = self.trials and key[3] != next(iter(self.trials))[3]
         note = f'prior deviation {key[3]:.2g}' if asked else ''
@@ -344,25 +346,26 @@ class _Run:
         """Free numbers per joint or drive: friction, shape and delay."""
         friction, elements = get_friction(options.friction), self.arm.element_names
         count = np.sum(friction.active(elements)) + np.sum(friction.active_shape(elements))
-        return float(round(count / len(elements) + options.delay, 3))
+        return float(round(count / len(elements) + bool(options.delay), 3))
 
     def _score(self, options: FitOptions) -> _Score:
         """Fit without each block, and predict it; delays and shapes are those of all data."""
         structure = ModelStructure.of(self.arm, options.friction, self.backend)
         base, start, shift = base_parameters(structure), None, np.zeros(self.arm.n)
         if options.delay or (structure.friction.shape and options.shape is None):
-            whole = (options.friction, options.delay)
+            whole = (options.friction, str(options.delay))
             if whole not in self.wholes:
                 fit = fit_samples(self.arm, self.samples, options, backend=self.backend, base=base)
                 self.wholes[whole] = fit.estimate.shape, fit.delay.values
             start, shift = self.wholes[whole]
-        fixed = replace(options, delay=False)
+        fixed, of = replace(options, delay=''), str(options.delay)
         rss, energy = [], []
         for fold in zip(*self.splits):
-            fit = fit_samples(self.arm, [delayed(train, shift) for train, _ in fold], fixed,
+            fit = fit_samples(self.arm, [delayed(train, shift, of=of) for train, _ in fold],
+                              fixed,
                               backend=self.backend, base=base, start=start)
             beta = fit.regression.base.of(fit.consistent.values)
-            normals = [fit.on(delayed(left_out, shift)).normal for _, left_out in fold]
+            normals = [fit.on(delayed(left_out, shift, of=of)).normal for _, left_out in fold]
             rss.append(np.sum([normal.rss(beta) for normal in normals], axis=0))
             energy.append(np.sum([normal.energy() for normal in normals], axis=0))
         return _Score(np.array(rss), np.array(energy))
@@ -378,6 +381,8 @@ class _Run:
                     trial, excess=float(np.mean(difference)),
                     standard_error=float(np.std(difference, ddof=1) / np.sqrt(len(difference))),
                     chosen=key == _key(chosen))
+            else:    # the way out is for who asked for this combination, not beside another one
+                trial = replace(trial, note=f"could not be fitted: {trial.note.split(';')[0]}")
             rows.append(trial)
         return tuple(sorted(rows, key=lambda t: (np.isnan(t.error), t.error)))
 
@@ -410,4 +415,4 @@ class _Score:
 
 def _key(options: FitOptions) -> Key:
     deviation = options.consistency.get('deviation', RELATIVE_DEVIATION)
-    return options.friction, options.estimator.name, options.delay, float(deviation)
+    return options.friction, options.estimator.name, str(options.delay), float(deviation)

@@ -15,10 +15,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from robot_identification.arrays import Array, IndexArray, read_only
+from robot_identification.dynamics import ModelStructure
 from robot_identification.errors import EstimationError
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.regression import Regression
@@ -35,6 +36,8 @@ SMALL_STEP = 2e-6
 """Largest change of a delay at which the search ends [s],
 and in standard deviations of the delay."""
 SMALL_PART = 0.05
+INSTANTS = 32
+"""At which friction is looked at between two samples."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,11 +49,15 @@ class DelayEstimate:
     ----------
     values, deviations
         Of each joint, (n,) [s]: positive where the measured position lags the torque.
+    of
+        'torques' where each joint's torque was moved against all positions, 'positions' where each
+        joint's position was moved against all torques.
 
     """
 
     values: Array
     deviations: Array
+    of: str = 'torques'
 
     def __post_init__(self) -> None:
         for name in ('values', 'deviations'):
@@ -70,12 +77,13 @@ class DelayEstimate:
 
 
 def estimate_delay(regression: Regression, estimate: Estimate,
-                   start: Array | None = None) -> DelayEstimate:
+                   start: Array | None = None, of: str = 'torques') -> DelayEstimate:
     """
     Find the delay of each joint by Gauss-Newton, together with the base parameters.
 
     A torque that comes later by d is, to first order, the torque plus d times its derivative: one
-    more column for each joint, made of the model's torque, which has no noise.
+    more column for each joint, made of the model's torque, which has no noise. The position of one
+    joint acts on the torques of others, so that delays of positions have columns in all rows.
 
     Parameters
     ----------
@@ -85,6 +93,8 @@ def estimate_delay(regression: Regression, estimate: Estimate,
         An estimate without delay, which knows the joints' noise.
     start
         Delays to start from, (n,) [s].
+    of
+        'torques' or 'positions', see `DelayEstimate`.
 
     Raises
     ------
@@ -100,14 +110,14 @@ def estimate_delay(regression: Regression, estimate: Estimate,
     columns = joint_columns(regression.base)
     damping, last = 1.0, np.inf
     for _ in range(ROUNDS):
-        parts = [_augmented(regression, samples, load, columns, beta, delay)
+        parts = [_augmented(regression, samples, load, columns, beta, delay, of)
                  for samples, load in regression.parts]
         rows, target = [], []
         for j, chosen in enumerate(columns):
             packed = triangle(np.vstack([part[j] for part in parts]))
             wide = np.zeros((len(packed), len(beta) + joints))
-            wide[:, chosen] = packed[:, :-2]
-            wide[:, len(beta) + j] = packed[:, -2]
+            wide[:, chosen] = packed[:, :-joints - 1]
+            wide[:, len(beta):] = packed[:, -joints - 1:-1]
             rows.append(weights[j] * wide)
             target.append(weights[j] * packed[:, -1])
         matrix = np.vstack(rows)
@@ -131,23 +141,69 @@ def estimate_delay(regression: Regression, estimate: Estimate,
     else:
         raise EstimationError(f'the delays still change by {1e6 * np.max(np.abs(step)):.0f} us '
                               f'after {ROUNDS} rounds; identify without delays')
-    return DelayEstimate(delay, deviations)
+    return DelayEstimate(delay, deviations, of)
+
+
+@dataclass(frozen=True, eq=False)
+class _Averaged(ModelStructure):
+    """
+    A structure whose friction near a reversal is the mean over the time between two samples.
+
+    At one instant friction has either sign, so that the cost of a delay of positions would jump
+    whenever a reversal passes a sample and be flat in between: delays shorter than a sample could
+    not be found, nor their deviations.
+    """
+
+    step: float = 0.0
+
+    @classmethod
+    def of_step(cls, structure: ModelStructure, step: float) -> _Averaged:
+        """Return a structure that averages over this time [s]."""
+        return cls(structure.arm, structure.friction, structure.backend, structure.shape, step)
+
+    def element_columns(self, q: Array, v: Array, a: Array, load: Array | None = None,
+                        states: Array | None = None) -> Array:
+        """Return rotor inertia's and friction's columns of the elements, (N, m + m k)."""
+        columns = super().element_columns(q, v, a, load, states)
+        transmission = self.arm.transmission.T
+        near = np.any(2 * np.abs(v @ transmission) < self.step * np.abs(a @ transmission), axis=1)
+        if np.any(near):
+            here = (q[near], *(None if x is None else x[near] for x in (load, states)))
+            columns[near, len(transmission.T):] = np.mean([
+                self.friction_columns(here[0], v[near] + part * self.step * a[near],
+                                      *here[1:]).reshape(np.sum(near), -1)
+                for part in (np.arange(INSTANTS) + 0.5) / INSTANTS - 0.5], axis=0)
+        return columns
 
 
 def _augmented(regression: Regression, samples: Samples, load: Array | None,
-               columns: tuple[IndexArray, ...], beta: Array, delay: Array) -> list[Array]:
-    """Rows [columns, derivative of the model's torque, torque] of each joint."""
-    shifted = delayed(samples, delay, MARGIN)
+               columns: tuple[IndexArray, ...], beta: Array, delay: Array,
+               of: str) -> list[Array]:
+    """Rows [columns, derivatives of the model's torque by each delay, torque] of each joint."""
+    shifted = delayed(samples, delay, MARGIN, of)
     if load is not None:
         load = load[np.searchsorted(samples.t, shifted.t)]
-    base, structure = regression.base, regression.base.structure
+    base = regression.base
+    if of == 'positions':
+        base = replace(base, structure=_Averaged.of_step(base.structure, 1 / shifted.rate))
+    structure = base.structure
     standard = np.zeros(structure.count)
     standard[base.columns] = beta
+    step, joints = 1 / shifted.rate, len(delay)
+
+    def torque(at: Samples) -> Array:
+        return structure.torque(at.q, at.v, at.a, standard, load)
+
+    if of == 'positions':
+        slopes = np.stack([torque(shifted.moved(one)) - torque(shifted.moved(-one))
+                           for one in step * np.eye(joints)], axis=2) / (2 * step)    # (N, n, n)
+    else:
+        model, slopes = torque(shifted), np.zeros((len(shifted), joints, joints))
+        for run in shifted.segments:
+            slopes[run, range(joints), range(joints)] = np.gradient(model[run], step, axis=0)
     decimator = shifted.decimator()
-    torque = structure.torque(shifted.q, shifted.v, shifted.a, standard, load)
-    slope = np.concatenate([
-        decimator.apply(np.gradient(torque[segment], 1 / shifted.rate, axis=0))
-        for segment in shifted.segments if decimator.rows(segment.stop - segment.start)])
+    slopes = np.concatenate([decimator.apply(slopes[run]) for run in shifted.segments
+                             if decimator.rows(run.stop - run.start)])
     packed = packed_rows(base, shifted, load)
-    return [np.column_stack([rows[:, :-1], slope[:, j], rows[:, -1]])
+    return [np.column_stack([rows[:, :-1], slopes[:, j], rows[:, -1]])
             for j, rows in enumerate(packed)]

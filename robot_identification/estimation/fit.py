@@ -28,16 +28,20 @@ from robot_identification.dynamics import (
     IdentifiedModel,
     inverse_dynamics,
 )
+from robot_identification.dynamics.identified_model import DELAYED
 from robot_identification.dynamics.parallel import single_threaded_blas
-from robot_identification.errors import EstimationError
+from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation.consistent import ConsistentEstimate, fit_consistent
 from robot_identification.estimation.delay import DelayEstimate, estimate_delay
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.estimator import Estimator
+from robot_identification.estimation.wls import WeightedLeastSquares
 from robot_identification.regression import build_regression, Regression
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import delayed
 
+PLAIN = 'coulomb_viscous'
+"""Friction of the model whose torques are the first loads."""
 LOAD_ROUNDS = 3
 DELAY_ROUNDS = 2
 
@@ -54,7 +58,8 @@ class FitOptions:
     friction
         Name of the friction model.
     delay
-        Whether a delay between position and torque is estimated for each joint.
+        Whether a delay between position and torque is estimated for each joint: '' or False for
+        none, 'torques' or True to move torques, 'positions' to move positions.
     consistency
         Options of `fit_consistent`.
     shape
@@ -65,9 +70,15 @@ class FitOptions:
 
     estimator: Estimator
     friction: str = 'coulomb_viscous'
-    delay: bool = False
+    delay: bool | str = ''
     consistency: Mapping[str, Any] = field(default_factory=dict)
     shape: Array | None = None
+
+    def __post_init__(self) -> None:
+        delay = DELAYED[0] if self.delay is True else self.delay or ''
+        if delay and delay not in DELAYED:
+            raise ConfigurationError(f"delays are of {' or of '.join(DELAYED)}, not of '{delay}'")
+        object.__setattr__(self, 'delay', delay)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,11 +111,12 @@ class Fit:
             structure.arm, self.consistent.inertial, self.consistent.rotor_inertia,
             structure.friction.key, self.consistent.friction_parameters, information,
             friction_shape=structure.shape, delay=self.delay.values,
+            delay_of=self.delay.of,
             balancers=self.consistent.balancers)
 
     def on(self, samples: Samples) -> Regression:
         """Return the problem of other samples, with this fit's shape, delays and loads."""
-        shifted = delayed(samples, self.delay.values)
+        shifted = delayed(samples, self.delay.values, of=self.delay.of)
         structure = self.regression.base.structure
         loads = (transmitted_torques([shifted], self.consistent)
                  if structure.friction.needs_load else None)
@@ -124,8 +136,10 @@ def fit_samples(
     """
     Fit processed samples.
 
-    Friction that depends on load takes the measured torque in the first round, and the rigid-body
-    torque of the previous round's model in the following ones, as predictions do.
+    Friction that depends on load takes the rigid-body torque of the previous round's model, as
+    predictions do, and in the first round that of a model with Coulomb and viscous friction. The
+    measured torque would not do: where friction is most of it, its size with the sign of the
+    velocity is the torque itself, which that column alone would then fit exactly.
 
     Parameters
     ----------
@@ -154,13 +168,18 @@ def fit_samples(
     if friction.obstacle:
         raise EstimationError(f"the friction '{friction.key}' cannot be identified from a "
                               f'recording: {friction.obstacle}')
-    loads = [np.array(part.tau) for part in samples] if friction.needs_load else None
+    loads = None
     with single_threaded_blas():    # matrices are small: threads of BLAS only wait for another
+        if friction.needs_load:
+            plain = replace(options, estimator=WeightedLeastSquares(), friction=PLAIN, delay='',
+                            shape=None)
+            fit = _fit_once(arm, samples, plain, None, backend, None, None, None)
+            loads = list(_transmitted(samples, fit))
         fit = _fit_once(arm, samples, options, loads, backend, base, progress, start)
         for _ in range(LOAD_ROUNDS if friction.needs_load else 0):
-            loads = list(transmitted_torques(samples, fit.consistent))
+            loads = list(_transmitted(samples, fit))
             fit = _fit_once(arm, samples, options, loads, backend, fit.regression.base, None,
-                            fit.estimate.shape)
+                            fit.estimate.shape, fit.delay.values)
     return replace(fit, estimate=replace(
         fit.estimate, interval_doubt=_interval_doubt(options.estimator, fit.estimate)))
 
@@ -188,7 +207,8 @@ def _interval_doubt(estimator: Estimator, estimate: Estimate) -> str:
 
 def _fit_once(arm: Arm, samples: Sequence[Samples], options: FitOptions,
               loads: Sequence[Array] | None, backend: str | None, base: BaseParameters | None,
-              progress: Callable[[float], None] | None, start: Array | None) -> Fit:
+              progress: Callable[[float], None] | None, start: Array | None,
+              late: Array | None = None) -> Fit:
     if base is None:
         regression = build_regression(arm, samples, options.friction, backend=backend,
                                       progress=progress, loads=loads)
@@ -203,16 +223,24 @@ def _fit_once(arm: Arm, samples: Sequence[Samples], options: FitOptions,
     if options.delay:
         original = regression
         for _ in range(DELAY_ROUNDS):
-            delay = estimate_delay(original, estimate, delay.values)
-            regression = replace(_shifted(original, delay.values), start=estimate.shape)
+            delay = estimate_delay(original, estimate, late, str(options.delay))
+            late = delay.values
+            regression = replace(_shifted(original, delay), start=estimate.shape)
             estimate = options.estimator.fit(regression)
     regression = regression.of(estimate.base)
     return Fit(regression, estimate, fit_consistent(regression, estimate, **options.consistency),
                delay)
 
 
-def _shifted(regression: Regression, delay: Array) -> Regression:
-    parts = tuple(delayed(samples, delay) for samples in regression.samples)
+def _transmitted(samples: Sequence[Samples], fit: Fit) -> tuple[Array, ...]:
+    """Return the transmitted torques at the instants of a fit's positions."""
+    if fit.delay.of == 'positions':
+        samples = [part.moved(fit.delay.values) for part in samples]
+    return transmitted_torques(samples, fit.consistent)
+
+
+def _shifted(regression: Regression, delay: DelayEstimate) -> Regression:
+    parts = tuple(delayed(samples, delay.values, of=delay.of) for samples in regression.samples)
     loads = None
     if regression.loads is not None:
         loads = tuple(load[np.searchsorted(samples.t, part.t)] for samples, part, load in zip(

@@ -55,6 +55,10 @@ BLOCKS = 24
 """Of time, and of states, of a motion; more than twice the ten parameters."""
 REACH = 0.1
 """Distance of a payload's mass from the last joint that sets the scale of its moments [m]."""
+SCALE = np.array([1.0, *[REACH] * 3, *[REACH ** 2] * 6])
+"""Parameters of a kilogramme at that distance."""
+PIECE, PIECES = 5.0, 24
+"""Length [s] and number of the pieces of the training motion in which payloads are looked for."""
 LARGEST = 100.0
 """Deviation of what the motion leaves open, in kilogrammes at that distance."""
 WEIGHTINGS = 3
@@ -177,10 +181,11 @@ def identify_payload(
 
     """
     options = dict(processing or {})
-    samples = delayed(process(loaded, model.arm, **options), model.delay)
+    samples = delayed(process(loaded, model.arm, **options), model.delay, of=model.delay_of)
     drift = np.zeros((2, model.arm.n))
     if unloaded is not None:
-        drift = _drift(model, delayed(process(unloaded, model.arm, **options), model.delay))
+        drift = _drift(model, delayed(process(unloaded, model.arm, **options), model.delay,
+                                      of=model.delay_of))
     columns, difference, places = [], [], []
     decimator = samples.decimator()
     for run in samples.segments:
@@ -197,36 +202,72 @@ def identify_payload(
     return _judged_payload(model, *(np.concatenate(x) for x in (columns, difference, places)))
 
 
-def payload_covariance(structure: ModelStructure, covariance: Array,
+def payload_covariance(model: IdentifiedModel, covariance: Array,
                        samples: Sequence[Samples]) -> Array:
     """
     Return the covariance that a model's own errors give to the parameters of a payload, (10, 10).
 
-    Errors of the model's parameters make errors of torque over a motion, and the payload that
-    comes nearest to those is what would be found although nothing is carried. Parameters that no
-    torque depends on do not count.
+    Two kinds of errors, added. Errors of the model's parameters make errors of torque over a
+    motion, and the payload that comes nearest to those is what would be found although nothing is
+    carried; parameters that no torque depends on do not count. And what the model cannot say at
+    all, as a Stribeck effect: the payloads that are found in pieces of the motion that the model
+    was fitted to, each as long as an ordinary motion.
 
     Parameters
     ----------
-    structure
-        Of the model.
+    model
+        The model.
     covariance
         Of its standard parameters.
     samples
-        Of ordinary motions.
+        What it was fitted to.
 
     """
+    structure = model.structure
     q, v, a, _ = thinned(samples, STATES)
     load = inverse_dynamics(structure.arm, q, v, a)
     columns = structure.columns(q, v, a, load).reshape(q.size, -1)
     payload = joint_torque_regressor(structure.arm, q, v, a)[:, :, -10:].reshape(q.size, 10)
-    scale = np.array([1.0, *[REACH] * 3, *[REACH ** 2] * 6])
-    payload = payload * scale
-    change = scale[:, None] * np.linalg.solve(
+    payload = payload * SCALE
+    change = SCALE[:, None] * np.linalg.solve(
         payload.T @ payload + np.eye(10) * 1e-9 * np.trace(payload.T @ payload),
         payload.T @ columns)
-    result: Array = change @ covariance @ change.T
+    result: Array = change @ covariance @ change.T + _misfit(model, samples)
     return result
+
+
+def _misfit(model: IdentifiedModel, samples: Sequence[Samples]) -> Array:
+    """Return the mean square of the payloads in pieces, weighed by how well they show a mass."""
+    pieces = []
+    for part in samples:
+        length = max(1, round(PIECE * part.rate))
+        for run in part.segments:
+            count = max(1, round((run.stop - run.start) / length))
+            edges = np.linspace(run.start, run.stop, count + 1).astype(int)
+            pieces += [(part, slice(*edge)) for edge in pairwise(edges)]
+    rows, targets = [], []
+    for part, piece in pieces[::max(1, len(pieces) // PIECES)]:
+        decimator, whole = part.decimator(), replace(part, **{
+            name: getattr(part, name)[piece] for name in ('t', 'q', 'v', 'a', 'tau')},
+            segments=(slice(0, piece.stop - piece.start),))
+        shifted = delayed(whole, model.delay)
+        for run in shifted.segments:
+            if decimator.rows(run.stop - run.start):
+                q, v, a = shifted.q[run], shifted.v[run], shifted.a[run]
+                rows.append(decimator.apply(
+                    joint_torque_regressor(model.arm, q, v, a)[:, :, -10:]))
+                targets.append(decimator.apply(shifted.tau[run] - model.torque(q, v, a)))
+    if not rows:
+        return np.zeros((10, 10))
+    noise = _noise(np.concatenate(rows), np.concatenate(targets))
+    total, weights = np.zeros((10, 10)), 0.0
+    for matrix, target in zip(rows, targets):
+        flat = (matrix / noise[:, None]).reshape(-1, 10) * SCALE
+        inverse = np.linalg.inv(flat.T @ flat + np.eye(10) / LARGEST ** 2)
+        found = SCALE * (inverse @ (flat.T @ (target / noise).ravel()))
+        total += np.outer(found, found) / inverse[0, 0]
+        weights += 1 / inverse[0, 0]
+    return total / weights
 
 
 def _judged_payload(model: IdentifiedModel, rows: Array, target: Array,
@@ -264,8 +305,7 @@ def _free_body(rows: Array, target: Array, states: Array) -> tuple[Array, Array]
     Resources 50(2), 2015.
 
     """
-    scale = np.array([1.0, *[REACH] * 3, *[REACH ** 2] * 6])    # of a kilogramme at arm's length
-    flat, wanted = rows.reshape(-1, 10) * scale, target.ravel()
+    flat, wanted = rows.reshape(-1, 10) * SCALE, target.ravel()
     inverse = np.linalg.inv(flat.T @ flat + np.eye(10) / LARGEST ** 2)
     free = inverse @ (flat.T @ wanted)
     residual = wanted - flat @ free
@@ -279,7 +319,7 @@ def _free_body(rows: Array, target: Array, states: Array) -> tuple[Array, Array]
         found.append(spread * _few_blocks(sums @ inverse[0]) ** 2
                      + inverse @ (np.eye(10) / LARGEST ** 2) @ inverse)
     larger = max(found, key=lambda covariance: float(covariance[0, 0]))
-    return free * scale, larger * np.outer(scale, scale)
+    return free * SCALE, larger * np.outer(SCALE, SCALE)
 
 
 def _few_blocks(parts: Array) -> float:

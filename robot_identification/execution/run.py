@@ -44,6 +44,7 @@ ENTERS = 0.007      # [s] from sending to entering: two ways of 3 ms, half a cyc
 OFF = 0.005         # [rad or m] from our path: the reference is somebody else's
 BEHIND = 0.03       # [s] that a reference may be behind or ahead; one cycle, and the clocks
 SCALED = 1e-3       # [-] from 1 of a reported speed scaling that counts
+FROZEN = 3.0        # [s] that a simulated clock may stand still before a braked motion is given up
 STANDS = 0.02       # [-] rate of progress below which a reference stands still
 HOLDS = 'the controller was paused, deactivated, or somebody made it hold'
 
@@ -184,6 +185,7 @@ class Run:
         self._recent: list[tuple[float, Array]] = []
         self._stop: Fault | None = None
         self._unsure = math.inf     # [s] until a clock that has jumped is known
+        self._now, self._frozen = -math.inf, 0.0    # [s]
 
     @property
     def braking(self) -> bool:
@@ -225,6 +227,8 @@ class Run:
             The newest since the last step, None where there is none.
 
         """
+        self._frozen = self._frozen + passed if now == self._now else 0.0
+        self._now = now
         heard = states is not None and len(states.t) > 0
         if states is not None and heard:
             self._remember(states)
@@ -413,10 +417,11 @@ class Run:
         self._recent = [item for item in self._recent if item[0] > newest - HISTORY]
 
     def _finish(self, now: float) -> None:
-        if not self._begun or now < self._end + SETTLE:
+        frozen = self.braking and self._frozen > FROZEN     # the simulation is paused, or gone
+        if not self._begun or (now < self._end + SETTLE and not frozen):
             return
         self.at_rest = self._rests() if self.silence.fresh else None
-        if self.at_rest is False and now < self._end + SETTLE + PATIENCE:
+        if self.at_rest is False and now < self._end + SETTLE + PATIENCE and not frozen:
             return
         self.finished = True
         self._link.guard(None, math.inf)

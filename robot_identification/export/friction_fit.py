@@ -23,6 +23,9 @@ from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
 from robot_identification.export.working_states import WorkingStates
 from scipy.optimize import nnls
 
+EXACT = 1e-6
+"""Part of the friction that the arithmetic of a fit may leave."""
+
 
 @dataclass(frozen=True, eq=False)
 class FrictionFit:
@@ -65,6 +68,22 @@ class FrictionFit:
         fitted = carried * (self.coulomb * np.sign(self.speeds) + self.viscous * self.speeds)
         left: Array = np.sqrt(np.mean((self.torque - fitted) ** 2, axis=0))
         return left
+
+    def what_is_left(self, friction: str) -> str:
+        """
+        Return what targets with Coulomb and viscous friction do not carry, in words.
+
+        Parameters
+        ----------
+        friction
+            Name of the model's friction.
+
+        """
+        rest = np.abs(self.torque - self.coulomb * np.sign(self.speeds)
+                      - self.viscous * self.speeds - self.offset)
+        if np.all(rest <= EXACT * np.abs(self.torque).max(axis=0)):
+            return 'the constant part of the friction'
+        return f"friction '{friction}', Coulomb and viscous friction in its place"
 
     @property
     def relative(self) -> Array:

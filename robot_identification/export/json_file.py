@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 from robot_identification.dynamics import get_friction
+from robot_identification.dynamics.identified_model import DELAYED
 from robot_identification.dynamics.inertial import INERTIAL_NAMES, INERTIAL_UNITS
 from robot_identification.export.bodies import bodies_of, Body
 from robot_identification.export.target import Exported, Source, Target
@@ -54,6 +55,8 @@ SCHEMA: dict[str, Any] = {
         gravity={**_vector(3), 'description': 'in the base frame [m/s^2]'},
         inertial_names={**NAMES, 'description': 'order of the inertial parameters'},
         inertial_units=NAMES,
+        delay_of={'enum': list(DELAYED), 'description': 'what a delay moves: the torque of a '
+                  'joint against all positions, or its position against all torques'},
         joints={'type': 'array', 'items': _record(
             name={'type': 'string'}, link={'type': 'string'},
             type={'enum': ['revolute', 'continuous', 'prismatic']},
@@ -66,7 +69,7 @@ SCHEMA: dict[str, Any] = {
             inertia={'type': 'array', 'items': _vector(3), 'minItems': 3, 'maxItems': 3,
                      'description': 'about the centre of mass, axes of the joint [kg m^2]'},
             inertial_parameters={**_vector(10), 'description': 'about the joint frame'},
-            delay={**NUMBER, 'description': 'of the torque after the position [s]'},
+            delay={**NUMBER, 'description': 'of measured positions after the torques [s]'},
             coulomb={**NUMBER, 'description': 'of the fit of simple friction'},
             viscous={**NUMBER, 'description': 'of the fit of simple friction'},
             fit_error={**NUMBER, 'description': 'what the fit leaves, rms [N m or N]'})},
@@ -109,6 +112,7 @@ def contents(source: Source) -> dict[str, Any]:
     return {
         'schema': SCHEMA_NAME, 'name': source.name, 'gravity': _list(arm.gravity),
         'inertial_names': list(INERTIAL_NAMES), 'inertial_units': list(INERTIAL_UNITS),
+        'delay_of': model.delay_of,
         'joints': [_joint(source, j, body) for j, body in enumerate(bodies_of(model))],
         'drives': [
             {'name': name, 'transmission': _list(row), 'rotor_inertia': float(inertia),

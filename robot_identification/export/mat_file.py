@@ -57,6 +57,7 @@ class MatTarget(Target):
             'inertial_names': _cells(INERTIAL_NAMES),
             'transmission': np.array(arm.transmission),
             'rotor_inertia': _column(model.rotor_inertia), 'delay': _column(model.delay),
+            'delay_of': model.delay_of,
             'friction_model': model.friction, 'friction_formula': friction.formula,
             'friction_names': _cells(friction.parameters),
             'friction_parameters': np.array(model.friction_parameters),

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A complete MuJoCo model: bodies, armature, damping, frictionloss, motors."""
+"""A complete MuJoCo model: bodies, armature, damping, frictionloss, motors or position servos."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class MjcfTarget(Target):
             elif geometry.kind == 'collision':
                 meshes += 1
         _tendons(root, source, drives)
-        _motors(root, bodies)
+        _actuators(root, bodies, model.information.get('servos', {}))
         _exclude_neighbours(root, base_link(model), bodies)
         ElementTree.indent(root)
         notes = (f'{meshes} collision meshes are left out; take them from the URDF',) if meshes \
@@ -92,8 +92,7 @@ def _losses(source: Source) -> tuple[Loss, ...]:
     if not source.options.friction:
         return source.friction_losses()
     left = fit_element_friction(source.model, source.states)[2]
-    return source.losses(f"friction '{source.model.friction}', Coulomb and viscous friction in "
-                         f'its place', left)
+    return source.losses(source.fit.what_is_left(source.model.friction), left)
 
 
 def _body(parent: ElementTree.Element, body: Body, drive: dict[str, str]) -> ElementTree.Element:
@@ -141,12 +140,21 @@ def _tendons(root: ElementTree.Element, source: Source, drives: list[dict[str, s
                 ElementTree.SubElement(fixed, 'joint', joint=joint, coef=repr(float(coefficient)))
 
 
-def _motors(root: ElementTree.Element, bodies: list[Body]) -> None:
+def _actuators(root: ElementTree.Element, bodies: list[Body],
+               servos: dict[str, dict[str, float]]) -> None:
+    """Add motors, and where servos were identified their position loops instead."""
     section = ElementTree.SubElement(root, 'actuator')
     for body in bodies:
-        motor = ElementTree.SubElement(section, 'motor', name=body.joint, joint=body.joint)
-        if np.isfinite(body.effort):
-            motor.set('ctrlrange', numbers([-body.effort, body.effort]))
+        servo = servos.get(body.joint)
+        if servo is None:
+            motor = ElementTree.SubElement(section, 'motor', name=body.joint, joint=body.joint)
+            if np.isfinite(body.effort):
+                motor.set('ctrlrange', numbers([-body.effort, body.effort]))
+            continue
+        loop = ElementTree.SubElement(section, 'position', name=body.joint, joint=body.joint,
+                                      kp=repr(servo['kp']))
+        if 'limit' in servo:
+            loop.set('forcerange', numbers([-servo['limit'], servo['limit']]))
 
 
 def _exclude_neighbours(root: ElementTree.Element, base: str, bodies: list[Body]) -> None:

@@ -165,8 +165,7 @@ class Source:
         """Return what Coulomb and viscous friction leave of the friction."""
         if not self.options.friction:
             return self.losses('friction (left out as asked)', self.fit.left(carried=False))
-        return self.losses(f"friction '{self.model.friction}', Coulomb and viscous friction in "
-                           f'its place', self.fit.left())
+        return self.losses(self.fit.what_is_left(self.model.friction), self.fit.left())
 
     def rotor_losses(self, carried: bool = False) -> tuple[Loss, ...]:
         """

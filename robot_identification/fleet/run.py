@@ -107,9 +107,10 @@ def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
     for job in fleet.jobs:
         check_output_folder(folder / job.name, RESULT_FILES, RESULTS, (fleet.path, *inputs),
                             force=force)
-    folder.mkdir(parents=True, exist_ok=True)
-    with Database(folder / DATABASE, write=True) as database, ExitStack() as stack:
+    with ExitStack() as stack:
         client = None if scheduler is None else stack.enter_context(_client(scheduler, workers, 1))
+        folder.mkdir(parents=True, exist_ok=True)
+        database = stack.enter_context(Database(folder / DATABASE, write=True))
         prints = _fingerprints(client, fleet.jobs)
         keys = _keys(fleet.jobs, prints)
         known, before = database.known(), _states(database)

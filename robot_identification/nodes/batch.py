@@ -27,7 +27,9 @@ from rclpy.qos import (
     ReliabilityPolicy,
 )
 
-DEPTH = 1000  # messages that wait; what is lost depends on the depth, not on the reliability
+# messages that wait, 10 s at 1 kHz: what a busy computer loses depends on the depth, not on the
+# reliability; a full queue of joint states is 4 MB
+DEPTH = 10_000
 
 
 class _Taken(CallbackGroup):

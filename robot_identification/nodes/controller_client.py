@@ -33,6 +33,7 @@ from robot_identification.nodes.follow_joint_trajectory import ActionTransport
 from trajectory_msgs.msg import JointTrajectory
 
 PATIENCE = 5.0  # [s]
+AGAIN = 1.0     # [s] until a question is asked again
 PREFERENCE = 1.0  # [s] for which `auto` waits for the action where the topic is there already
 COMING = 15.0  # [s] more for the dead man's process, on a busy computer
 ASKED = ('joints', 'allow_trajectory_replacement', 'interpolation_method')
@@ -165,13 +166,13 @@ class ControllerClient:
         """
         if self.lacks:
             raise ExecutionError('controller_missing', self.lacks)
-        latest = time.monotonic() + PATIENCE
         self._manager.check(self.name, self.joint_names)
+        latest = time.monotonic() + PATIENCE
         link = self._chosen(latest)
         link.begin()
         self._node.get_logger().info(f"sends to '{link.target}' by the {link.name} (transport: "
                                      f'{self.transport})')
-        self._check_parameters(latest)
+        self._check_parameters(time.monotonic() + PATIENCE)
         self.ear.begin()
         while True:
             try:
@@ -183,15 +184,8 @@ class ControllerClient:
                 time.sleep(0.02)
 
     def _check_parameters(self, latest: float) -> None:
-        answers = []
-        while not self._parameters.service_is_ready() and time.monotonic() < latest:
-            time.sleep(0.02)
-        if self._parameters.service_is_ready():     # one each: an unknown one empties an answer
-            answers = [self._parameters.call_async(GetParameters.Request(names=[name]))
-                       for name in ASKED]
-        while not all(answer.done() for answer in answers) and time.monotonic() < latest:
-            time.sleep(0.01)
-        if not answers or not all(answer.done() for answer in answers):
+        answers = self._parameters_of(latest)
+        if answers is None:
             raise ExecutionError('controller_missing',
                                  f"the controller '{self.name}' does not answer when asked for "
                                  f'its parameter `joints`')
@@ -212,6 +206,21 @@ class ControllerClient:
             raise ExecutionError(
                 'controller_rule', f"the controller '{self.name}' does not interpolate "
                 f'(interpolation_method: none), it would go from point to point in steps')
+
+    def _parameters_of(self, latest: float) -> list[Any] | None:
+        """Ask for parameters, again where an answer was lost; return the answers."""
+        asked: list[list[Any]] = []
+        again = 0.0
+        while time.monotonic() < latest:
+            if time.monotonic() > again and self._parameters.service_is_ready():
+                again = time.monotonic() + AGAIN    # one each: an unknown one empties an answer
+                asked.append([self._parameters.call_async(GetParameters.Request(names=[name]))
+                              for name in ASKED])
+            for answers in asked:
+                if all(answer.done() for answer in answers):
+                    return answers
+            time.sleep(0.01)
+        return None
 
     def _chosen(self, latest: float) -> Transport:
         preferred = time.monotonic() + PREFERENCE

@@ -22,7 +22,8 @@ from typing import Any
 from robot_identification.errors import ExecutionError
 from robot_identification.nodes.control_messages import message_type
 
-PATIENCE = 3.0      # [s]
+PATIENCE = 3.0      # [s] for an answer; it is asked again, since the first one may get lost
+COMING = 5.0        # [s] in the life of this node until a manager is known to be there
 
 
 class ControllerManagerClient:
@@ -40,7 +41,8 @@ class ControllerManagerClient:
 
     def __init__(self, node: Any, name: str) -> None:
         kind = message_type('controller_manager_msgs', 'srv', 'ListControllers')
-        self._kind, self._client = kind, None
+        self._kind, self._client, self._node = kind, None, node
+        self._known = time.monotonic() + COMING
         if kind is not None:
             self._client = node.create_client(kind, f'{name}/list_controllers')
 
@@ -61,14 +63,10 @@ class ControllerManagerClient:
             'controller_inactive': the text says which one has the joints.
 
         """
-        if self._kind is None or self._client is None or not self._client.service_is_ready():
+        answer = self._answer()
+        if answer is None:
             return
-        future, latest = self._client.call_async(self._kind.Request()), time.monotonic() + PATIENCE
-        while not future.done():
-            if time.monotonic() > latest:
-                return      # a manager that is too busy; the controller itself is asked as well
-            time.sleep(0.01)
-        found = {item.name: item for item in future.result().controller}
+        found = {item.name: item for item in answer.controller}
         name = controller.rsplit('/', 1)[-1]
         if name in found and found[name].state == 'active':
             return
@@ -78,3 +76,25 @@ class ControllerManagerClient:
         by = f"; the joints are claimed by {', '.join(claims)}" if claims else ''
         raise ExecutionError('controller_inactive', f"the controller '{name}' {state}{by}; "
                              f'ros2 control switch_controllers --activate {name}')
+
+    def _answer(self) -> Any:
+        """Return the controllers; None where no manager is there, or it does not answer."""
+        if self._kind is None or self._client is None:
+            return None
+        while not self._client.service_is_ready():
+            if time.monotonic() > self._known:
+                return None
+            time.sleep(0.02)
+        asked: list[Any] = []
+        for _ in range(round(PATIENCE)):
+            asked.append(self._client.call_async(self._kind.Request()))
+            latest = time.monotonic() + 1.0
+            while time.monotonic() < latest:
+                for future in asked:
+                    if future.done():
+                        return future.result()
+                time.sleep(0.01)
+        self._node.get_logger().warning(
+            f"'{self._client.srv_name}' does not answer: whether the controller is active is not "
+            f'known; it is asked for its own parameters alone')
+        return None

@@ -64,7 +64,7 @@ class DeadMan:
         own_clock = 'true' if node.get_parameter('use_sim_time').value else 'false'
         self._process = subprocess.Popen(
             [sys.executable, '-m', 'robot_identification.nodes.dead_man', self.name,
-             node.get_namespace(), target, own_clock],
+             node.get_namespace(), target, own_clock, _enclave()],
             stdin=subprocess.PIPE, env=environment, start_new_session=True)
 
     def check(self) -> None:
@@ -112,6 +112,13 @@ class DeadMan:
             self._process.stdin.close()
 
 
+def _enclave() -> str:
+    """Return the SROS2 enclave that this process was started in."""
+    words = sys.argv
+    found = [k for k, word in enumerate(words[:-1]) if word in ('-e', '--enclave')]
+    return words[found[-1] + 1] if found else '/'
+
+
 class _Waiting:
     """What was left, read from a pipe by a thread."""
 
@@ -149,8 +156,9 @@ class _Waiting:
 
 def main() -> int:
     """Wait for the end of the pipe on stdin."""
-    name, namespace, target, simulated = sys.argv[1:5]
-    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+    name, namespace, target, simulated, enclave = sys.argv[1:6]
+    rclpy.init(args=['--ros-args', '--enclave', enclave],
+               signal_handler_options=SignalHandlerOptions.NO)
     node = Node(name, namespace=namespace, parameter_overrides=[
         Parameter('use_sim_time', value=simulated == 'true')])
     publisher = node.create_publisher(JointTrajectory, target, QoSProfile(depth=5))

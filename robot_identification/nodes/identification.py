@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+import os
 from pathlib import Path
 import time
 from typing import Any
@@ -27,6 +28,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from robot_identification.arm import Arm, load_arm
 from robot_identification.arm.prefix import with_prefix
+from robot_identification.dynamics.identified_model import DELAYED
 from robot_identification.errors import ConfigurationError, RobotIdentificationError
 from robot_identification.estimation import load_limits, read_settings
 from robot_identification.excitation import load_excitation, Progress
@@ -48,7 +50,7 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 Step = Callable[[str, float], None]
-DELAYS = {'': None, 'yes': True, 'no': False}
+DELAYS = {'': None, 'yes': True, 'no': False, **{of: of for of in DELAYED}}
 
 
 class IdentificationProcess:
@@ -151,7 +153,8 @@ class IdentificationProcess:
     def _options(self, request: Any, arm: Arm) -> dict[str, Any]:
         """Return the options of `identify` that a request states; 0 and empty have defaults."""
         if request.delay not in DELAYS:
-            raise ConfigurationError(f"delay is 'yes', 'no' or empty, not '{request.delay}'")
+            raise ConfigurationError(f"delay is 'yes', 'no', 'torques', 'positions' or empty, "
+                                     f"not '{request.delay}'")
         processing: dict[str, Any] = {name: getattr(request, name) or None
                                       for name in ('cutoff', 'decimation_cutoff', 'period')}
         if request.method:
@@ -204,7 +207,7 @@ def _identified(request: Any, arm: Arm, recordings: list[Path], held_out: list[P
 
 def _check_results(output: Path, inputs: list[Path | None]) -> None:
     """Refuse a folder whose files no identification wrote, as the command does."""
-    if any(source is not None and source.resolve() == output for source in inputs):
+    if any(source is not None and Path(os.path.realpath(source)) == output for source in inputs):
         raise ConfigurationError(f"'{output}' is read by this request; name another folder")
     check_output_folder(output, RESULT_FILES, RESULTS, inputs, way_out='')
 

@@ -131,6 +131,12 @@ class SimulatedController:
         return 'topic only: control_msgs is not installed' if self._kind is None else (
             'topic and action')
 
+    @property
+    def moving(self) -> bool:
+        """Whether a trajectory is followed, or waits."""
+        controller = self.controller
+        return controller.moving or controller.goal is not None or bool(self._incoming)
+
     def reference(self, t: float, q: Array, v: Array, stamp: int) -> tuple[Array, Array]:
         """
         Go through a cycle and return the command, q and v, (n,) each; called by the physics.

@@ -37,7 +37,7 @@ from sensor_msgs.msg import JointState
 
 CLOCK_STEP = 0.005  # [s] between messages on /clock
 YIELD = 2e-4        # [s] for the executor, where the physics are slower than real time
-LATE = 0.5          # [s] behind real time that is worth a warning
+LATE = 0.5          # [s] behind real time that is worth a warning; an arm at rest skips it
 
 
 class SimulatedRobotProcess:
@@ -73,7 +73,7 @@ class SimulatedRobotProcess:
         self._states = node.create_publisher(JointState, 'joint_states', qos)
         self._clock = node.create_publisher(Clock, '/clock', 10) if self.publishes_clock else None
         self._layout: JointStateLayout | None = None
-        self._start = SECOND if self.publishes_clock else node.get_clock().now().nanoseconds
+        self._start = SECOND    # [ns], of the simulation's time zero
         self._next_clock = 0.0
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._loop, name='physics', daemon=True)
@@ -109,7 +109,10 @@ class SimulatedRobotProcess:
 
     def _loop(self) -> None:
         period = 1 / self.robot.plant.options.rate
-        begin, warned = time.monotonic(), False
+        begin, warned = time.monotonic() - self.robot.plant.t / self.speed, False
+        if not self.publishes_clock:
+            self._start = (self.node.get_clock().now().nanoseconds
+                           - round(self.robot.plant.t * SECOND))
         while not self._ending.is_set() and rclpy.ok():
             for joint in self.faults.changed_jams():
                 self.robot.plant.jam(joint, joint == self.faults.stuck)
@@ -122,13 +125,18 @@ class SimulatedRobotProcess:
             behind = time.monotonic() - begin - (self.robot.plant.t + period) / self.speed
             if behind < 0:
                 time.sleep(-behind)
-            elif self.publishes_clock:
+                continue
+            if self.publishes_clock:
                 begin += behind  # everybody follows this clock: nobody is late
-                time.sleep(YIELD)
-            elif behind > LATE and not warned:
+            elif behind > LATE:
+                if not warned:
+                    self.node.get_logger().warning(f'the simulation is {behind:.2f} s behind real '
+                                                   'time; lower `rate` or `speed`')
                 warned = True
-                self.node.get_logger().warning(
-                    f'the simulation is {behind:.2f} s behind real time; lower `rate` or `speed`')
+                if not self.controller.moving:  # a robot does not stand still for others' sake
+                    begin += behind
+                    self._start += round(behind * SECOND)
+            time.sleep(YIELD)
 
     def _reference(self, t: float) -> tuple[np.ndarray, np.ndarray]:
         plant = self.robot.plant

@@ -52,7 +52,8 @@ def study(
         metavar='ROBOT', help='Name or YAML of the robot of --recording.')] = None,
     quick: Annotated[bool, typer.Option(
         '--quick', help='Fewer runs, to see that it works; the figures mean little.')] = False,
-    seed: Annotated[int, typer.Option(help='First seed of everything that is drawn.')] = 0,
+    seed: Annotated[int, typer.Option(
+        min=0, help='First seed of everything that is drawn.')] = 0,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:

@@ -131,10 +131,10 @@ def signal_keys(arm: Arm | None, keys: Mapping[str, Any] | None) -> dict[str, tu
     aliases = {joint: str(name) for joint, name in names.items()}
     found: dict[str, tuple[Key, ...]] = {}
     for signal in SIGNAL_KEYS:
-        unit = units.get(signal)
+        unit = units.get(signal, units.get('q') if signal == 'command' else None)
         factor = 1.0 if unit is None else unit_factor(signal, unit, '`recording: {units: ...}`')
         own = Key(block.get(signal, signal), aliases, factor,
-                  signal in ('q', 'v') and isinstance(unit, str))
+                  signal in ('q', 'v', 'command') and isinstance(unit, str))
         standard = Key(signal, {})
         found[signal] = (own,) if own == standard else (own, standard)
     return found

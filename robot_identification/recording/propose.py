@@ -44,6 +44,9 @@ OTHERS = {
     'external', 'hat', 'dtau', 'control', 'window', 'std', 'limit', 'min', 'max', 'leader',
     'gravity', 'friction', 'predicted', 'model'}
 """Words of what was commanded, computed or is of another kind."""
+COMMANDS = {'command', 'commanded', 'cmd', 'target', 'desired', 'goal', 'action', 'setpoint',
+            'reference', 'leader'}
+"""Words of commanded positions, which stand for a log without efforts."""
 STAMPS = {'t', 'time', 'timestamp', 'timestamps', 'times', 'stamp', 'stamps', 'duration', 'clock',
           'elapsed'}
 TIME_UNITS = {'s': 's', 'sec': 's', 'secs': 's', 'seconds': 's', 'ms': 'ms', 'msec': 'ms',
@@ -131,6 +134,10 @@ def propose(source: Named, arm: Arm) -> Proposal | None:
             notes.append(f'{signal} may also be {", ".join(rivals)}')
     if names is None:
         return None
+    commands = [template for template in groups if groups[template] == names
+                and _commands_position(template)]
+    if len(commands) == 1 and not {'tau', 'current'} & set(block):
+        block['command'] = commands[0]
     if names != {joint: joint for joint in arm.joint_names}:
         block['names'] = {joint: int(name) if name.isdecimal() and str(int(name)) == name
                           else name for joint, name in names.items()}
@@ -177,6 +184,12 @@ def _signal(template: str) -> tuple[str | None, int]:
     if all(word in MEASURED for word in words):    # the joints' names alone
         return 'q', 10
     return None, 0
+
+
+def _commands_position(template: str) -> bool:
+    """Return whether columns of such names hold what positions were asked for."""
+    words = set(_words(template))
+    return bool(words & COMMANDS) and words <= COMMANDS | WORDS['q'] | MEASURED
 
 
 def _time(names: Iterable[str]) -> str | None:

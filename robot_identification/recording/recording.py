@@ -27,7 +27,7 @@ from robot_identification.arrays import Array, read_only
 from robot_identification.errors import RecordingError
 from robot_identification.recording import effort, stamps
 
-SIGNALS = ('q', 'v', 'tau', 'current')
+SIGNALS = ('q', 'v', 'tau', 'current', 'command')
 EFFORTS = ('tau', 'current')
 DEGREES = 180 / np.pi
 LARGEST = 1e9    # of any measured value, in any unit that a driver may use
@@ -57,6 +57,8 @@ class Recording:
         Velocities, (N, n) [rad/s or m/s], where they were measured.
     current
         Motor currents, (N, n) [A], or another command that a drive gain turns into torque.
+    command
+        Commanded positions, (N, n) [rad or m], on the side and with the zero of `q`.
     name
         How to call the recording, for instance its file.
     remarks
@@ -80,6 +82,7 @@ class Recording:
     joint_names: tuple[str, ...]
     v: Array | None = None
     current: Array | None = None
+    command: Array | None = None
     name: str = ''
     remarks: tuple[str, ...] = ()
     duplicates: int = field(default=0, init=False)
@@ -95,6 +98,7 @@ class Recording:
             raise RecordingError(f'{place}: the stamps t have the shape {t.shape}, not (N,)')
         _check_finite(t[:, None], 't', ('t',), None, place)
         rows, late, copies = stamps.ordered(t, place)
+        chosen: Any = rows if late or copies else slice(None)    # without a copy
         for signal in SIGNALS:
             if getattr(self, signal) is None:
                 continue
@@ -108,10 +112,10 @@ class Recording:
             dead = np.all(np.isnan(values), axis=0) & (signal in EFFORTS)
             _check_finite(np.where(dead, 0.0, values) if np.any(dead) else values, signal, names,
                           t, place)
-            object.__setattr__(self, signal, read_only(values[rows]))
+            object.__setattr__(self, signal, read_only(values[chosen]))
         if self.q is None:
             raise RecordingError(f'{place} has no positions q')
-        for attribute, value in (('joint_names', names), ('t', read_only(t[rows])),
+        for attribute, value in (('joint_names', names), ('t', read_only(t[chosen])),
                                  ('duplicates', copies), ('out_of_order', late)):
             object.__setattr__(self, attribute, value)
         self._check_velocity()
@@ -268,6 +272,30 @@ class Recording:
         effort.check_radians(arm, q, self.place)
         return q
 
+    def joint_command(self, arm: Arm) -> Array:
+        """
+        Return the commanded positions of an arm's joints, (N, n) [rad or m], in its order.
+
+        Parameters
+        ----------
+        arm
+            As for `joint_position`.
+
+        Raises
+        ------
+        RecordingError
+            There are none, or they cannot be radians.
+
+        """
+        recording = self.select(arm.joint_names)
+        if recording.command is None:
+            raise RecordingError(
+                f'{self.place} has no commanded positions; name their columns command_<joint>, or '
+                'in the robot YAML: `recording: {command: NAME_{joint}}`')
+        command = effort.joint_position(arm, recording.command)
+        effort.check_radians(arm, command, f'{self.place} (commands)')
+        return command
+
     def joint_velocity(self, arm: Arm) -> Array | None:
         """
         Return the velocities of an arm's joints, (N, n), or None where none were recorded.
@@ -347,9 +375,10 @@ def _check_finite(values: np.ndarray, signal: str, names: tuple[str, ...], t: np
                   place: str) -> None:
     largest = LARGEST_STAMP if signal == 't' else LARGEST
     with np.errstate(invalid='ignore'):
-        wrong = np.argwhere(~(np.abs(values) <= largest))
-    if not len(wrong):
+        good = np.abs(values) <= largest
+    if good.all():
         return
+    wrong = np.argwhere(~good)
     sample, column = wrong[0]
     joint = '' if signal == 't' else f" of joint '{names[column]}'"
     instant = '' if t is None else f' (t = {t[sample]:g} s)'

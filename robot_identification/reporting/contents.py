@@ -190,7 +190,7 @@ def _delay(result: IdentificationResult) -> dict[str, Any] | None:
     if delay is None or not np.any(delay.deviations):
         return None
     return {'values': _by_joint(result.arm, delay.values),
-            'std': _by_joint(result.arm, delay.deviations), 'unit': 's'}
+            'std': _by_joint(result.arm, delay.deviations), 'unit': 's', 'of': delay.of}
 
 
 def _choice(result: IdentificationResult) -> dict[str, Any] | None:

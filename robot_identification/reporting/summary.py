@@ -123,7 +123,7 @@ def _choice(choice: Choice) -> Table:
     for trial in choice.trials:
         fitted = np.isfinite(trial.error)
         table.add_row(
-            trial.friction, trial.estimator, 'estimated' if trial.delay else 'none',
+            trial.friction, trial.estimator, trial.delay or 'none',
             f'{trial.error:.2%}' if fitted else '-',
             f'{trial.excess:.2%} \u00b1 {trial.standard_error:.2%}' if fitted else '-',
             Text('chosen', style='bold green') if trial.chosen else Text(trial.note, style='dim'))

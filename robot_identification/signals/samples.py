@@ -16,12 +16,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import SignalError
 from robot_identification.signals.decimation import Decimator
+from scipy.interpolate import CubicSpline
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,3 +100,35 @@ class Samples:
     def decimator(self) -> Decimator:
         """Return the operator for the parallel decimation of these samples."""
         return Decimator(self.rate, self.decimation_cutoff)
+
+    def moved(self, delay: Array) -> Samples:
+        """
+        Return the samples with positions, velocities and accelerations of other instants.
+
+        Parameters
+        ----------
+        delay
+            By how much each joint's positions are late, (n,) [s].
+
+        Returns
+        -------
+        Samples
+            With q(t + delay), by cubic splines that go on beyond the ends of each run. What rests
+            keeps its zero velocity.
+
+        """
+        if not np.any(delay):
+            return self
+        states = {name: np.array(getattr(self, name)) for name in 'qva'}
+        for segment in self.segments:
+            t = np.arange(segment.stop - segment.start) / self.rate
+            for j, lag in enumerate(delay):
+                if not lag or len(t) < 4:
+                    continue
+                nearest = np.clip(np.rint((t + lag) * self.rate).astype(int), 0, len(t) - 1)
+                rests = (self.v[segment, j] == 0)[nearest]
+                for name, values in states.items():
+                    values[segment, j] = CubicSpline(t, values[segment, j])(t + lag)
+                    if name != 'q':
+                        values[segment, j][rests] = 0.0
+        return replace(self, q=states['q'], v=states['v'], a=states['a'])

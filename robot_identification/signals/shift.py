@@ -113,9 +113,10 @@ def judged(samples: Samples, shortest: float = 0.0) -> Samples:
     return select(samples, rows)
 
 
-def delayed(samples: Samples, delay: Array, margin: float | None = None) -> Samples:
+def delayed(samples: Samples, delay: Array, margin: float | None = None,
+            of: str = 'torques') -> Samples:
     """
-    Return samples whose torque belongs to the same instant as their positions.
+    Return samples whose torques belong to the same instants as their positions.
 
     Parameters
     ----------
@@ -126,12 +127,15 @@ def delayed(samples: Samples, delay: Array, margin: float | None = None) -> Samp
     margin
         What is cut at the ends of each run [s]; the longest delay when None. A search for delays
         keeps it, or its cost would jump whenever a row comes or goes.
+    of
+        'torques': the torque of a joint is moved against all positions. 'positions': the position
+        of a joint is moved against all torques.
 
     Returns
     -------
     Samples
-        With tau(t - delay), by cubic splines; the ends of each run, for which there is no torque,
-        are cut.
+        With tau(t - delay), or q(t + delay), by cubic splines; the ends of each run, for which
+        there is no torque or position, are cut.
 
     Raises
     ------
@@ -146,16 +150,17 @@ def delayed(samples: Samples, delay: Array, margin: float | None = None) -> Samp
                           f'torque is not one of sensors and filters; at most 50 ms')
     longest = float(np.max(np.abs(delay)))
     edge = int(np.ceil((longest if margin is None else max(margin, longest)) * samples.rate))
-    tau = np.array(samples.tau)
     rows = []
+    shifted = samples.moved(delay) if of == 'positions' else samples
+    tau = np.array(samples.tau)
     for segment in samples.segments:
         if segment.stop - segment.start <= 2 * edge + 4:
             continue
         t = np.arange(segment.stop - segment.start) / samples.rate
         for j, lag in enumerate(delay):
-            if lag:
+            if lag and of == 'torques':
                 tau[segment, j] = CubicSpline(t, samples.tau[segment, j])(t - lag)
         rows.append(slice(segment.start + edge, segment.stop - edge))
     if not rows:
         raise SignalError('the unbroken runs of the recording are too short to shift them')
-    return select(replace(samples, tau=tau), rows)
+    return select(replace(shifted, tau=tau), rows)

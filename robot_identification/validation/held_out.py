@@ -109,11 +109,12 @@ def evaluate(
     """
     Predict the torques of processed samples and compare.
 
-    Torques are shifted by the model's delays. Both sides pass the same zero-phase fourth-order
-    Butterworth low-pass, at a fixed frequency so that errors of different recordings, models and
-    programs compare. Torques of a joint do not count while it rests, nor while the low-pass
-    reaches into its rest: friction holds it with anything up to its breakaway torque. Nor do those
-    of a joint that hardly moves (`HARDLY`) against the others, each by its limit of velocity.
+    Torques or positions are shifted by the model's delays. Both sides pass the same zero-phase
+    fourth-order Butterworth low-pass, at a fixed frequency so that errors of different recordings,
+    models and programs compare. Torques of a joint do not count while it rests, nor while the
+    low-pass reaches into its rest: friction holds it with anything up to its breakaway torque. Nor
+    do those of a joint that hardly moves (`HARDLY`) against the others, each by its limit of
+    velocity.
 
     Parameters
     ----------
@@ -134,7 +135,7 @@ def evaluate(
         No unbroken run is longer than the ends that the filter needs.
 
     """
-    samples = delayed(samples, model.delay)
+    samples = delayed(samples, model.delay, of=model.delay_of)
     filtered = cutoff < 0.45 * samples.rate
     runs = [run for run in samples.segments
             if not filtered or _length(run) > SHORTEST * samples.rate]

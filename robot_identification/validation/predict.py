@@ -47,6 +47,9 @@ def predict(model: IdentifiedModel, recording: Recording, samples: Samples) -> t
         Stamps (M,) [s], all but those in gaps, and torques (M, n) [N m or N].
 
     """
+    late = model.delay
+    if model.delay_of == 'positions':
+        samples, late = samples.moved(late), np.zeros_like(late)
     torque = model.torque(samples.q, samples.v, samples.a) + held_friction(model, samples)
     inside = np.zeros(len(recording.t), dtype=bool)
     out = np.full((len(recording.t), torque.shape[1]), np.nan)
@@ -55,7 +58,7 @@ def predict(model: IdentifiedModel, recording: Recording, samples: Samples) -> t
         step = 1 / samples.rate    # the even clock may start or end within a step of the stamps
         rows = (recording.t > clock[0] - step) & (recording.t < clock[-1] + step)
         for j in range(torque.shape[1]):
-            out[rows, j] = np.interp(recording.t[rows] + model.delay[j], clock,
+            out[rows, j] = np.interp(recording.t[rows] + late[j], clock,
                                      torque[segment, j])
         inside |= rows
     return np.array(recording.t[inside]), out[inside]

@@ -18,7 +18,7 @@ import dataclasses
 import numpy as np
 import pytest
 from robot_identification.arm import load_arm
-from robot_identification.execution import plan_along
+from robot_identification.execution import Fault, plan_along
 from robot_identification.stand import FAULTS, judge, Stand, stand_motion
 from robot_identification.stand.faults import in_motion, INSTANTS, Scenario
 
@@ -74,6 +74,20 @@ def test_the_command_is_the_plan(stands):
     t = stand.t + 0.002 - 0.002 * np.arange(len(stand.commands))[::-1]
     np.testing.assert_allclose(stand.commands, plan.evaluate(t)[0], atol=2e-6)
     assert stand.sent == 1
+
+
+def test_a_simulated_clock_that_stops_does_not_hold_the_node(stands):
+    arm, plan, _ = stands
+    stand = Stand(arm, plan)
+    stand.until(plan.start_of('excitation') + 1.0)
+    run, sent = stand.run, stand.sent
+    run.stop(Fault('shutdown', 'the node was ended'))
+    for k in range(1, 400):     # joint states and the clock are gone, as in a closed simulation
+        run.step(stand.t, None, 0.02 * k, 0.02)
+        if run.finished:
+            break
+    assert run.fault.reason == 'shutdown' and run.at_rest is None
+    assert stand.sent == sent + 1 and 2.5 < 0.02 * k < 4.0
 
 
 @pytest.mark.parametrize('part', [0.99, 0.8, 0.3, 0.05])

@@ -88,6 +88,7 @@ def child(key, cases, path, report):
     fuzzer, good = FUZZERS[key], FUZZERS[key].seed()
     noise = os.open(path.parent / 'noise', os.O_RDWR | os.O_CREAT | os.O_TRUNC)
     os.dup2(noise, 2)
+    tempfile.tempdir = str(path.parent)
     limited()
     for case in cases:
         if isinstance(case, Path):

@@ -28,8 +28,9 @@ os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
 os.environ.setdefault('OMP_NUM_THREADS', '1')
 
 
+PATIENCE = 240.0    # [s] for an answer: kernels are compiled at the first use, cores are shared
 # A shared computer stalls for longer than a robot's may.
-PATIENT = {'watch__stale': 1.0, 'brake__horizon': 1.5}
+PATIENT = {'watch__stale': 2.0, 'brake__horizon': 2.5}
 
 
 def ros():
@@ -72,11 +73,11 @@ class System:
         """Start a node and wait until it is there."""
         self.launch(node, **parameters)
         self.wait(lambda: node in self.client.get_node_names()
-                  or self.processes[node].poll() is not None, 240)
+                  or self.processes[node].poll() is not None, PATIENCE)
         if node == 'simulated_robot':
             self.wait(lambda: self.client.count_publishers('/joint_states'))
 
-    def launch(self, node, prepare=None, before=(), **parameters):
+    def launch(self, node, prepare=None, before=(), enclave='/', **parameters):
         """Start a node; `prepare` is called in its process, `before` is what starts it."""
         parameters.setdefault('data_directory', str(self.data))
         if node == 'simulated_robot':
@@ -85,7 +86,7 @@ class System:
         else:
             parameters.setdefault('use_sim_time', self.sim_time)
         program = f'import robot_identification.nodes.start as s; raise SystemExit(s.{node}())'
-        command = [*before, sys.executable, '-c', program, '--ros-args']
+        command = [*before, sys.executable, '-c', program, '--ros-args', '--enclave', enclave]
         for name, value in parameters.items():
             command += ['-p', f'{name.replace("__", ".")}:={value}']
         environment = {**os.environ}
@@ -120,7 +121,7 @@ class System:
         self.client.destroy_node()
         return codes
 
-    def wait(self, condition, seconds=20.0):
+    def wait(self, condition, seconds=60.0):
         latest = time.monotonic() + seconds
         while not condition():
             self.rclpy.spin_once(self.client, timeout_sec=0.02)
@@ -141,26 +142,26 @@ class System:
         """
         from rcl_interfaces.srv import ListParameters
         client = self.client.create_client(ListParameters, f'{node}/list_parameters')
-        assert client.wait_for_service(60), f'no node {node}'
+        assert client.wait_for_service(PATIENCE), f'no node {node}'
         answers = []
 
         def answered():
             if not answers or time.monotonic() > answers[-1][0] + 1.0:
                 answers.append((time.monotonic(), client.call_async(ListParameters.Request())))
             return any(future.done() for _, future in answers)
-        self.wait(answered, 60)
+        self.wait(answered, PATIENCE)
         self.client.destroy_client(client)
 
     def call(self, kind, service, /, **fields):
         future = self.call_async(kind, service, **fields)
-        self.wait(future.done, 60)
+        self.wait(future.done, PATIENCE)
         return future.result()
 
     def call_async(self, kind, service, /, **fields):
         key = (kind, service)
         if key not in self._clients:
             self._clients[key] = self.client.create_client(kind, service)
-            assert self._clients[key].wait_for_service(20), f'no service {service}'
+            assert self._clients[key].wait_for_service(PATIENCE), f'no service {service}'
             self.meet(node_of(service))
         return self._clients[key].call_async(kind.Request(**fields))
 
@@ -192,7 +193,7 @@ class Speeds:
         self.speeds.append(np.abs(message.velocity).max())
         self.position = list(message.position)
 
-    def wait_for_rest(self, seconds=5.0):
+    def wait_for_rest(self, seconds=30.0):
         self.system.wait(lambda: len(self.speeds) > 100 and max(self.speeds[-100:]) < 0.02,
                          seconds)
 
@@ -225,16 +226,16 @@ class Goal:
         self.system, self.feedback = system, []
         if name not in system.actions:
             system.actions[name] = ActionClient(system.client, kind, name)
-            assert system.actions[name].wait_for_server(20)
+            assert system.actions[name].wait_for_server(PATIENCE)
             system.meet(node_of(name))
         future = system.actions[name].send_goal_async(
             kind.Goal(**fields), feedback_callback=lambda m: self.feedback.append(m.feedback))
-        system.wait(future.done, 45)
+        system.wait(future.done, PATIENCE)
         self.handle = future.result()
         self.future = self.handle.get_result_async()
 
     def result(self):
-        self.system.wait(self.future.done, 60)
+        self.system.wait(self.future.done, PATIENCE)
         return self.future.result().result
 
 
@@ -272,7 +273,7 @@ class Execution(Goal):
         def there():
             designs = self.phase == self.DESIGN
             return designs if phase == self.DESIGN else not designs and self.phase >= phase
-        self.system.wait(lambda: there() or self.future.done(), 30)
+        self.system.wait(lambda: there() or self.future.done(), PATIENCE)
         assert not self.future.done(), self.future.result().result
 
 

@@ -18,11 +18,16 @@ ROBOT_IDENTIFICATION_REQUESTS=10000 pytest -s test/integration/test_requests.py 
 """
 
 import math
+import os
 import random
 import re
 import time
 
 from conftest import node_of
+import numpy as np
+from robot_identification import IdentifiedModel, load_arm, Recording
+
+KEPT = 'kept: by its owner\n'
 
 TEXTS = ('', 'a' * 300, 'é' * 150, 'a/' * 600, 'x' * 100_000, '\0', 'a\0b', '\x1b[2J', 'a\nb', '.',
          '..', '../x', '/etc/passwd', '~', '$HOME', '-o', '%n%s', 'nan', 'null', '💥' * 50, ' ',
@@ -31,6 +36,22 @@ TEXTS = ('', 'a' * 300, 'é' * 150, 'a/' * 600, 'x' * 100_000, '\0', 'a\0b', '\x
          'threshold=1e400', 'threshold=[', '=', 'mfs', 'spline', 'cond', 'yes', 'butterworth')
 NUMBERS = (math.nan, math.inf, -math.inf, 0.0, -0.0, -1.0, 0.5, 5.0, 1e-300, 1e9, 1e308, -1e308)
 LENGTHS = (0, 1, 2, 6, 7, 12, 2000)
+
+
+def folder_of_a_laboratory(folder):
+    """Fill a data folder with what people have in it."""
+    arm = load_arm('two_link')
+    model = IdentifiedModel(arm, arm.inertial_parameters, np.full(2, 0.01), 'coulomb_viscous',
+                            np.tile([0.05, 0.02, 0.0], (2, 1)))
+    model.save(folder / 'model.yaml')
+    t = np.arange(0, 6, 0.01)
+    angle = np.outer(t, [2.0, 3.1])
+    Recording(t, 0.4 * np.sin(angle), np.cos(angle), joint_names=arm.joint_names,
+              name='run').to_csv(folder / 'run.csv')
+    (folder / 'keep.yaml').write_text(KEPT)
+    os.mkfifo(folder / 'pipe')
+    (folder / 'round').symlink_to('round')
+    (folder / 'away').symlink_to('/etc')
 
 
 def value_of(kind, rng):

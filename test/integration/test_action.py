@@ -213,5 +213,5 @@ def test_killed_excitation_leaves_an_arm_that_brakes(system, speeds):
     speeds.wait_for_speed()
     system.kill('excitation')
     died = speeds.stamps[-1]
-    speeds.wait_for_rest(8.0)
+    speeds.wait_for_rest()
     assert speeds.deceleration_after(died) < load_arm('panda').limits.acceleration.max()

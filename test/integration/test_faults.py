@@ -77,7 +77,7 @@ def test_fault_in_motion(system, speeds, reason):
 def test_delayed_joint_states(system, speeds):
     execution = Execution(system, excitation='a.yaml')
     execution.reach(EXCITATION)
-    system.fault(delay=2.0)
+    system.fault(delay=5.0)
     result = execution.result()
     system.fault(**CALM)
     assert result.reason == 'stale_joint_states'
@@ -122,7 +122,7 @@ def test_another_client_on_the_topic_is_left_alone(system, speeds):
     publisher.publish(message)
     result = execution.result()
     assert result.reason == 'another_client' and 'left alone' in result.message, result.message
-    speeds.wait_for_rest(8.0)
+    speeds.wait_for_rest()
     assert np.abs(np.array(speeds.position) - message.points[0].positions).max() < 0.02
 
 
@@ -216,7 +216,7 @@ def test_killed_excitation_leaves_an_arm_that_brakes(system, speeds):
     speeds.wait_for_speed()
     system.kill('excitation')
     died = speeds.stamps[-1]
-    speeds.wait_for_rest(8.0)
+    speeds.wait_for_rest()
     moving = np.array(speeds.stamps)[np.array(speeds.speeds) > 0.02]
-    assert moving[-1] - died < 4.0  # a horizon of 1.5 s, the braking tail, late messages
+    assert moving[-1] - died < 5.0  # a horizon of 2.5 s, the braking tail, late messages
     assert speeds.deceleration_after(died) < load_arm('panda').limits.acceleration.max()

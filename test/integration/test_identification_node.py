@@ -106,7 +106,7 @@ def test_identification_is_cancelled(system):
     ({'recordings': [], 'output': 'results'}, 'recording'),
     ({'recordings': ['run.csv'], 'output': 'results', 'estimator': 'magic'}, 'magic'),
     ({'recordings': ['run.csv'], 'output': 'results', 'friction': 'honey'}, 'honey'),
-    ({'recordings': ['run.csv'], 'output': 'results', 'delay': 'maybe'}, "'yes', 'no' or empty"),
+    ({'recordings': ['run.csv'], 'output': 'results', 'delay': 'maybe'}, "'positions' or empty"),
     ({'recordings': ['run.csv'], 'output': 'results', 'settings': ['loud']}, 'NAME=VALUE'),
     ({'recordings': ['run.csv'], 'output': 'results', 'prior': 'far'}, 'entropic, metric'),
     ({'recordings': ['run.csv'], 'output': 'results', 'limits': '/etc/x.yaml'}, 'outside'),

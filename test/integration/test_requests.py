@@ -19,31 +19,12 @@ import os
 import random
 import time
 
-from conftest import ros, System
-import numpy as np
+from conftest import Execution, ros, System
 import pytest
-from random_requests import ask, value_of
-from robot_identification import IdentifiedModel, load_arm, Recording
+from random_requests import ask, folder_of_a_laboratory, value_of
 from robot_identification.errors import ConfigurationError
 
 COUNT = int(os.environ.get('ROBOT_IDENTIFICATION_REQUESTS', '40'))
-KEPT = 'kept: by its owner\n'
-
-
-def folder_of_a_laboratory(folder):
-    """Fill a data folder with what people have in it."""
-    arm = load_arm('two_link')
-    model = IdentifiedModel(arm, arm.inertial_parameters, np.full(2, 0.01), 'coulomb_viscous',
-                            np.tile([0.05, 0.02, 0.0], (2, 1)))
-    model.save(folder / 'model.yaml')
-    t = np.arange(0, 6, 0.01)
-    angle = np.outer(t, [2.0, 3.1])
-    Recording(t, 0.4 * np.sin(angle), np.cos(angle), joint_names=arm.joint_names,
-              name='run').to_csv(folder / 'run.csv')
-    (folder / 'keep.yaml').write_text(KEPT)
-    os.mkfifo(folder / 'pipe')
-    (folder / 'round').symlink_to('round')
-    (folder / 'away').symlink_to('/etc')
 
 
 def contents(folder):
@@ -101,18 +82,41 @@ def test_nodes_stay_alive(system, tmp_path):
         assert 'Traceback' not in log and 'unexpected' not in log, log
 
 
+def trajectory(rng):
+    """Return a trajectory of somebody who makes mistakes."""
+    from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+    message = JointTrajectory(joint_names=rng.choice((
+        ['joint_1', 'joint_2'], ['joint_1', 'joint_2'], ['joint_1'], [], ['joint_1'] * 2, ['x'])))
+    for k in range(rng.choice((0, 1, 2, 300))):
+        point = JointTrajectoryPoint(**{
+            field: [rng.choice((0.1, 0.1, math.nan, 1e308))
+                    for _ in range(rng.choice((2, 2, 0, 5)))]
+            for field in ('positions', 'velocities', 'accelerations', 'effort')})
+        point.time_from_start.sec = rng.choice((k, k, 0, -1, 2 ** 31 - 1))
+        point.time_from_start.nanosec = rng.choice((0, 2 ** 32 - 1))
+        message.points.append(point)
+    return message
+
+
 def test_joint_states_of_any_kind(system):
     """Partial, extra, empty, ragged and repeated: nodes live, and the arm's own are heard."""
     from robot_identification_interfaces.srv import StartRecording, StopRecording
     from sensor_msgs.msg import JointState
+    from trajectory_msgs.msg import JointTrajectory
     system.launch('recorder', robot='two_link')
     system.launch('validation', model='model.yaml')
     system.launch('online_identification', robot='two_link')
+    system.launch('external_torque', model='model.yaml', reference='run.csv')
+    system.launch('feedforward', model='model.yaml', mode='trajectory')
+    system.launch('excitation', robot='two_link', autostart=True)
     system.wait(lambda: set(system.processes) <= set(system.client.get_node_names()), 240)
     publisher = system.client.create_publisher(JointState, '/joint_states', 1000)
     predicted, rng = [], random.Random(3)
     system.listen(JointState, '/validation/predicted', predicted.append)
-    system.wait(lambda: publisher.get_subscription_count() >= 2, 240)
+    wishes = system.client.create_publisher(JointTrajectory, '/feedforward/joint_trajectory', 10)
+    system.wait(lambda: publisher.get_subscription_count() >= 3
+                and wishes.get_subscription_count(), 240)
+    motion = Execution(system, excitation='keep.yaml')    # refused, whatever arrives
     future = system.call_async(StartRecording, '/recorder/start', name='odd')
     sent, begin = 0, time.monotonic()
     while sent < 400 or (not predicted and time.monotonic() < begin + 120):
@@ -131,15 +135,17 @@ def test_joint_states_of_any_kind(system):
             if rng.random() < 0.02:
                 message.header.stamp.nanosec = 2 ** 32 - 1
             publisher.publish(message)
+        wishes.publish(trajectory(rng))
         system.rclpy.spin_once(system.client, timeout_sec=0.01)
     system.wait(future.done)
     answer = system.call(StopRecording, '/recorder/stop')
     assert future.result().success and answer.success, (future.result().message, answer.message)
     assert answer.joint_states > 100
-    assert predicted
+    assert predicted and not motion.result().success
     for node, process in system.processes.items():
         assert process.poll() is None, system.log(node)
-        assert 'Traceback' not in system.log(node), system.log(node)
+        log = system.log(node)
+        assert 'Traceback' not in log and 'unexpected' not in log, log
 
 
 def test_every_number_has_a_range():

@@ -77,9 +77,13 @@ def test_two_arms_share_one_system(tmp_path, cell, excitations):
             refused = Execution(system, name='/right/excitation/execute', excitation='a.yaml')
             assert refused.result().reason == 'not_active'
             assert '/right/excitation activate' in refused.result().message
-            moved = Execution(system, name='/left/excitation/execute', excitation='a.yaml',
-                              recording='run').result()
-            assert moved.success or moved.reason in BUSY, moved.message
+            for attempt in range(8):
+                moved = Execution(system, name='/left/excitation/execute', excitation='a.yaml',
+                                  recording=f'run_{attempt}').result()
+                assert moved.success or moved.reason in BUSY, moved.message
+                if moved.recording:
+                    break
+                system.settle(2.0)
             assert moved.joint_names[0] == 'left_panda_joint1'
             if not moved.recording:
                 pytest.skip(f'this computer is too busy for a motion: {moved.message}')
@@ -91,7 +95,7 @@ def test_two_arms_share_one_system(tmp_path, cell, excitations):
         travel = np.ptp([message.position for message in messages], axis=0).max()
         assert travel < 0.01 if side == 'right' else travel > 0.1
     arm = load_arm('panda')
-    recording = load_recording(tmp_path / 'run', dataclasses.replace(arm, tf_prefix='left_'))
+    recording = load_recording(moved.recording, dataclasses.replace(arm, tf_prefix='left_'))
     assert recording.joint_names == arm.joint_names and recording.duration > 0.1
     with pytest.raises(RecordingError, match='say `tf_prefix: left_` in the robot YAML'):
-        load_recording(tmp_path / 'run', arm)
+        load_recording(moved.recording, arm)

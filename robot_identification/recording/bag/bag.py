@@ -88,6 +88,7 @@ class Bag:
         self._by_message = False
         self._counts: dict[str, int] = {}    # of messages by topic, as the metadata says
         self._unclosed: list[str] = []
+        self.decoded: dict[str, Any] = {}    # by topic, of who has decoded it already
         if self.path.is_dir():
             self.files = self._listed()
         elif self.path.is_file():

@@ -115,11 +115,18 @@ def joint_states(bag: Bag, topic: str) -> list[JointStates]:
     Parameters
     ----------
     bag
-        The bag.
+        The bag, which is decoded once.
     topic
         Name of the topic.
 
     """
+    if topic not in bag.decoded:
+        bag.decoded[topic] = _decoded(bag, topic)
+    found: list[JointStates] = bag.decoded[topic]
+    return found
+
+
+def _decoded(bag: Bag, topic: str) -> list[JointStates]:
     decoder = JointStateDecoder()
     parts: dict[tuple[tuple[str, ...], tuple[bool, ...]], list[JointStates]] = defaultdict(list)
 

@@ -15,14 +15,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+import os
 from pathlib import Path
 import sqlite3
+import tempfile
 from typing import Any
 
 import numpy as np
-from robot_identification.errors import RecordingError, UnknownNameError
-from robot_identification.files import write_text
+from robot_identification.errors import (
+    RecordingError,
+    RobotIdentificationError,
+    UnknownNameError,
+)
+from robot_identification.files import check_writable, write_text
 from robot_identification.recording.bag.bag import METADATA
 from robot_identification.recording.bag.joint_states import JointStateLayout
 from robot_identification.recording.bag.read import STANDARD
@@ -155,7 +162,8 @@ def write_bag(recording: Recording, path: str | Path, storage: str = 'mcap',
     Raises
     ------
     RecordingError
-        The recording has both torques and currents, or stamps before zero, or the folder exists.
+        The recording has both torques and currents, or stamps before zero, the folder exists, or
+        the disk is full; then nothing is left of it.
 
     """
     if recording.tau is not None and recording.current is not None:
@@ -170,7 +178,30 @@ def write_bag(recording: Recording, path: str | Path, storage: str = 'mcap',
         if rows is not None}
     layout = JointStateLayout.build(recording.joint_names, tuple(values))
     stamps = np.rint(recording.t * 1e9).astype(np.int64)
-    writer = BagWriter(path, [Topic(topic)], storage)
-    for stamp, message in zip(stamps.tolist(), layout.encode(stamps, **values)):
-        writer.write(0, stamp, message)
-    writer.close()
+    with _folder_whole(Path(path)) as folder:
+        writer = BagWriter(folder, [Topic(topic)], storage)
+        for stamp, message in zip(stamps.tolist(), layout.encode(stamps, **values)):
+            writer.write(0, stamp, message)
+        writer.close()
+
+
+@contextmanager
+def _folder_whole(path: Path) -> Iterator[Path]:
+    """Give a temporary path of the same name, and move it into place when the block succeeds."""
+    if path.exists() or path.is_symlink():
+        raise RecordingError(f"'{path}' exists; give the bag another name")
+    check_writable(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f'.{path.name}.') as beside:
+            whole = Path(beside) / path.name
+            yield whole
+            os.rename(whole, path)
+    except OSError as error:
+        raise RecordingError(f"the bag '{path}' cannot be written: {error.strerror}") from error
+    except RobotIdentificationError as error:    # which names the temporary path
+        reason = error.__cause__
+        if reason is None:
+            raise
+        raise RecordingError(f"the bag '{path}' cannot be written: "
+                             f'{getattr(reason, "strerror", None) or reason}') from reason

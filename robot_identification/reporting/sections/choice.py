@@ -19,6 +19,12 @@ from robot_identification.reporting.markup import Cell, join, number, percent, t
 from robot_identification.reporting.sections.section import Section
 from robot_identification.reporting.stored_results import StoredResults
 
+MEANING = {
+    'torques': 'By how much the measured positions lag the torque of a joint: its torque is moved '
+               'against the positions of all joints.',
+    'positions': 'By how much the measured position of a joint lags the torques: its position is '
+                 'moved against the torques of all joints.'}
+
 
 def choice(results: StoredResults) -> Section | None:
     """
@@ -38,7 +44,7 @@ def choice(results: StoredResults) -> Section | None:
         rows = []
         for trial in content['trials']:
             cells: list[Cell | object] = [
-                trial['friction'], trial['estimator'], 'estimated' if trial['delay'] else 'none',
+                trial['friction'], trial['estimator'], _whose(trial['delay']),
                 Cell(percent(trial['error'], 2), trial['error'], True),
                 Cell(join(percent(trial['excess'], 2), ' \u00b1 ',
                           percent(trial['standard_error'], 2)), trial['excess'], True),
@@ -51,8 +57,7 @@ def choice(results: StoredResults) -> Section | None:
         rows = [[joint, *(Cell(number(1e3 * delay[kind][joint], 3), delay[kind][joint], True)
                           for kind in ('values', 'std'))] for joint in results.joints]
         parts += [tag('h3', 'Delays'),
-                  tag('p', 'By how much the measured position of a joint lags its torque.',
-                      class_='hint'),
+                  tag('p', MEANING[delay.get('of', 'torques')], class_='hint'),
                   table(['joint', 'delay [ms]', '\u00b1 [ms]'], rows, sortable=True)]
     lead = ('Delays between torque and position were estimated together with the model.'
             if content is None else
@@ -61,3 +66,8 @@ def choice(results: StoredResults) -> Section | None:
                  'is as good as the best, step by step: friction terms, joint by joint, then '
                  'delays, then the estimator.'))
     return Section('choice', 'What was tried', lead, join(*parts), short='Choice')
+
+
+def _whose(delay: bool | str) -> str:
+    """Return whose delays a trial had; results of older versions say only whether."""
+    return delay if isinstance(delay, str) and delay else 'torques' if delay else 'none'

@@ -1,0 +1,112 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+How often 95 % intervals of each estimator hold, over seeds, on a matched arm of two joints.
+
+    PYTHONPATH=test python benchmarks/interval_coverage.py [--seeds 20] [--estimators wls didim]
+
+The truth has Coulomb and viscous friction. For `idim_iv` and `didim` a joint controller moves the
+arm, and positions have 1 mrad of white noise that no filter takes away; for the others torques
+have white noise of 0.05 N m. Only what reports `ok` counts. A column says the largest bias of any
+parameter, in its standard deviations.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+import sys
+
+from known_truth import friction_samples, standard_truth
+import numpy as np
+from robot_identification import Recording
+from robot_identification.estimation import ESTIMATORS, get_estimator
+from robot_identification.regression import build_regression
+from robot_identification.signals import process
+from robot_identification.simulation import JointController, Plant, PlantOptions, simulate
+from simulation_arms import two_link
+
+CLOSED_LOOP = ('idim_iv', 'didim')
+DIRECT = ('ols', 'wls', 'mle', 'ridge', 'tls', 'huber', 'kalman', 'exponential_forgetting')
+NOISE = 1e-3    # of positions [rad]
+
+
+class Lively:
+    """Five harmonics of 4 s."""
+
+    period = 4.0
+
+    def __init__(self, arm):
+        self.joint_names = arm.joint_names
+        self.phase = np.random.default_rng(4).uniform(0, 6, (5, 1, 2))
+
+    def evaluate(self, t, derivatives=2):
+        """Return positions, velocities and accelerations, (N, 2) each."""
+        w = np.pi / 2 * np.arange(1, 6)[:, None, None]
+        size = np.array([0.6, 0.35, 0.2, 0.1, 0.08])[:, None, None]
+        angle = w * np.asarray(t)[:, None] + self.phase
+        return tuple((size * x).sum(axis=0) for x in (
+            np.sin(angle), w * np.cos(angle), -w ** 2 * np.sin(angle)))
+
+
+def direct(name: str, seed: int):
+    """Return an estimate from exact positions, and the truth."""
+    arm = two_link()
+    data, _, standard, *_ = friction_samples(arm, 'coulomb_viscous', seed=seed, noise=0.05)
+    data = replace(data, noise=np.full(arm.n, 0.05 ** 2))    # which mle wants measured
+    estimate = get_estimator(name).fit(build_regression(arm, [data]))
+    return estimate, estimate.base.of(standard)
+
+
+def closed_loop(name: str, seed: int):
+    """Return an estimate from noisy positions under a controller, and the truth."""
+    arm = two_link()
+    plant = Plant(arm, PlantOptions(
+        stribeck_ratio=1.0, delay=0.0, encoder_bits=None, torque_signal='applied',
+        velocity_signal='none', friction_compensation=1.0, rate=500.0, control_rate=1000.0))
+    motion = Lively(arm)
+    run = simulate(plant, motion, rng=np.random.default_rng(seed), periods=1).recording
+    noise = NOISE * np.random.default_rng(1000 + seed).normal(size=run.q.shape)
+    noisy = Recording(run.t, run.q + noise, run.tau, joint_names=arm.joint_names)
+    regression = build_regression(arm, [process(noisy, arm, cutoff=100.0,
+                                                decimation_cutoff=10.0)])
+    estimate = get_estimator(name, reference=motion,
+                             control_law=JointController.tuned(plant)).fit(regression)
+    return estimate, estimate.base.of(standard_truth(estimate.base.structure, plant.truth))
+
+
+def main() -> int:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
+    parser.add_argument('--seeds', type=int, default=20)
+    parser.add_argument('--estimators', nargs='*', default=[*DIRECT, *CLOSED_LOOP],
+                        choices=[*DIRECT, *CLOSED_LOOP])
+    options = parser.parse_args()
+    print('| estimator | ok | values | within their 95 % interval | largest bias | says that '
+          'intervals are too narrow |\n| --- | --- | --- | --- | --- | --- |')
+    for name in options.estimators:
+        errors = []
+        for seed in range(options.seeds):
+            estimate, truth = (closed_loop if name in CLOSED_LOOP else direct)(name, seed)
+            if estimate.status == 'ok':
+                errors.append((estimate.values - truth) / estimate.standard_deviations)
+        z = np.array(errors)
+        print(f'| {name} | {len(z)} of {options.seeds} | {z.size} | '
+              f'{np.mean(np.abs(z) < 1.96):.1%} | {np.abs(z.mean(axis=0)).max():.1f} | '
+              f"{'yes' if ESTIMATORS[name].interval_doubt else 'no'} |", flush=True)
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

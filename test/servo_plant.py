@@ -1,0 +1,115 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""A hobby arm in MuJoCo: position servos with quantised encoders, Stribeck friction and delay."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+from robot_identification import Recording
+
+QUANTUM = 2 * np.pi / 4096    # 0.088 degrees
+STEP = 5e-4
+NAMES = ('pan', 'lift', 'elbow', 'flex', 'roll')
+AXES = ('0 0 1', '0 1 0', '0 1 0', '0 1 0', '1 0 0')
+PLACES = ('0 0 0.06', '0 0 0.05', '0 0 0.12', '0.13 0 0', '0.06 0 0')
+MASSES = (0.15, 0.13, 0.12, 0.1, 0.16)
+CENTRES = ('0 0 0.03', '0 0 0.07', '0.07 0 0', '0.04 0 0', '0.05 0 0.012')
+
+
+def hobby_urdf(count=5):
+    """Return a URDF of the first joints of an arm of the size of an SO-101."""
+    parts = ['<robot name="hobby"><link name="base"/>']
+    parent = 'base'
+    for name, axis, place, mass, centre in zip(
+            NAMES[:count], AXES, PLACES, MASSES, CENTRES):
+        inertia = mass * 0.04 ** 2
+        parts.append(
+            f'<link name="{name}_link"><inertial><origin xyz="{centre}"/><mass value="{mass}"/>'
+            f'<inertia ixx="{inertia}" iyy="{inertia}" izz="{inertia}" ixy="0" ixz="0" iyz="0"/>'
+            f'</inertial></link><joint name="{name}" type="revolute"><parent link="{parent}"/>'
+            f'<child link="{name}_link"/><origin xyz="{place}"/><axis xyz="{axis}"/>'
+            '<limit lower="-1.9" upper="1.9" effort="3" velocity="6"/></joint>')
+        parent = f'{name}_link'
+    return ''.join(parts) + '</robot>'
+
+
+@dataclass(frozen=True)
+class Truth:
+    """Servos of the plant; `stribeck` is friction at rest over that of motion."""
+
+    kp: np.ndarray
+    damping: np.ndarray
+    armature: np.ndarray
+    friction: np.ndarray
+    limit: np.ndarray
+    delay: float = 0.02
+    stribeck: float = 1.0
+
+    @classmethod
+    def drawn(cls, seed, stribeck=1.0, limit=1.6, n=5):
+        rng = np.random.default_rng(seed)
+        return cls(kp=rng.uniform(9, 16, n), damping=rng.uniform(0.35, 0.8, n),
+                   armature=rng.uniform(0.015, 0.035, n), friction=rng.uniform(0.03, 0.09, n),
+                   limit=np.full(n, limit), delay=float(rng.choice([0.012, 0.02, 0.028])),
+                   stribeck=stribeck)
+
+
+def teleoperated(seed, duration, rate=50.0, n=5):
+    """Return stamps and commands of a hand that goes from place to place and pauses at times."""
+    rng = np.random.default_rng(seed)
+    t = np.arange(0.0, duration, 1 / rate)
+    command = np.empty((len(t), n))
+    for joint in range(n):
+        at, place = 0.0, 0.0
+        while at < duration:
+            goal, time = rng.uniform(-1.3, 1.3), rng.uniform(0.4, 1.6)
+            s = np.clip((t - at) / time, 0.0, 1.0)
+            rows = t >= at
+            command[rows, joint] = (place + (goal - place) * s ** 3 * (10 - 15 * s + 6 * s ** 2))[
+                rows]
+            at, place = at + time + rng.choice([0.0, 0.0, 0.5]), goal
+    return t, command
+
+
+def recorded(truth, seed, duration=40.0, rate=50.0, name='', gravity=(0, 0, -9.81)):
+    """Return what the plant does with the commands of a hand: positions in encoder counts."""
+    spec = mujoco.MjSpec.from_string(hobby_urdf(len(truth.kp)))
+    spec.option.timestep, spec.option.gravity = STEP, gravity
+    spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    model = spec.compile()
+    model.jnt_limited[:] = 0
+    model.geom_contype[:] = 0
+    model.dof_damping[:] = truth.damping.reshape(model.dof_damping.shape)
+    # damping is taken at the end of a step, which counts as an inertia of damping h / 2
+    model.dof_armature[:] = truth.armature - truth.damping * STEP / 2
+    model.dof_solref[:], model.dof_solimp[:] = (2 * STEP, 1.0), (0.9999, 0.9999, 0.001, 0.5, 2.0)
+    data = mujoco.MjData(model)
+    t, command = teleoperated(seed, duration, rate, len(truth.kp))
+    data.qpos[:] = command[0]
+    lag, hold = round(truth.delay / STEP), round(1 / (rate * STEP))
+    q = np.empty_like(command)
+    for k in range(len(t)):
+        q[k] = np.round(data.qpos / QUANTUM) * QUANTUM
+        for i in range(hold):
+            goal = command[max(0, (k * hold + i - lag) // hold)]
+            seen = np.round(data.qpos / QUANTUM) * QUANTUM
+            data.qfrc_applied[:] = np.clip(truth.kp * (goal - seen), -truth.limit, truth.limit)
+            extra = (truth.stribeck - 1) * np.exp(-(data.qvel / 0.1) ** 2)
+            model.dof_frictionloss[:] = truth.friction * (1 + extra)
+            mujoco.mj_step(model, data)
+    return Recording(t, q, command=command, joint_names=NAMES[:len(truth.kp)],
+                     name=name or f'hand {seed}')

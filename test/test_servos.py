@@ -1,0 +1,175 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Position servos from commanded and measured positions, on a plant in another engine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+import json
+
+import mujoco
+import numpy as np
+import pytest
+from robot_identification import Arm, load_model, load_recording
+from robot_identification.cli import app
+from robot_identification.errors import RecordingError
+from robot_identification.recording import Recording
+from robot_identification.servos import identify_servos
+from robot_identification.servos.fit import _Problem, _start
+from robot_identification.servos.model import Course
+from servo_plant import hobby_urdf, recorded, teleoperated, Truth
+from typer.testing import CliRunner
+
+N = 3
+IDENTIFIED = ('kp', 'damping', 'armature', 'friction', 'limit')
+
+
+@pytest.fixture(scope='module')
+def arm():
+    return Arm.from_urdf(hobby_urdf(N))
+
+
+@pytest.fixture(scope='module')
+def fits(arm):
+    """Return truths and results for plants whose friction is the model's, and Stribeck's."""
+    found = []
+    for seed, stribeck in ((1, 1.0), (2, 1.0), (3, 1.4)):
+        truth = Truth.drawn(seed, stribeck, n=N)
+        found.append((truth, identify_servos(
+            arm, [recorded(truth, 100 + seed, 20.0)], [recorded(truth, 200 + seed, 10.0)])))
+    return found
+
+
+def test_truth_lies_within_the_intervals(fits):
+    matched = [(truth, result) for truth, result in fits if truth.stribeck == 1.0]
+    inside, errors = [], []
+    for truth, result in matched:
+        for name in IDENTIFIED:
+            low, high = result.interval(name)
+            true = getattr(truth, name)
+            inside += list((low <= true) & (true <= high))
+            errors += list(np.abs(np.log(result.values(name) / true)))
+        assert abs(result.model.delay - truth.delay) < 1e-3
+    assert np.mean(inside) >= 0.8
+    assert np.max(errors) < 0.15
+
+
+def test_friction_that_the_model_does_not_know_spoils_nothing_else(fits):
+    (truth, result), = [fit for fit in fits if fit[0].stribeck > 1.0]
+    for name in ('kp', 'damping', 'limit'):
+        assert np.allclose(result.values(name), getattr(truth, name), rtol=0.1), name
+    assert np.all(result.model.friction > 0.95 * truth.friction)
+    assert np.all(result.model.friction < 1.05 * truth.stribeck * truth.friction)
+
+
+def test_held_out_motion_is_predicted_from_commands_alone(fits):
+    for _, result in fits:
+        assert result.status == 'passed', result.message
+        assert {error.horizon for error in result.held_out} == {1.0, 5.0}
+        for error in result.held_out:
+            assert np.degrees(error.model).max() < 0.2
+            assert error.ratio < 0.1
+            assert np.degrees(error.commanded).min() > 1.0
+
+
+def test_slopes_are_those_of_the_simulation(arm):
+    """Finite differences of a system that sticks and slips: nearly the same, never opposite."""
+    truth = Truth.drawn(4, n=N)
+    course = Course.of(arm, recorded(truth, 104, 5.0), 5.0)
+    problem = _Problem(arm, [course], _start(arm, [course])[0])
+    slopes = problem.jacobian(problem.x0)
+    for k in range(len(problem.x0)):
+        step = 2e-3 * np.eye(len(problem.x0))[k]
+        numeric = (problem.residuals(problem.x0 + step)
+                   - problem.residuals(problem.x0 - step)) / 4e-3
+        if np.linalg.norm(numeric) > 1.0:
+            cosine = np.sum(numeric * slopes[..., k]) / (
+                np.linalg.norm(numeric) * np.linalg.norm(slopes[..., k]))
+            assert cosine > 0.98, k
+
+
+def test_a_plant_without_torque_limit_has_none(arm):
+    truth = Truth.drawn(5, limit=100.0, n=N)
+    result = identify_servos(arm, [recorded(truth, 105, 15.0)])
+    assert np.all(np.isinf(result.model.limit))
+    assert result.status == 'not validated'
+
+
+def test_without_gravity_only_ratios_are_determined():
+    """A joint about the vertical, alone: nothing says how large its torques are."""
+    arm = Arm.from_urdf(hobby_urdf(1))
+    truth = Truth.drawn(6, n=1)
+    truth = replace(truth, armature=30 * truth.armature, kp=4 * truth.kp,
+                    damping=4 * truth.damping, friction=4 * truth.friction, limit=9 * truth.limit)
+    result = identify_servos(arm, [recorded(truth, 106, 20.0)])
+    assert any('pan: kp' in sentence for sentence in result.undetermined)
+    for ratio in ('damping/kp', 'friction/kp'):
+        low, high = result.interval(ratio)
+        over, under = ratio.split('/')
+        true = getattr(truth, over) / getattr(truth, under)
+        assert high[0] < 1.3 * low[0] and 0.85 * low[0] < true[0] < 1.15 * high[0]
+
+
+def test_command_writes_a_model_that_mujoco_moves_as_the_arm_moved(tmp_path):
+    truth = Truth.drawn(7, n=N)
+    (tmp_path / 'hobby.urdf').write_text(hobby_urdf(N))
+    (tmp_path / 'hobby.yaml').write_text(
+        'urdf: hobby.urdf\nrecording: {t: timestamp, q: "{joint}.pos", command: '
+        '"{joint}.goal", units: {q: deg}}\n')
+    for name, seed in (('train', 107), ('other', 207)):
+        recording = recorded(truth, seed, 12.0)
+        head = ['timestamp', *(f'{j}.pos' for j in recording.joint_names),
+                *(f'{j}.goal' for j in recording.joint_names)]
+        np.savetxt(tmp_path / f'{name}.csv', np.column_stack(
+            [recording.t, np.degrees(recording.q), np.degrees(recording.command)]),
+            delimiter=',', header=','.join(head), comments='')
+    done = CliRunner().invoke(app, [
+        'servos', str(tmp_path / 'hobby.yaml'), str(tmp_path / 'train.csv'), '--held-out',
+        str(tmp_path / 'other.csv'), '-o', str(tmp_path / 'out'), '--json'])
+    assert done.exit_code == 0, done.exception or done.output
+    said = json.loads(done.stdout)
+    assert said['verdict'] == 'passed' and len(said['errors']) == 2
+    assert np.isclose(said['joints']['lift']['kp']['value'], truth.kp[1], rtol=0.03)
+    model = load_model(tmp_path / 'out' / 'model.yaml')
+    assert np.allclose(model.rotor_inertia[1:], truth.armature[1:], rtol=0.1)
+    # what gravity does not load is known up to a scale, and that is said
+    low, high = said['joints']['pan']['kp']['interval']
+    assert low < truth.kp[0] < high and high > 1.2 * low
+    engine = mujoco.MjModel.from_xml_path(str(tmp_path / 'out' / 'servos.xml'))
+    engine.opt.timestep = 1e-3
+    data = mujoco.MjData(engine)
+    other = load_recording(tmp_path / 'other.csv', model.arm)
+    command = other.joint_command(model.arm)
+    lag = round(1e3 * said['delay']['value'])
+    data.qpos[:] = other.q[0]
+    q = np.empty_like(command)
+    for k in range(len(command)):
+        q[k] = data.qpos
+        for i in range(20):
+            data.ctrl[:] = command[max(0, (20 * k + i - lag) // 20)]
+            mujoco.mj_step(engine, data)
+    assert np.degrees(np.sqrt(np.mean((q - other.q) ** 2))) < 0.3
+
+
+def test_what_is_missing_is_said(arm):
+    t, command = teleoperated(1, 6.0, n=N)
+    names = arm.joint_names
+    with pytest.raises(RecordingError, match='no commanded positions'):
+        identify_servos(arm, [Recording(t, command, joint_names=names)])
+    rest = np.zeros_like(command)
+    with pytest.raises(RecordingError, match='no joint moves by more than a degree'):
+        identify_servos(arm, [Recording(t, rest, command=command, joint_names=names)])
+    with pytest.raises(RecordingError, match='too short for the 16 parameters'):
+        identify_servos(arm, [Recording(t[:40], command[:40], command=command[:40],
+                                        joint_names=names)])
