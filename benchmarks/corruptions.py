@@ -225,7 +225,8 @@ def loaded(arm: Arm, recording: Recording, mass: float) -> Recording:
 
 
 ANY = ('gravity scale', 'joint gain', 'time scale', 'velocity', 'delay', 'saturation', 'encoder',
-       'dissipation', 'payload', 'residual trace', 'link bodies', 'refused', 'verdict')
+       'encoder offset', 'exchanged joints', 'dissipation', 'payload', 'residual trace',
+       'link bodies', 'refused', 'verdict')
 CORRUPTIONS = (
     Corruption('all torques x 2', _scaled(2.0), ('gravity scale',)),
     Corruption('all torques x 0.5', _scaled(0.5), ('gravity scale',)),
@@ -240,17 +241,19 @@ CORRUPTIONS = (
     Corruption('sign of the torque of joint {joint}', _one_scaled(-1.0),
                ('dissipation', 'refused')),
     Corruption('torques of joint {joint} and the next swapped', _swapped,
-               ('joint gain', 'dissipation', 'gravity scale', 'refused', 'verdict')),
+               ('exchanged joints', 'joint gain', 'dissipation', 'gravity scale', 'refused',
+                'verdict')),
     Corruption('encoder of joint {joint} stuck for 0.5 s', _stuck, ('encoder', 'velocity')),
     Corruption('velocities clipped at 70 %', _clipped, ('velocity',)),
     Corruption('all torques in N mm', _scaled(1000.0), ('gravity scale', 'refused')),
-    Corruption('names of joint {joint} and the next exchanged', _joints_swapped, ANY),
+    Corruption('names of joint {joint} and the next exchanged', _joints_swapped,
+               ('exchanged joints', 'refused')),
     Corruption('sign of the torque of joint {joint} wrong from the middle on', _half_negative,
                ANY),
     Corruption('all torques in steps of a twentieth of the largest', _quantised(20), ()),
     Corruption('all torques through a low-pass of 50 ms', _lagging(0.05), ('delay',)),
     Corruption('velocities 50 ms late', _velocity_shifted, ('velocity',)),
-    Corruption('encoder of joint {joint} off by 0.3', _offset, ()),
+    Corruption('encoder of joint {joint} off by 0.3', _offset, ('encoder offset',)),
     Corruption('reduction of joint {joint} wrong by 2 %', _reduction, ()),
     Corruption('every fifth sample twice', _repeated, ()),
     Corruption('held out: training with joint 1 turned by 0.5', _turned, ('repeats',), True, True),

@@ -21,13 +21,14 @@ import sys
 import numpy as np
 import pytest
 from robot_identification import Arm, identify, inverse_dynamics, load_model, Recording, validate
-from robot_identification.checks import CHECKS, get_check
+from robot_identification.checks import Case, CHECKS, get_check
 from robot_identification.errors import (
     EstimationError,
     ModelFileError,
     RecordingError,
     UnknownNameError,
 )
+from robot_identification.signals import process
 from robot_identification.validation import whole_motion_error
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'benchmarks'))
@@ -114,6 +115,41 @@ def test_each_corruption_is_noticed_by_the_right_check(arm, pair, corruption):
         assert alarms(verdict) & set(corruption.right)
     else:
         assert verdict.held_out[0].relative_error < 0.04    # 0.005 without the corruption
+
+
+@pytest.mark.parametrize('seed', [1, 3, 5])
+def test_exchanged_neighbours_are_named(arm, seed):
+    """All pairs, whole or efforts alone; `identify` refuses some before that, by their gravity."""
+    good = record(arm, seed, 'a')
+    result = identify(arm, [good])
+    for first in range(arm.n - 1):
+        order = np.arange(arm.n)
+        order[[first, first + 1]] = first + 1, first
+        for what, moved in (('positions and efforts', order), ('efforts', np.arange(arm.n))):
+            spoilt = Recording(good.t, good.q[:, moved], good.tau[:, order], v=good.v[:, moved],
+                               name='a', joint_names=arm.joint_names)
+            estimate = result.estimate
+            finding = get_check('exchanged joints').find(Case(
+                'a', result.model, spoilt, process(spoilt, arm), estimate.base, estimate.values))
+            assert finding.alarm, finding.text
+            assert f'the {what} of j{first + 1} and j{first + 2} exchanged' in finding.text
+
+
+@pytest.mark.parametrize('offset', [-0.3, 0.2])
+@pytest.mark.parametrize('joint', [1, 2])
+def test_the_offset_of_an_encoder_is_estimated(arm, joint, offset):
+    """Of j2 and j3, which are parallel; j1 is vertical and j4 the last: nothing tells theirs."""
+    good = record(arm, 1, 'a')
+    q = good.q + offset * (np.arange(arm.n) == joint)
+    verdict = identify(arm, [Recording(good.t, q, good.tau, v=good.v, name='a',
+                                       joint_names=arm.joint_names)]).verdict
+    alarm = next(f for f in verdict.alarms if f.check == 'encoder offset')
+    assert alarm.joint in ('j2', 'j3')
+    assert alarm.figure == pytest.approx(offset, abs=0.4 * abs(offset))
+    finding = next(f for f in identify(arm, [good]).verdict.findings
+                   if f.check == 'encoder offset')
+    assert abs(finding.figure) < 0.02
+    assert 'does not tell it of j1, j4' in finding.text
 
 
 def test_alarms_are_sentences_with_a_way_out(arm, pair):

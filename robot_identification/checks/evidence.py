@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -40,6 +40,8 @@ VAGUE = 0.15
 """Standard deviation of a relative effect from which the recording does not tell it."""
 SINGULAR = 1e-10
 """Eigenvalue of the Gram matrix of unit columns, over the largest, that counts as zero."""
+ROUNDS = 3
+"""Of a fit whose weights come of its own residuals."""
 
 
 @dataclass(frozen=True)
@@ -162,6 +164,37 @@ class Evidence:
         explained = 1 - np.sum((whole - value * (left if joint is None else left[:, [joint]]))
                                ** 2) / np.sum(whole ** 2)
         return Effect(value, deviation, float(explained))
+
+    def refitted(self, packed: Sequence[Array], torque: Array) -> Array:
+        """
+        Return what all base parameters, fitted to other torques or rows, leave.
+
+        Parameters
+        ----------
+        packed
+            For each joint its columns, not weighted, and one more that is not looked at,
+            (rows, c_j + 1).
+        torque
+            Torques, (rows, n) [N m or N].
+
+        Returns
+        -------
+        ndarray
+            Residuals in the unit of the torques, (rows, n), of weighted least squares with
+            weights from the residuals themselves.
+
+        """
+        floor, residual = 1e-9 * self.level.max(), torque
+        for _ in range(ROUNDS):
+            weights = 1 / np.maximum(np.sqrt(np.mean(residual ** 2, axis=0)), floor)
+            rows = tuple(weight * part[:, :-1] for weight, part in zip(weights, packed))
+            right = np.zeros(len(self.free))
+            for j, (chosen, part) in enumerate(zip(self.columns, rows)):
+                right[chosen] += part.T @ (weights[j] * torque[:, j])
+            beta = _inverse(self.columns, rows, len(self.free)) @ right
+            residual = torque - np.column_stack([part[:, :-1] @ beta[chosen]
+                                                 for chosen, part in zip(self.columns, packed)])
+        return residual
 
     def _outside(self, scaled: Array) -> Array:
         """Return what the base columns do not explain of weighted torques (rows, n)."""

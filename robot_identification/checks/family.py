@@ -19,6 +19,8 @@ from robot_identification.checks import (
     delay,
     dissipation,
     encoder,
+    encoder_offset,
+    exchanged_joints,
     gravity_scale,
     joint_gain,
     link_bodies,
@@ -34,7 +36,8 @@ from robot_identification.errors import UnknownNameError
 
 CHECKS: dict[str, Check] = {check.name: check for check in (
     gravity_scale.CHECK, joint_gain.CHECK, time_scale.CHECK, velocity.CHECK, delay.CHECK,
-    saturation.CHECK, encoder.CHECK, dissipation.CHECK, payload.CHECK, residual_trace.CHECK,
+    saturation.CHECK, encoder.CHECK, encoder_offset.CHECK, exchanged_joints.CHECK,
+    dissipation.CHECK, payload.CHECK, residual_trace.CHECK,
     link_bodies.CHECK, origin.CHECK)}
 """By name, in the order of the report."""
 
