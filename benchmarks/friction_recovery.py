@@ -39,7 +39,8 @@ from robot_identification.estimation.auto import choose
 from simulation_arms import two_link
 
 TRUTHS = ('coulomb_viscous', 'coulomb + viscous + slip + offset', 'load_dependent',
-          'coulomb + viscous_asymmetric + offset', 'coulomb + viscous + position + offset', 'atan')
+          'coulomb + viscous_asymmetric + offset', 'coulomb + viscous + position + offset', 'atan',
+          'coulomb + viscous + atan + load + slip + offset')
 
 
 def covered(arm, data, truth: str, shape, standard) -> tuple[int, int]:

@@ -19,11 +19,17 @@ from functools import cache
 import os
 from pathlib import Path
 
+from hypothesis import HealthCheck, settings
 from motions import excitation_of
 import numpy as np
 import pytest
 from robot_identification import load_arm
 from robot_identification.simulation import Plant, PlantOptions, simulate
+
+# neither a deadline nor a judgement of how fast examples are drawn: a machine may be busy
+settings.register_profile('any_machine', deadline=None,
+                          suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile('any_machine')
 
 ROOT = Path(__file__).resolve().parents[1]
 DATASETS = Path(os.environ.get('ROBOT_IDENTIFICATION_DATASETS',

@@ -72,6 +72,18 @@ def test_the_true_friction_is_chosen_and_a_simpler_one_is_not_passed_over(truth)
     assert all(len(trial.joints) == 2 for trial in found.trials)
 
 
+@pytest.mark.parametrize('seed', [6, 7, 8])
+def test_load_dependent_friction_is_found_where_friction_is_most_of_a_torque(seed):
+    """Its column with measured torques as loads would be the torque itself."""
+    truth = 'coulomb + viscous + atan + load + slip + offset'
+    data, _, standard, *_ = friction_samples(two_link(), truth, seed=seed, noise=0.1, rate=100.0,
+                                             seconds=16.0)
+    fit = fit_samples(two_link(), [data], FitOptions(get_estimator('wls'), 'load_dependent'))
+    assert np.all(fit.estimate.residual_rms > 0.09)
+    np.testing.assert_allclose(fit.consistent.friction_parameters[:, 2],
+                               standard[22:].reshape(2, -1)[:, 3], atol=0.15)
+
+
 def test_what_could_not_be_fitted_is_said_without_a_way_out_that_is_not_needed():
     data, *_ = friction_samples(two_link(), 'coulomb_viscous', noise=0.05)
     found = choose(two_link(), [data], 'coulomb_viscous',

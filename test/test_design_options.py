@@ -91,7 +91,7 @@ def test_files_of_options_that_make_no_sense(tmp_path, text, sentence):
 numbers = st.floats(allow_nan=True, allow_infinity=True) | st.none() | st.integers(-5, 5)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.dictionaries(st.sampled_from([field.name for field in dataclasses.fields(DesignOptions)
                                         if field.name != 'requirements']),
                        numbers | st.text(max_size=4) | st.lists(numbers, max_size=7), max_size=3),

@@ -79,7 +79,7 @@ def torques(arm, q, v, a, payload):
     return np.array([pin.rnea(model, data, *state) for state in zip(q, v, a)])
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.sampled_from(sorted(TRAJECTORIES)), st.floats(0.5, 30.0), st.integers(2, 7),
        st.integers(0, 10_000), st.booleans())
 def test_no_time_exceeds_a_bound(kind, period, harmonics, seed, branched):
@@ -147,7 +147,7 @@ def too_near(arm, geometry, states, clearance):
                for state in states)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 10_000), st.floats(0.0, 0.08), st.sampled_from(['mfs', 'spline', 'ffs']))
 def test_meshes_keep_every_clearance_that_is_proven(panda, scene, meshes, seed, clearance, kind):
     rng = np.random.default_rng(seed)

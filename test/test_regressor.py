@@ -41,7 +41,7 @@ def arm(request):
     return ARMS[request.param]()
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 2**32 - 1), speed=st.floats(0.0, 20.0))
 def test_agrees_with_pinocchio(arm, seed, speed):
     rng = np.random.default_rng(seed)

@@ -35,10 +35,13 @@ from robot_identification.estimation.consistent import ConsistentEstimate, fit_c
 from robot_identification.estimation.delay import DelayEstimate, estimate_delay
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.estimator import Estimator
+from robot_identification.estimation.wls import WeightedLeastSquares
 from robot_identification.regression import build_regression, Regression
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import delayed
 
+PLAIN = 'coulomb_viscous'
+"""Friction of the model whose torques are the first loads."""
 LOAD_ROUNDS = 3
 DELAY_ROUNDS = 2
 
@@ -133,8 +136,10 @@ def fit_samples(
     """
     Fit processed samples.
 
-    Friction that depends on load takes the measured torque in the first round, and the rigid-body
-    torque of the previous round's model in the following ones, as predictions do.
+    Friction that depends on load takes the rigid-body torque of the previous round's model, as
+    predictions do, and in the first round that of a model with Coulomb and viscous friction. The
+    measured torque would not do: where friction is most of it, its size with the sign of the
+    velocity is the torque itself, which that column alone would then fit exactly.
 
     Parameters
     ----------
@@ -163,8 +168,13 @@ def fit_samples(
     if friction.obstacle:
         raise EstimationError(f"the friction '{friction.key}' cannot be identified from a "
                               f'recording: {friction.obstacle}')
-    loads = [np.array(part.tau) for part in samples] if friction.needs_load else None
+    loads = None
     with single_threaded_blas():    # matrices are small: threads of BLAS only wait for another
+        if friction.needs_load:
+            plain = replace(options, estimator=WeightedLeastSquares(), friction=PLAIN, delay='',
+                            shape=None)
+            fit = _fit_once(arm, samples, plain, None, backend, None, None, None)
+            loads = list(_transmitted(samples, fit))
         fit = _fit_once(arm, samples, options, loads, backend, base, progress, start)
         for _ in range(LOAD_ROUNDS if friction.needs_load else 0):
             loads = list(_transmitted(samples, fit))

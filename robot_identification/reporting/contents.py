@@ -227,9 +227,9 @@ def _recording(name: str, samples: Samples) -> dict[str, Any]:
 def _usage(arm: Arm, parts: Sequence[Samples]) -> dict[str, np.ndarray]:
     """Return which part of each range the recordings use at most; NaN where there is no limit."""
     limits = arm.limits
-    middle, half = (limits.lower + limits.upper) / 2, (limits.upper - limits.lower) / 2
-    half = np.where(np.isfinite(half), half, np.nan)
-    middle = np.where(np.isfinite(middle), middle, 0.0)
+    bounded = np.isfinite(limits.lower) & np.isfinite(limits.upper)
+    lower, upper = np.where(bounded, [limits.lower, limits.upper], np.nan)
+    middle, half = np.where(bounded, (lower + upper) / 2, 0.0), (upper - lower) / 2
 
     def most(values: list[np.ndarray], limit: np.ndarray) -> np.ndarray:
         peak: np.ndarray = np.max([np.abs(x).max(axis=0) for x in values], axis=0)
