@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 
 import numpy as np
@@ -137,6 +138,22 @@ def test_wrong_flags_are_named_and_nothing_is_written(flags, said, tmp_path):
     done = run('init', tmp_path / 'wild.urdf', '-o', tmp_path / 'wild.yaml', *flags)
     assert said in str(done.exception)
     assert not (tmp_path / 'wild.yaml').exists()
+
+
+@pytest.mark.parametrize('words, said', [
+    ((), 'give the URDF'), (('wild.urdf', '--from-topic', '/robot_description'), 'give the URDF'),
+    (('--from-topic', '/robot_description', '-o', 'arm.urdf'), 'must end in .yaml')])
+def test_one_source_is_asked_for(words, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert said in str(run('init', *words).exception)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(importlib.util.find_spec('rclpy') is not None, reason='ROS 2 is installed')
+def test_a_running_robot_without_ros(tmp_path):
+    done = run('init', '--from-topic', '/robot_description', '-o', tmp_path / 'arm.yaml')
+    assert "needs the Python module 'rclpy'" in str(done.exception)
+    assert not list(tmp_path.iterdir())
 
 
 def test_massless_and_impossible_links_are_listed(tmp_path):
