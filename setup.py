@@ -69,6 +69,7 @@ setup(
         'test': ['pytest>=7', 'hypothesis>=6', 'cma>=3', 'mcap>=1.1', 'rosbags>=0.10'],
         'develop': ['pytest>=7', 'pytest-xdist>=3', 'hypothesis>=6', 'cma>=3',
                     'mcap>=1.1', 'rosbags>=0.10', 'ruff>=0.6', 'mypy>=1.8', 'types-PyYAML',
+                    'pandas>=2', 'pyarrow>=14', 'distributed>=2023.1', 'fsspec>=2023.1',
                     'catkin-pkg', 'flake8', 'flake8-blind-except', 'flake8-builtins',
                     'flake8-class-newline', 'flake8-comprehensions', 'flake8-deprecated',
                     'flake8-docstrings', 'flake8-import-order', 'flake8-quotes', 'pydocstyle'],

@@ -21,7 +21,8 @@ import sys
 import numpy as np
 import pytest
 from robot_identification import Arm, identify, inverse_dynamics, load_model, Recording, validate
-from robot_identification.checks import Case, CHECKS, get_check
+from robot_identification.checks import CHECKS, get_check
+from robot_identification.checks.case import Case
 from robot_identification.errors import (
     EstimationError,
     ModelFileError,
@@ -206,3 +207,16 @@ def test_the_whole_motion_counts_rests_and_gaps():
     assert whole_motion_error(t, measured, t[kept], predicted[kept]) == pytest.approx(
         0.2 * np.sqrt(2.5 / 5), rel=0.02)
     assert np.isnan(whole_motion_error(t[:50], measured[:50], t, predicted))
+
+
+@pytest.mark.parametrize('height, alarm', [(0.01, False), (1.0, True)])
+def test_friction_stops_a_slow_joint_and_only_a_fast_one_cannot_stop(arm, pair, height, alarm):
+    """A joint is let go after rest: slowly, as friction does, or faster than it accelerates."""
+    still = replace(arm, limits=replace(arm.limits, acceleration=np.full(arm.n, 5.0)))
+    model = identify(still, [pair[0]], held_out=[pair[1]]).model
+    q = pair[1].q.copy()
+    t = pair[1].t
+    q[:, 3] = height * np.clip(t - 2.0, 0.0, 1.0)
+    recording = replace(pair[1], q=q, v=None)
+    found = get_check('encoder').find(Case('other', model, recording))
+    assert found.alarm is alarm

@@ -253,7 +253,7 @@ REFUSED = (
     ('fleet fleet.yaml', '-o FOLDER'),
     ('fleet fleet.yaml -o rec.csv', 'is a file'),
     ('fleet fleet.yaml -o x --workers 0', 'workers'),
-    ('fleet fleet.yaml -o x --scheduler nobody', 'does not answer|needs the Python module'),
+    ('fleet fleet.yaml -o x --scheduler nobody', 'does not answer|needs the Python package'),
     ('fleet fleetup.yaml -o x', 'becomes a folder'),
     ('fleet fleetnone.yaml -o x', 'nothing matches'),
     ('fleet query rec.csv', 'not a database'),

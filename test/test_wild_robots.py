@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 
 import numpy as np
@@ -139,6 +140,22 @@ def test_wrong_flags_are_named_and_nothing_is_written(flags, said, tmp_path):
     assert not (tmp_path / 'wild.yaml').exists()
 
 
+@pytest.mark.parametrize('words, said', [
+    ((), 'give the URDF'), (('wild.urdf', '--from-topic', '/robot_description'), 'give the URDF'),
+    (('--from-topic', '/robot_description', '-o', 'arm.urdf'), 'must end in .yaml')])
+def test_one_source_is_asked_for(words, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert said in str(run('init', *words).exception)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(importlib.util.find_spec('rclpy') is not None, reason='ROS 2 is installed')
+def test_a_running_robot_without_ros(tmp_path):
+    done = run('init', '--from-topic', '/robot_description', '-o', tmp_path / 'arm.yaml')
+    assert "needs the Python module 'rclpy'" in str(done.exception)
+    assert not list(tmp_path.iterdir())
+
+
 def test_massless_and_impossible_links_are_listed(tmp_path):
     heavy = INERTIAL.replace('izz="0.01"', 'izz="0.9"')
     (tmp_path / 'wild.urdf').write_text(robot(
@@ -205,3 +222,78 @@ def test_package_that_is_elsewhere(workspace, tmp_path, tmp_path_factory):
     assert done.exit_code == 0, done.exception
     assert load_arm(tmp_path / 'arm.yaml').n == 4
     assert find_package('nowhere', workspace) is None
+
+
+MESH = ('<collision><geometry><mesh filename="package://nowhere_description/meshes/part.stl"/>'
+        '</geometry></collision>')
+HOLLOW = INERTIAL.replace('izz="0.01"', 'izz="0.9"')    # more than the two others together
+BOX = '<collision><geometry><box size="0.1 0.1 0.2"/></geometry></collision>'
+WHOLE = {    # the shapes again, with few joints: from init to a verdict; flags of init, of excite
+    'mobile base': (robot(link('base'), wheels(), chain('arm_', 'base', 3)), (), ()),
+    'bimanual': (robot(link('base'), chain('left_', 'base', 3), chain('right_', 'base', 3)),
+                 ('--tip', 'left_link3'), ()),
+    'humanoid': (robot(
+        link('base'), chain('leg_', 'base', 4), chain('waist_', 'base', 2),
+        chain('left_', 'waist_link2', 3), chain('right_', 'waist_link2', 3)),
+        ('--base', 'waist_link2', '--tip', 'right_link3'), ()),
+    'massless': (robot(link('base'), chain('', 'base', 3), link('flange', ''), joint(
+        'mount', 'link3', 'flange', 'fixed')), (), ()),
+    'prismatic': (robot(link('base'), link('slide'), joint('rail', 'base', 'slide', 'prismatic'),
+                        chain('', 'slide', 2)), (), ()),
+    'mimic': (robot(
+        link('base'), chain('', 'base', 3), link('f1'), joint('finger', 'link3', 'f1'),
+        link('f2'), joint('other', 'link3', 'f2', extra=MIMIC)), (), ()),
+    'continuous': (robot(link('base'), chain('', 'base', 2), link('turn'), joint(
+        'roll', 'link2', 'turn', 'continuous', extra='<limit velocity="2" effort="9"/>')), (), ()),
+    'mesh-only collision': (robot(link('base', INERTIAL + MESH), chain('', 'base', 2),
+                                  link('end', INERTIAL + MESH), joint('last', 'link2', 'end')),
+                            (), ()),
+    'tool on a branch': (robot(
+        link('base'), chain('', 'base', 3), link('tool'), joint('mount', 'link3', 'tool', 'fixed'),
+        link('camera'), joint('bracket', 'link2', 'camera', 'fixed')), (), ()),
+    'names with slashes': (robot(link('ns/base'), chain('ns/arm/', 'ns/base', 3)), (), ()),
+}
+
+
+def walk(source, folder, flags=(), more=()):
+    """Take an arm from init to the verdict of `validate`, by commands alone; return them all."""
+    names = {name: folder / f'{name}.yaml' for name in ('wild', 'motion', 'other', 'third')}
+    commands = [('init', *source, '-o', names['wild'], *KNOWN, *flags)]
+    for seed, name in enumerate(('motion', 'other', 'third')):
+        commands += [('excite', names['wild'], '-o', names[name], '--no-collisions', '--seed',
+                      seed, '--duration', 5, '--starts', 1, '--good-enough', 60, *more),
+                     ('simulate', names['wild'], names[name], '-o', folder / f'{name}.csv')]
+    commands += [('identify', names['wild'], folder / 'motion.csv', '--held-out',
+                  folder / 'other.csv', '-o', folder / 'result', '--json'),
+                 ('validate', folder / 'result' / 'model.yaml', folder / 'third.csv', '--json')]
+    answers = []
+    for command in commands:
+        answers.append(run(*command))
+        if answers[-1].exit_code > 1 or not isinstance(
+                answers[-1].exception, SystemExit | None):
+            raise AssertionError(f'{command}: {answers[-1].exception}\n{answers[-1].output}')
+    return answers
+
+
+@pytest.mark.parametrize('shape', WHOLE)
+def test_from_init_to_a_verdict_without_an_edit(shape, tmp_path):
+    text, flags, more = WHOLE[shape]
+    (tmp_path / 'wild.urdf').write_text(text)
+    *_, identified, checked = walk([tmp_path / 'wild.urdf'], tmp_path, flags, more)
+    assert json.loads(identified.stdout)['verdict']['passed'], identified.stdout
+    assert json.loads(checked.stdout)['passed']
+
+
+def test_xacro_with_find_and_arguments_comes_to_a_verdict(workspace, tmp_path):
+    *_, identified, checked = walk([workspace, 'dof:=3'], tmp_path)
+    assert json.loads(identified.stdout)['verdict']['passed']
+    assert json.loads(checked.stdout)['passed']
+
+
+def test_a_link_that_cannot_exist_is_designed_for_and_its_simulation_refused(tmp_path):
+    (tmp_path / 'wild.urdf').write_text(robot(
+        link('base'), chain('', 'base', 2), link('end', HOLLOW + BOX),
+        joint('last', 'link2', 'end')))
+    with pytest.raises(AssertionError, match=r"the link 'end' .* cannot exist"):
+        walk([tmp_path / 'wild.urdf'], tmp_path, more=('--guess-inertias',))
+    assert (tmp_path / 'motion.yaml').exists()

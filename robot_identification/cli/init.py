@@ -15,7 +15,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+import importlib.util
 from pathlib import Path
 import re
 from typing import Annotated
@@ -38,7 +41,8 @@ import yaml
 
 
 def init(
-    urdf: Annotated[Path, typer.Argument(metavar='URDF', help='URDF or xacro file of your arm.')],
+    urdf: Annotated[Path | None, typer.Argument(
+        metavar='URDF', help='URDF or xacro file of your arm.')] = None,
     arguments: Annotated[list[str] | None, typer.Argument(
         metavar='[NAME:=VALUE]...', help='Arguments of the xacro, as dof:=7.')] = None,
     output: Annotated[Path | None, typer.Option(
@@ -66,12 +70,18 @@ def init(
         exists=True, file_okay=False,
         help='Folder that holds ROS packages which the description names; may be repeated.',
     )] = None,
+    from_topic: Annotated[str | None, typer.Option(
+        metavar='TOPIC',
+        help='Take the URDF of the robot that runs, as /robot_description, instead of a file; it '
+             'is written beside the YAML.')] = None,
+    controller: Annotated[str, typer.Option(
+        help='With --from-topic: whose joints move, beside the topic; others are locked.',
+    )] = 'joint_trajectory_controller',
     force: Annotated[bool, typer.Option('--force', help='Overwrite an existing file.')] = False,
     as_json: AsJson = False,
 ) -> None:
     """Write a robot YAML with what the URDF says, and mark what it does not."""
-    stem = urdf.name.removesuffix('.xacro').removesuffix('.urdf') or urdf.name
-    target = output or Path(f'{stem}.yaml')
+    target = output or Path(f'{_stem(urdf, from_topic)}.yaml')
     if target.exists() and not force:
         raise ConfigurationError(f"'{target}' exists; give another --output, or --force")
     check_outputs([(target, ROBOT_YAML)], (urdf, joint_limits, recording), force=force)
@@ -81,6 +91,48 @@ def init(
         arguments=_arguments(arguments or []), package_dirs=tuple(package_dir or ()),
         base_link=base, tip=tip, lock=tuple(lock or ()), acceleration=acceleration,
         joint_limits=joint_limits, effort=None if effort is None else parse_effort(effort))
+    if urdf is not None:
+        _write(urdf, target, options, recording, as_json)
+        return
+    with _heard(from_topic or '', controller, target, force) as (heard, locks):
+        _write(heard, target, replace(options, lock=(*options.lock, *locks)), recording, as_json)
+
+
+def _stem(urdf: Path | None, topic: str | None) -> str:
+    """Return the name that the robot YAML has where none is given."""
+    if (urdf is None) == (topic is None):
+        raise ConfigurationError('give the URDF or xacro of your arm, or --from-topic '
+                                 '/robot_description for the one that runs')
+    name = urdf.name if urdf is not None else str(topic).rpartition('/')[-1]
+    return name.removesuffix('.xacro').removesuffix('.urdf') or name or 'robot'
+
+
+@contextmanager
+def _heard(topic: str, controller: str, target: Path,
+           force: bool) -> Iterator[tuple[Path, tuple[str, ...]]]:
+    """Write the URDF on a topic beside a YAML, gone again on failure; yield joints to lock."""
+    path = target.with_suffix('.urdf')
+    if path == target:
+        raise ConfigurationError(f"'{target}' must end in .yaml")
+    new = not path.exists()
+    if not new and not force:
+        raise ConfigurationError(f"'{path}' exists; give another --output, or --force")
+    if importlib.util.find_spec('rclpy') is None:
+        raise ConfigurationError("--from-topic needs the Python module 'rclpy': source ROS 2, or "
+                                 'install the wheels with .ci/ros_wheels VENV')
+    from robot_identification.nodes.description import listen, save_description
+    locks = save_description(*listen(topic, controller, topic.rpartition('/')[0]), path)
+    try:
+        yield path, locks
+    except BaseException:
+        if new:
+            path.unlink()
+        raise
+
+
+def _write(urdf: Path, target: Path, options: TemplateOptions, recording: Path | None,
+           as_json: bool) -> None:
+    """Write the robot YAML, and say what is left to do."""
     text = robot_template(urdf, base=target.parent, options=options)
     locked = yaml.safe_load(text)['locked']
     arm = Arm.from_urdf(urdf, locked=locked, arguments=options.arguments,

@@ -23,7 +23,7 @@ from typing import Annotated
 from robot_identification.arm import load_arm
 from robot_identification.console import AsJson, emit, Force, out, progress
 from robot_identification.errors import ConfigurationError
-from robot_identification.files import check_output_folder, check_outputs, ROBOT_YAML
+from robot_identification.files import check_output_folder
 import typer
 
 ros = typer.Typer(no_args_is_help=True, add_completion=False, help='The same job on ROS 2.')
@@ -71,41 +71,6 @@ def demo(
             out.print(f'  {reason}', markup=False, style='red')
         out.print(f'open {answer.report}', markup=False)
     raise typer.Exit(0 if answer.passed else 1)
-
-
-@ros.command()
-def describe(
-    output: Annotated[Path, typer.Option('--output', '-o', help='Robot YAML to write.')],
-    topic: Annotated[str, typer.Option(help='Of the URDF.')] = 'robot_description',
-    controller: Annotated[str, typer.Option(
-        help='Whose joints move; the others are locked.')] = 'joint_trajectory_controller',
-    namespace: Annotated[str, typer.Option(help='Of the robot.')] = '',
-    effort: Annotated[str, typer.Option(
-        metavar='QUANTITY,SIDE,SIGN,GRAVITY',
-        help='What the driver publishes as effort, as torque,joint,+1,gravity.')] = '',
-    acceleration: Annotated[float, typer.Option(
-        help='Limit of every joint [rad/s^2 or m/s^2]; the default is cautious.')] = 1.0,
-    force: Force = False,
-    as_json: AsJson = False,
-) -> None:
-    """Write a robot YAML of the arm that runs: its robot_description, its controller's joints."""
-    if importlib.util.find_spec('rclpy') is None:
-        raise ConfigurationError("this needs the Python module 'rclpy': source ROS 2, or install "
-                                 'the wheels with .ci/ros_wheels VENV')
-    if output.suffix not in ('.yaml', '.yml'):
-        raise ConfigurationError(f"'{output}' must end in .yaml")
-    check_outputs([(output, ROBOT_YAML)], (), force=force)
-    if output.with_suffix('.urdf').exists() and not force:
-        raise ConfigurationError(f"'{output.with_suffix('.urdf')}' exists; give another --output, "
-                                 'or --force')
-    from robot_identification.nodes.description import describe as write
-    from robot_identification.nodes.description import listen
-    urdf, joints = listen(topic, controller, namespace)
-    locked = write(urdf, joints, output, effort, acceleration)
-    if as_json:
-        emit({'robot': str(output), 'joints': list(joints), 'locked': list(locked)})
-        return
-    out.print(f'wrote {output}; locked: {", ".join(locked) or "no joint"}', markup=False)
 
 
 @ros.command()

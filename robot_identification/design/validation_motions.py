@@ -15,7 +15,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 import time
 
 import numpy as np
@@ -42,6 +43,9 @@ WAYPOINT_RATE = 20.0     # of the spline that follows a path [Hz]
 DRAWS = 150
 TARGETS = 4              # of point-to-point moves
 REST = 0.3               # at every target [s]
+SLOWEST = 4.0            # times as long as asked for; what would be slower still is drawn again
+NEAR = 'links or surroundings come too near'
+ROOM = 1.02              # between what is seen at some times and what is proven for all
 
 
 def validation_motion(
@@ -65,7 +69,7 @@ def validation_motion(
     requirements, velocity, acceleration, margin
         As for `design`.
     diameter, speed, laps
-        Of the circle [m], along it [m/s], and how many.
+        Of the circle [m], along it [m/s], and how many; slower where the limits ask for it.
     frame
         That moves on the circle; the last one of the arm when None.
     time_budget
@@ -86,25 +90,30 @@ def validation_motion(
     scene = scene_for(arm, requirements) if requirements.clearance is not None else None
     rng = np.random.default_rng([seed, 77])
     last = arm.model.frames[arm.model.nframes - 1].name
+    apart = partial(_apart, scene, requirements)
     reasons: list[str] = []
     for _ in range(DRAWS):
         if time_budget is not None and time.monotonic() - began > time_budget and reasons:
             break
         path: Path | None
         if name == 'circle':
-            path = _circle(arm, limits, rng, diameter, speed, laps, frame)
+            start = _place(limits, rng, 0.6, apart)
+            path = None if start is None else _circle(arm, start, diameter, speed, laps, frame)
+            missing = NEAR if start is None else (
+                f"the inverse kinematics does not move '{frame or last}' along it")
         elif name == 'point_to_point':
-            path = _point_to_point(limits, margin, rng)
+            path = _point_to_point(limits, margin, rng, apart)
+            missing = NEAR
         else:
             raise ExcitationError(f"there is no validation motion '{name}'; there is: "
                                   f'{", ".join(VALIDATION_MOTIONS)}')
         if path is None:
-            reasons.append(f"the inverse kinematics does not move '{frame or last}' along it")
+            reasons.append(missing)
             continue
-        if not _apart(scene, requirements, path[1]):
-            reasons.append('links or surroundings come too near')
+        if not apart(path[1]):
+            reasons.append(NEAR)
             continue
-        found = through(*path)
+        found = _slowed(path, limits, margin)
         if _roughly_within(found, limits, margin):
             certificate = certify(arm, found, limits, margin, requirements, scene)
             if certificate.holds:
@@ -124,6 +133,20 @@ def _roughly_within(trajectory: Trajectory, limits: Limits, margin: float) -> bo
     ranges = half_ranges(limits)[:3]
     parts = (np.abs(x).max(axis=0) / r for x, r in zip((q - centre(limits), v, a), ranges))
     return not any(np.any(part > 1.0 - margin) for part in parts)
+
+
+def _slowed(path: Path, limits: Limits, margin: float) -> Trajectory:
+    """Return the motion along a path, slower where velocity or acceleration ask for it."""
+    times, positions, period = path
+    found = through(times, positions, period)
+    t = np.linspace(0, period, 400, endpoint=False)
+    _, v, a = found.evaluate(t, 2)
+    _, largest_v, largest_a = half_ranges(limits)[:3] * (1.0 - margin)
+    slower = max(float(np.max(np.abs(v).max(axis=0) / largest_v)),
+                 float(np.max(np.abs(a).max(axis=0) / largest_a)) ** 0.5)
+    if not 1.0 < slower <= SLOWEST:
+        return found
+    return through(times * slower * ROOM, positions, period * slower * ROOM)
 
 
 def _apart(scene: Scene | None, requirements: Requirements, positions: Array) -> bool:
@@ -173,13 +196,13 @@ def _profile(length: float, speed: float, ramp: float) -> tuple[Array, Array, fl
     return t, s, float(total)
 
 
-def _circle(arm: Arm, limits: Limits, rng: np.random.Generator, diameter: float, speed: float,
-            laps: int, frame: str | None) -> Path | None:
+def _circle(arm: Arm, start: Array, diameter: float, speed: float, laps: int,
+            frame: str | None) -> Path | None:
     model, data = arm.model, arm.model.createData()
     index = model.getFrameId(frame) if frame is not None else model.nframes - 1
     if frame is not None and not model.existFrame(frame):
         raise ExcitationError(f"the arm '{arm.name}' has no frame '{frame}' for the circle")
-    q = centre(limits) + 0.6 * half_ranges(limits)[0] * rng.uniform(-1, 1, arm.n)
+    q = start
     pin.computeJointJacobians(model, data, q)
     pin.updateFramePlacements(model, data)
     middle = data.oMf[index].translation.copy()
@@ -217,10 +240,28 @@ def _reach(model: pin.Model, data: pin.Data, frame: int, q: Array, target: Array
     return None
 
 
-def _point_to_point(limits: Limits, margin: float, rng: np.random.Generator) -> Path:
+def _place(limits: Limits, rng: np.random.Generator, share: float,
+           apart: Callable[[Array], bool], *neighbours: Array) -> Array | None:
+    """Draw positions that are clear, and so is the way from their neighbours; None without any."""
+    fractions = np.linspace(0, 1, 20 if neighbours else 1)[:, None]
+    for _ in range(DRAWS):
+        q = centre(limits) + share * half_ranges(limits)[0] * rng.uniform(-1, 1, len(limits.lower))
+        ways = [other + fractions * (q - other) for other in neighbours] or [q[None]]
+        if apart(np.concatenate(ways)):
+            return np.asarray(q)
+    return None
+
+
+def _point_to_point(limits: Limits, margin: float, rng: np.random.Generator,
+                    apart: Callable[[Array], bool]) -> Path | None:
     ranges = half_ranges(limits)[:3] * (1.0 - margin) * 0.9
-    middle = centre(limits)
-    targets = [middle + rng.uniform(-0.7, 0.7, len(middle)) * ranges[0] for _ in range(TARGETS)]
+    targets: list[Array] = []
+    for k in range(TARGETS):
+        neighbours = [*targets[-1:], *(targets[:1] if k == TARGETS - 1 else [])]
+        target = _place(limits, rng, 0.7 * 0.9 * (1.0 - margin), apart, *neighbours)
+        if target is None:
+            return None
+        targets.append(target)
     times, positions, now = [np.zeros(1)], [targets[0][None]], 0.0
     for first, second in zip(targets, [*targets[1:], targets[0]]):
         gap = np.abs(second - first)

@@ -87,6 +87,39 @@ def listen(topic: str, controller: str, namespace: str = '',
         rclpy.shutdown(context=context)
 
 
+def save_description(urdf: str, joints: Sequence[str], path: Path) -> tuple[str, ...]:
+    """
+    Write the URDF of a description without its blocks for ros2_control; return joints to lock.
+
+    Parameters
+    ----------
+    urdf
+        URDF text.
+    joints
+        That move: those of the controller; where there are none, none is locked.
+    path
+        Of the URDF.
+
+    Raises
+    ------
+    ConfigurationError
+        The controller's joints are not those of the description.
+    ArmError
+        The description is no URDF.
+
+    """
+    known = [joint.get('name', '') for joint in
+             parse_urdf(urdf, 'the robot description').findall('joint')
+             if joint.get('type') in MOVING]
+    strangers = [name for name in joints if name not in known]
+    if strangers:
+        raise ConfigurationError(f"the controller's joints {', '.join(strangers)} are not in the "
+                                 f"robot description, which has: {', '.join(known)}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, without_control(urdf))
+    return tuple(name for name in known if name not in joints) if joints else ()
+
+
 def describe(urdf: str, joints: Sequence[str], path: Path, effort: str,
              acceleration: float) -> tuple[str, ...]:
     """
@@ -113,21 +146,12 @@ def describe(urdf: str, joints: Sequence[str], path: Path, effort: str,
         The description cannot be used.
 
     """
-    root = parse_urdf(urdf, 'the robot description')
-    known = [joint.get('name', '') for joint in root.findall('joint')
-             if joint.get('type') in MOVING]
-    strangers = [name for name in joints if name not in known]
-    if strangers:
-        raise ConfigurationError(f"the controller's joints {', '.join(strangers)} are not in the "
-                                 f"robot description, which has: {', '.join(known)}")
     if not acceleration > 0:
         raise ConfigurationError('give acceleration:= the limit of every joint [rad/s^2]; a URDF '
                                  'does not say it')
     target = path.with_suffix('.urdf')
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_text(target, without_control(urdf))
-    options = TemplateOptions(
-        lock=tuple(name for name in known if name not in joints) if joints else (),
-        acceleration=acceleration, effort=parse_effort(effort) if effort else None)
+    lock = save_description(urdf, joints, target)
+    options = TemplateOptions(lock=lock, acceleration=acceleration,
+                              effort=parse_effort(effort) if effort else None)
     write_text(path, robot_template(target, base=path.parent, options=options))
     return tuple(load_arm(path).locked)

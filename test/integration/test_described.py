@@ -54,20 +54,27 @@ def is_the_panda(path):
     assert (arm.effort.quantity, arm.effort.side) == ('torque', 'joint')
 
 
-def test_the_command_writes_the_arm_that_runs(system, tmp_path):
-    def describe(*more):
-        program = 'from robot_identification.cli import main; main()'
-        return subprocess.run(
-            [sys.executable, '-c', program, 'ros', 'describe', '-o', file, *more],
-            capture_output=True, text=True, env=environment)
-    file = tmp_path / 'mine.yaml'
+def init(folder, *more):
+    """Run `init --from-topic` as a user does."""
     environment = {name: value for name, value in os.environ.items()
                    if name != '_ROS_WHEELS_BOOTSTRAP_COMPLETE'}
-    done = describe('--effort', EFFORT, '--acceleration', '2')
+    return subprocess.run(
+        [sys.executable, '-c', 'from robot_identification.cli import main; main()', 'init',
+         '--from-topic', '/robot_description', *more],
+        capture_output=True, text=True, env=environment, cwd=folder, timeout=120)
+
+
+def test_init_takes_the_arm_that_runs(system, tmp_path):
+    folder = tmp_path / 'mine'
+    folder.mkdir()
+    refused = init(folder, '--tip', 'nose')
+    assert refused.returncode == 2 and "no link 'nose'" in ' '.join(refused.stderr.split())
+    assert not list(folder.iterdir())    # so that the next attempt needs no --force
+    done = init(folder, '--effort', EFFORT, '--acceleration', '2')
     assert done.returncode == 0, done.stderr
-    assert 'wrote' in done.stdout
-    is_the_panda(file)
-    again = describe()
+    assert 'nothing is left to fill in' in done.stdout
+    is_the_panda(folder / 'robot_description.yaml')
+    again = init(folder)
     assert again.returncode == 2 and 'exists' in again.stderr
 
 

@@ -42,7 +42,7 @@ def with_mesh_paths(arm: Arm, package_dirs: Iterable[str | Path] = ()) -> str:
     """
     Return the folded URDF with absolute paths of its collision meshes, and without visuals.
 
-    `package://` is looked for as `find_package` does, and in the folder of example-robot-data.
+    `package://` is looked for as `find_package` does, then in the folder of example-robot-data.
 
     Parameters
     ----------
@@ -120,9 +120,8 @@ def _find(name: str, folders: list[Path], source: Path | None) -> Path | None:
         candidates = [path if path.is_absolute() or source is None else source.parent / path]
     else:
         package, _, rest = name[len(PACKAGE):].partition('/')
-        examples = example_folder()
-        if examples is not None:
-            folders = [*folders, examples.parents[1]]
-        place = find_package(package, source, folders)
-        candidates = [] if place is None else [place / rest]
+        examples = example_folder()    # asked last: it has packages of the vendors' names
+        places = [find_package(package, source, folders),
+                  find_package(package, None, [] if examples is None else [examples.parents[1]])]
+        candidates = [place / rest for place in places if place is not None]
     return next((path for path in candidates if path.is_file()), None)
