@@ -61,12 +61,13 @@ def with_mesh_paths(arm: Arm, package_dirs: Iterable[str | Path] = ()) -> str:
     folders = [*(Path(folder) for folder in package_dirs), *arm.package_dirs]
     root = ElementTree.fromstring(arm.folded_urdf)
     missing = []
+    packages: dict[str, list[Path]] = {}
     for link in root.findall('link'):
         for visual in link.findall('visual'):
             link.remove(visual)
         for mesh in link.iterfind('collision/geometry/mesh'):
             name = mesh.get('filename', '')
-            found = _find(name, folders, source)
+            found = _find(name, folders, source, packages)
             if found is None:
                 missing.append((link.get('name', ''), name))
             else:
@@ -114,14 +115,19 @@ def disabled_pairs(srdf: str | Path) -> set[frozenset[str]]:
             for element in root.iter('disable_collisions')}
 
 
-def _find(name: str, folders: list[Path], source: Path | None) -> Path | None:
+def _find(name: str, folders: list[Path], source: Path | None,
+          packages: dict[str, list[Path]]) -> Path | None:
+    """Return a mesh, None without one; packages that were looked for once are kept in a dict."""
     if not name.startswith(PACKAGE):
         path = Path(name.removeprefix('file://'))
         candidates = [path if path.is_absolute() or source is None else source.parent / path]
     else:
         package, _, rest = name[len(PACKAGE):].partition('/')
-        examples = example_folder()    # asked last: it has packages of the vendors' names
-        places = [find_package(package, source, folders),
-                  find_package(package, None, [] if examples is None else [examples.parents[1]])]
-        candidates = [place / rest for place in places if place is not None]
+        if package not in packages:
+            examples = example_folder()    # asked last: it has packages of the vendors' names
+            folder = [] if examples is None else [examples.parents[1]]
+            packages[package] = [place for place in (
+                find_package(package, source, folders), find_package(package, None, folder))
+                if place is not None]
+        candidates = [place / rest for place in packages[package]]
     return next((path for path in candidates if path.is_file()), None)
