@@ -52,6 +52,7 @@ from std_msgs.msg import String
 TAKE = 0.01      # [s] between batches
 FLUSH = 0.25     # [s] of messages that a killed recorder loses
 PATIENCE = 3.0   # [s] to wait for the first joint state
+NAMED = 2.0      # [s] until the middleware knows the names of nodes that publish
 
 
 class StampCount:
@@ -183,9 +184,14 @@ class RecorderProcess:
         self._failure = ''
 
     def _tell(self, writer: BagWriter, topics: list[tuple[Topic, bool, bool]]) -> None:
-        publishers = {topic.name: sorted({
-            f"{info.node_namespace.rstrip('/')}/{info.node_name}" for info in
-            self.node.get_publishers_info_by_topic(topic.name)}) for topic, *_ in topics}
+        latest = time.monotonic() + NAMED
+        while True:
+            publishers = {topic.name: sorted({
+                f"{info.node_namespace.rstrip('/')}/{info.node_name}" for info in
+                self.node.get_publishers_info_by_topic(topic.name)}) for topic, *_ in topics}
+            if 'NAME_UNKNOWN' not in str(publishers) or time.monotonic() > latest:
+                break
+            time.sleep(0.1)
         text = self._facts.text(publishers)
         with self._lock:
             if self._writer is writer:

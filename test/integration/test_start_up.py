@@ -67,7 +67,9 @@ def test_a_node_ends_with_the_launch_that_was_killed(tmp_path, node):
     ros()
     system = System(tmp_path, sim_time=False)
     starter = 'import subprocess, sys; subprocess.call(sys.argv[1:])'
-    system.launch(node, before=(sys.executable, '-c', starter), robot='two_link')
+    # the tests may run under nohup, with which a node is to stay
+    system.launch(node, prepare=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
+                  before=(sys.executable, '-c', starter), robot='two_link')
     system.wait(lambda: node in system.client.get_node_names(), 240)
     system.kill(node)
     system.wait(lambda: node not in system.client.get_node_names(), 60)
