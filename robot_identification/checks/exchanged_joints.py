@@ -116,8 +116,9 @@ def _gain(evidence: Evidence, as_named: Array, exchanged: Array, order: IndexArr
     sums = np.bincount(evidence.block, gain)
     spread = float(np.std(sums, ddof=1) * np.sqrt(len(sums)))
     moved = order != np.arange(len(order))
+    level = np.maximum(evidence.level, floor)    # a joint without a sensor has none
     return _Gain(float(np.mean(gain)), float(sums.sum() / spread) if spread > 0 else 0.0,
-                 float(np.max((second / evidence.level[order])[moved])))
+                 float(np.max((second / level[order])[moved])))
 
 
 def _packed(case: Case, base: BaseParameters, samples: Samples) -> list[Array]:
