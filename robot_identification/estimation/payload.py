@@ -250,7 +250,7 @@ def _misfit(model: IdentifiedModel, samples: Sequence[Samples]) -> Array:
         decimator, whole = part.decimator(), replace(part, **{
             name: getattr(part, name)[piece] for name in ('t', 'q', 'v', 'a', 'tau')},
             segments=(slice(0, piece.stop - piece.start),))
-        shifted = delayed(whole, model.delay)
+        shifted = delayed(whole, model.delay, of=model.delay_of)
         for run in shifted.segments:
             if decimator.rows(run.stop - run.start):
                 q, v, a = shifted.q[run], shifted.v[run], shifted.a[run]
