@@ -30,9 +30,8 @@ def find(case: Case) -> Finding | None:
     if evidence is None or case.base is None:
         return None
     structure, q, v = case.base.structure, evidence.samples.q, evidence.samples.v
-    standard = np.zeros(structure.count)
-    standard[case.base.columns] = evidence.free
-    parameters = standard[structure.friction_part].reshape(len(structure.arm.transmission), -1)
+    parameters = case.base.representative(evidence.free)[structure.friction_part].reshape(
+        len(structure.arm.transmission), -1)
     columns = structure.friction_columns(q, v, evidence.load, structure.states(q))
     friction = np.einsum('tmk,mk->tm', columns, parameters)
     speed = v @ structure.arm.transmission.T

@@ -86,9 +86,7 @@ def _alarming(effect: Effect) -> bool:
 def _stiffness(evidence: Evidence, base: BaseParameters, beta: Array, joint: int) -> Array:
     """Return the derivative of the rigid-body torques by a position, (rows, n) [N m/rad]."""
     samples, structure = evidence.samples, base.structure
-    standard = np.zeros(structure.count)
-    standard[base.columns] = beta    # one of all that predict these torques
-    inertial = standard[structure.inertial].reshape(-1, 10)
+    inertial = base.representative(beta)[structure.inertial].reshape(-1, 10)
     aside = STEP * (np.arange(samples.q.shape[1]) == joint)
     after, before = (inverse_dynamics(structure.arm, samples.q + side * aside, samples.v,
                                       samples.a, inertial) for side in (1, -1))

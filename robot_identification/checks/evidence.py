@@ -78,8 +78,8 @@ class Evidence:
         The n joints.
     columns
         For each joint the base parameters that act on it.
-    rows
-        For each joint its weighted columns, (rows, c_j).
+    packed
+        For each joint its columns and torque, (rows, c_j + 1).
     residual
         Weighted torque minus prediction, (rows, n).
     weights
@@ -94,10 +94,8 @@ class Evidence:
         Decimates functions of the samples, (N, ...) to (rows, ...).
     samples
         What the rows are made of.
-    inverse
-        Pseudo-inverse of the Gram matrix of the weighted columns, (r, r).
-    free
-        Base parameters fitted to these rows alone, (r,).
+    beta
+        Base parameters that residual and prediction are made of, (r,).
     load
         Torques that the joints transmit, (N, n) [N m or N], for friction that needs it.
 
@@ -105,7 +103,7 @@ class Evidence:
 
     joint_names: tuple[str, ...]
     columns: tuple[IndexArray, ...]
-    rows: tuple[Array, ...]
+    packed: tuple[Array, ...]
     residual: Array
     weights: Array
     block: IndexArray
@@ -115,9 +113,31 @@ class Evidence:
     level: Array
     apply: Callable[[Array], Array]
     samples: Samples
-    inverse: Array
-    free: Array
+    beta: Array
     load: Array | None
+
+    @cached_property
+    def rows(self) -> tuple[Array, ...]:
+        """For each joint its weighted columns, (rows, c_j)."""
+        return _weighted(self.weights, self.packed)
+
+    @cached_property
+    def inverse(self) -> Array:
+        """Pseudo-inverse of the Gram matrix of the weighted columns, (r, r)."""
+        return _inverse(self.columns, self.rows, len(self.beta))
+
+    @cached_property
+    def free(self) -> Array:
+        """Base parameters fitted to these rows alone, (r,)."""
+        step = np.zeros(len(self.beta))
+        for j, (chosen, part) in enumerate(zip(self.columns, self.rows)):
+            step[chosen] += part.T @ self.residual[:, j]
+        return np.asarray(self.beta + self.inverse @ step)
+
+    @property
+    def measured(self) -> Array:
+        """Torques, (rows, n) [N m or N]."""
+        return np.column_stack([part[:, -1] for part in self.packed])
 
     def effect(self, column: Array, joint: int | None = None) -> Effect | None:
         """
@@ -187,18 +207,18 @@ class Evidence:
         floor, residual = 1e-9 * self.level.max(), torque
         for _ in range(ROUNDS):
             weights = 1 / np.maximum(np.sqrt(np.mean(residual ** 2, axis=0)), floor)
-            rows = tuple(weight * part[:, :-1] for weight, part in zip(weights, packed))
-            right = np.zeros(len(self.free))
+            rows = _weighted(weights, packed)
+            right = np.zeros(len(self.beta))
             for j, (chosen, part) in enumerate(zip(self.columns, rows)):
                 right[chosen] += part.T @ (weights[j] * torque[:, j])
-            beta = _inverse(self.columns, rows, len(self.free)) @ right
+            beta = _inverse(self.columns, rows, len(self.beta)) @ right
             residual = torque - np.column_stack([part[:, :-1] @ beta[chosen]
                                                  for chosen, part in zip(self.columns, packed)])
         return residual
 
     def _outside(self, scaled: Array) -> Array:
         """Return what the base columns do not explain of weighted torques (rows, n)."""
-        right = np.zeros(len(self.inverse))
+        right = np.zeros(len(self.beta))
         for j, (chosen, rows) in enumerate(zip(self.columns, self.rows)):
             right[chosen] += rows.T @ scaled[:, j]
         beta = self.inverse @ right
@@ -248,10 +268,9 @@ def gather(base: BaseParameters, samples: Samples, beta: Array,
     block = _blocks(stamps, samples)
     if len(np.unique(block)) < FEWEST_BLOCKS:
         return None
-    load = (inverse_dynamics(structure.arm, samples.q, samples.v, samples.a, model.inertial)
-            + model.balancer_torque(samples.q) if structure.friction.needs_load else None)
-    standard = np.zeros(structure.count)
-    standard[base.columns] = beta
+    load = (model.transmitted_torque(samples.q, samples.v, samples.a)
+            if structure.friction.needs_load else None)
+    standard = base.representative(beta)
     zero = np.zeros_like(samples.q)
     gravity = inverse_dynamics(structure.arm, samples.q, zero, zero,
                                standard[structure.inertial].reshape(-1, 10))
@@ -260,20 +279,19 @@ def gather(base: BaseParameters, samples: Samples, beta: Array,
     slope = np.zeros_like(torque)
     for run in runs:
         slope[run] = _slope(torque[run], samples.rate)
-    columns, packed = joint_columns(base), packed_rows(base, samples, load)
+    columns, packed = joint_columns(base), tuple(packed_rows(base, samples, load))
     predicted = np.column_stack([p[:, :-1] @ beta[c] for p, c in zip(packed, columns)])
     measured = np.column_stack([p[:, -1] for p in packed])
     deviation = np.sqrt(np.mean((measured - predicted) ** 2, axis=0))
     level = np.sqrt(np.mean(measured ** 2, axis=0))
     weights = 1 / np.maximum(deviation, np.maximum(1e-9 * level.max(), np.finfo(float).tiny))
-    rows = tuple(w * p[:, :-1] for w, p in zip(weights, packed))
-    residual, inverse = (measured - predicted) * weights, _inverse(columns, rows, base.rank)
-    step = np.zeros(base.rank)
-    for j, (chosen, part) in enumerate(zip(columns, rows)):
-        step[chosen] += part.T @ residual[:, j]
-    return Evidence(structure.arm.joint_names, columns, rows, residual, weights, block, predicted,
-                    apply(slope), apply(gravity), level, apply, samples, inverse,
-                    beta + inverse @ step, load)
+    return Evidence(structure.arm.joint_names, columns, packed, (measured - predicted) * weights,
+                    weights, block, predicted, apply(slope), apply(gravity), level, apply, samples,
+                    beta, load)
+
+
+def _weighted(weights: Array, packed: Sequence[Array]) -> tuple[Array, ...]:
+    return tuple(weight * part[:, :-1] for weight, part in zip(weights, packed))
 
 
 def _inverse(columns: tuple[IndexArray, ...], rows: tuple[Array, ...], rank: int) -> Array:

@@ -22,7 +22,7 @@ from robot_identification.arrays import Array, IndexArray
 from robot_identification.checks.case import Case
 from robot_identification.checks.check import Check, RECORDINGS
 from robot_identification.checks.evidence import Evidence
-from robot_identification.dynamics import BaseParameters, inverse_dynamics
+from robot_identification.dynamics import BaseParameters
 from robot_identification.regression.reduce import packed_rows
 from robot_identification.signals import Samples
 from robot_identification.validation import Finding
@@ -75,8 +75,7 @@ def _find(case: Case) -> Finding | None:
     if not pairs:
         return None
     s = evidence.samples
-    packed = _packed(case, case.base, s)
-    torque = np.column_stack([part[:, -1] for part in packed])
+    packed, torque = evidence.packed, evidence.measured
     as_named, found = evidence.refitted(packed, torque), []
     for j in pairs:
         order = np.arange(len(loaded))
@@ -123,9 +122,8 @@ def _gain(evidence: Evidence, as_named: Array, exchanged: Array, order: IndexArr
 
 def _packed(case: Case, base: BaseParameters, samples: Samples) -> list[Array]:
     """Return for each joint the decimated columns and torque, (rows, c_j + 1)."""
-    structure = base.structure
-    load = (inverse_dynamics(structure.arm, samples.q, samples.v, samples.a, case.model.inertial)
-            + case.model.balancer_torque(samples.q) if structure.friction.needs_load else None)
+    load = (case.model.transmitted_torque(samples.q, samples.v, samples.a)
+            if base.structure.friction.needs_load else None)
     return packed_rows(base, samples, load)
 
 

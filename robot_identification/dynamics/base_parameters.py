@@ -103,6 +103,12 @@ class BaseParameters:
         base: Array = self.matrix @ standard
         return base
 
+    def representative(self, beta: Array) -> Array:
+        """Return one of all standard parameters (count,) that predict what these (r,) do."""
+        standard = np.zeros(self.structure.count)
+        standard[self.columns] = beta
+        return standard
+
     def _combination(self, row: Array) -> str:
         names = self.structure.names
         order = sorted(np.flatnonzero(np.abs(row) > VISIBLE),

@@ -172,14 +172,19 @@ class IdentifiedModel:
 
         """
         q, v, a = (np.asarray(x, dtype=float) for x in (q, v, a))
-        torque = inverse_dynamics(self.arm, q, v, a, self.inertial)
-        if self.arm.balancers:
-            torque += self.balancer_torque(q)
+        torque = self.transmitted_torque(q, v, a)
         states = self.states(q) if states is None else states
         for first in range(0, len(q), _BLOCK):    # columns of all rows at once would be large
             rows = slice(first, first + _BLOCK)
             torque[rows] += self.drive_torque(v[rows], a[rows], torque[rows], q[rows],
                                               None if states is None else states[rows])
+        return torque
+
+    def transmitted_torque(self, q: Array, v: Array, a: Array) -> Array:
+        """Return what the gears transmit: links, less what balancers carry, (N, n) [N m or N]."""
+        torque = inverse_dynamics(self.arm, q, v, a, self.inertial)
+        if self.arm.balancers:
+            torque += self.balancer_torque(q)
         return torque
 
     def balancer_torque(self, q: Array) -> Array:

@@ -187,8 +187,7 @@ def _augmented(regression: Regression, samples: Samples, load: Array | None,
     if of == 'positions':
         base = replace(base, structure=_Averaged.of_step(base.structure, 1 / shifted.rate))
     structure = base.structure
-    standard = np.zeros(structure.count)
-    standard[base.columns] = beta
+    standard = base.representative(beta)
     step, joints = 1 / shifted.rate, len(delay)
 
     def torque(at: Samples) -> Array:

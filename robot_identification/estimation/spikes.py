@@ -69,10 +69,9 @@ def _residual(regression: Regression, samples: Samples, load: Array | None,
               beta: Array) -> Array:
     """Return torque minus prediction at every sample, (N, n)."""
     base = regression.base
-    standard = np.zeros(base.structure.count)
-    standard[base.columns] = beta
-    predicted: Array = base.structure.torque(samples.q, samples.v, samples.a, standard, load,
-                                             base.structure.states(samples.q))
+    predicted: Array = base.structure.torque(
+        samples.q, samples.v, samples.a, base.representative(beta), load,
+        base.structure.states(samples.q))
     return samples.tau - predicted
 
 

@@ -21,7 +21,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification.arrays import Array, read_only
-from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
+from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import ConfigurationError, ExecutionError
 from robot_identification.observer.momentum import holding_torque, model_friction
 from scipy.interpolate import BPoly, CubicHermiteSpline, CubicSpline
@@ -100,9 +100,7 @@ def trajectory_efforts(
 
 def _efforts(model: IdentifiedModel, q: Array, v: Array, a: Array) -> Array:
     rotors = (a @ model.arm.transmission.T * model.rotor_inertia) @ model.arm.transmission
-    load = inverse_dynamics(model.arm, q, v, a, model.inertial)
-    if model.arm.balancers:
-        load = load + model.balancer_torque(q)
+    load = model.transmitted_torque(q, v, a)
     efforts: Array = load + rotors + model_friction(model, q, v, load)
     return efforts
 

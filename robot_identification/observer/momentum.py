@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 import pinocchio as pin
 from robot_identification.arrays import Array
-from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
+from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import ConfigurationError
 
 REST = 0.02
@@ -176,8 +176,7 @@ class MomentumObserver:
 def holding_torque(model: IdentifiedModel, q: Array) -> Array:
     """Return what holds an arm without friction at rest: gravity and springs, (N, n)."""
     zero = np.zeros_like(q)
-    torque = inverse_dynamics(model.arm, q, zero, zero, model.inertial)
-    return torque + model.balancer_torque(q) if model.arm.balancers else torque
+    return model.transmitted_torque(q, zero, zero)
 
 
 def model_friction(model: IdentifiedModel, q: Array, v: Array, load: Array) -> Array:

@@ -100,8 +100,7 @@ def residuals(base: BaseParameters, samples: Samples, beta: Array, *,
 
     """
     structure, decimator = base.structure, samples.decimator()
-    standard = np.zeros(structure.count)
-    standard[base.columns] = beta    # one of all that predict these torques
+    standard = base.representative(beta)
     states = structure.states(samples.q)
     out = np.empty((row_count(samples), structure.arm.n))
 

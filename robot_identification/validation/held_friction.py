@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.dynamics import FRICTION_TERMS, IdentifiedModel, inverse_dynamics
+from robot_identification.dynamics import FRICTION_TERMS, IdentifiedModel
 from robot_identification.signals import Samples
 
 PART = 0.5
@@ -57,8 +57,8 @@ def held_friction(model: IdentifiedModel, samples: Samples) -> Array:
     travel = np.where(structure.slides, SLIDE, TRAVEL)
     z = np.stack([slip.state(column, np.array([delta]))
                   for column, delta in zip(place.T, travel)], axis=1)
-    load = (inverse_dynamics(arm, samples.q, samples.v, samples.a, model.inertial)
-            + model.balancer_torque(samples.q) if structure.friction.needs_load else None)
+    load = (model.transmitted_torque(samples.q, samples.v, samples.a)
+            if structure.friction.needs_load else None)
     states = model.states(samples.q)
     creep = np.where(structure.slides, SLIDING_CREEP, CREEP) * np.sign(z)
     columns = (structure.element_friction(place, creep, load, states)
