@@ -25,6 +25,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from robot_identification.errors import ConfigurationError, ExecutionError
 from robot_identification.execution import Fault
+from robot_identification.nodes.asking import answers_of
 from robot_identification.nodes.control_messages import message_type
 from robot_identification.nodes.controller_ear import ControllerEar
 from robot_identification.nodes.controller_manager import ControllerManagerClient
@@ -33,7 +34,6 @@ from robot_identification.nodes.follow_joint_trajectory import ActionTransport
 from trajectory_msgs.msg import JointTrajectory
 
 PATIENCE = 5.0  # [s]
-AGAIN = 1.0     # [s] until a question is asked again
 PREFERENCE = 1.0  # [s] for which `auto` waits for the action where the topic is there already
 COMING = 15.0  # [s] more for the dead man's process, on a busy computer
 ASKED = ('joints', 'allow_trajectory_replacement', 'interpolation_method')
@@ -184,12 +184,13 @@ class ControllerClient:
                 time.sleep(0.02)
 
     def _check_parameters(self, latest: float) -> None:
-        answers = self._parameters_of(latest)
+        answers = answers_of(self._parameters, [    # one each: an unknown one empties an answer
+            GetParameters.Request(names=[name]) for name in ASKED], latest)
         if answers is None:
             raise ExecutionError('controller_missing',
                                  f"the controller '{self.name}' does not answer when asked for "
                                  f'its parameter `joints`')
-        joints, blends, method = (next(iter(answer.result().values), ParameterValue())
+        joints, blends, method = (next(iter(answer.values), ParameterValue())
                                   for answer in answers)
         names = list(joints.string_array_value)
         if sorted(names) != sorted(self.joint_names):
@@ -206,21 +207,6 @@ class ControllerClient:
             raise ExecutionError(
                 'controller_rule', f"the controller '{self.name}' does not interpolate "
                 f'(interpolation_method: none), it would go from point to point in steps')
-
-    def _parameters_of(self, latest: float) -> list[Any] | None:
-        """Ask for parameters, again where an answer was lost; return the answers."""
-        asked: list[list[Any]] = []
-        again = 0.0
-        while time.monotonic() < latest:
-            if time.monotonic() > again and self._parameters.service_is_ready():
-                again = time.monotonic() + AGAIN    # one each: an unknown one empties an answer
-                asked.append([self._parameters.call_async(GetParameters.Request(names=[name]))
-                              for name in ASKED])
-            for answers in asked:
-                if all(answer.done() for answer in answers):
-                    return answers
-            time.sleep(0.01)
-        return None
 
     def _chosen(self, latest: float) -> Transport:
         preferred = time.monotonic() + PREFERENCE

@@ -20,6 +20,7 @@ import time
 from typing import Any
 
 from robot_identification.errors import ExecutionError
+from robot_identification.nodes.asking import answers_of
 from robot_identification.nodes.control_messages import message_type
 
 PATIENCE = 3.0      # [s] for an answer; it is asked again, since the first one may get lost
@@ -85,15 +86,9 @@ class ControllerManagerClient:
             if time.monotonic() > self._known:
                 return None
             time.sleep(0.02)
-        asked: list[Any] = []
-        for _ in range(round(PATIENCE)):
-            asked.append(self._client.call_async(self._kind.Request()))
-            latest = time.monotonic() + 1.0
-            while time.monotonic() < latest:
-                for future in asked:
-                    if future.done():
-                        return future.result()
-                time.sleep(0.01)
+        answers = answers_of(self._client, [self._kind.Request()], time.monotonic() + PATIENCE)
+        if answers is not None:
+            return answers[0]
         self._node.get_logger().warning(
             f"'{self._client.srv_name}' does not answer: whether the controller is active is not "
             f'known; it is asked for its own parameters alone')
