@@ -34,30 +34,12 @@ from robot_identification import Recording
 from robot_identification.estimation import ESTIMATORS, get_estimator
 from robot_identification.regression import build_regression
 from robot_identification.signals import process
-from robot_identification.simulation import JointController, Plant, PlantOptions, simulate
-from simulation_arms import two_link
+from robot_identification.simulation import JointController, simulate
+from simulation_arms import Lively, matched_plant, two_link
 
 CLOSED_LOOP = ('idim_iv', 'didim')
 DIRECT = ('ols', 'wls', 'mle', 'ridge', 'tls', 'huber', 'kalman', 'exponential_forgetting')
 NOISE = 1e-3    # of positions [rad]
-
-
-class Lively:
-    """Five harmonics of 4 s."""
-
-    period = 4.0
-
-    def __init__(self, arm):
-        self.joint_names = arm.joint_names
-        self.phase = np.random.default_rng(4).uniform(0, 6, (5, 1, 2))
-
-    def evaluate(self, t, derivatives=2):
-        """Return positions, velocities and accelerations, (N, 2) each."""
-        w = np.pi / 2 * np.arange(1, 6)[:, None, None]
-        size = np.array([0.6, 0.35, 0.2, 0.1, 0.08])[:, None, None]
-        angle = w * np.asarray(t)[:, None] + self.phase
-        return tuple((size * x).sum(axis=0) for x in (
-            np.sin(angle), w * np.cos(angle), -w ** 2 * np.sin(angle)))
 
 
 def direct(name: str, seed: int):
@@ -72,10 +54,7 @@ def direct(name: str, seed: int):
 def closed_loop(name: str, seed: int):
     """Return an estimate from noisy positions under a controller, and the truth."""
     arm = two_link()
-    plant = Plant(arm, PlantOptions(
-        stribeck_ratio=1.0, delay=0.0, encoder_bits=None, torque_signal='applied',
-        velocity_signal='none', friction_compensation=1.0, rate=500.0, control_rate=1000.0))
-    motion = Lively(arm)
+    plant, motion = matched_plant(arm), Lively(arm)
     run = simulate(plant, motion, rng=np.random.default_rng(seed), periods=1).recording
     noise = NOISE * np.random.default_rng(1000 + seed).normal(size=run.q.shape)
     noisy = Recording(run.t, run.q + noise, run.tau, joint_names=arm.joint_names)

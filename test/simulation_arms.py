@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from robot_identification.arm import Arm
 from robot_identification.arm.library import example_folder
+from robot_identification.simulation import Plant, PlantOptions
 
 EXAMPLES = {
     'panda': ('panda_description/urdf/panda.urdf', ('panda_finger_joint1', 'panda_finger_joint2')),
@@ -86,3 +87,25 @@ class slow_motion:  # noqa: N801
                 total = total + self.size * rate ** order * np.sin(angle)
             motion.append(total + (self.middle if order == 0 else 0))
         return tuple(motion)
+
+
+class Lively:
+    """Five harmonics of 4 s."""
+
+    def __init__(self, arm):
+        self.period, self.joint_names = 4.0, arm.joint_names
+
+    def evaluate(self, t, derivatives=2):
+        phase = np.random.default_rng(4).uniform(0, 6, (5, 1, 2))
+        w = np.pi / 2 * np.arange(1, 6)[:, None, None]
+        size = np.array([0.6, 0.35, 0.2, 0.1, 0.08])[:, None, None]
+        x = w * np.asarray(t)[:, None] + phase
+        return tuple((size * y).sum(axis=0) for y in (
+            np.sin(x), w * np.cos(x), -w ** 2 * np.sin(x)))
+
+
+def matched_plant(arm):
+    """Return an arm whose friction is Coulomb's and viscous, exactly measured, without delay."""
+    return Plant(arm, PlantOptions(
+        stribeck_ratio=1.0, delay=0.0, encoder_bits=None, torque_signal='applied',
+        velocity_signal='none', friction_compensation=1.0, rate=500.0, control_rate=1000.0))

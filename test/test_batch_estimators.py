@@ -32,9 +32,9 @@ from robot_identification.estimation.search import SEARCHES
 import robot_identification.papers  # noqa: F401  (registers its searches)
 from robot_identification.regression import build_regression
 from robot_identification.signals import process
-from robot_identification.simulation import JointController, Plant, PlantOptions, simulate
+from robot_identification.simulation import JointController, simulate
 from scipy import stats
-from simulation_arms import two_link
+from simulation_arms import Lively, matched_plant, two_link
 
 FITTED = ('ols', 'wls', 'mle', 'ridge', 'tls', 'huber')
 LINEAR_FILTERS = ('kalman', 'exponential_forgetting')
@@ -214,29 +214,11 @@ def test_ridge_keeps_the_urdf_where_the_motion_says_nothing():
         get_estimator('tls').fit(regression)
 
 
-class Lively:
-    """Five harmonics of 4 s."""
-
-    def __init__(self, arm):
-        self.period, self.joint_names = 4.0, arm.joint_names
-
-    def evaluate(self, t, derivatives=2):
-        phase = np.random.default_rng(4).uniform(0, 6, (5, 1, 2))
-        w = np.pi / 2 * np.arange(1, 6)[:, None, None]
-        size = np.array([0.6, 0.35, 0.2, 0.1, 0.08])[:, None, None]
-        x = w * np.asarray(t)[:, None] + phase
-        return tuple((size * y).sum(axis=0) for y in (
-            np.sin(x), w * np.cos(x), -w ** 2 * np.sin(x)))
-
-
 @pytest.fixture(scope='module')
 def controlled():
     """Return an arm that a joint controller moves; Coulomb and viscous friction, no delay."""
     arm = two_link()
-    plant = Plant(arm, PlantOptions(
-        stribeck_ratio=1.0, delay=0.0, encoder_bits=None, torque_signal='applied',
-        velocity_signal='none', friction_compensation=1.0, rate=500.0, control_rate=1000.0))
-    motion = Lively(arm)
+    plant, motion = matched_plant(arm), Lively(arm)
     return arm, plant, motion, simulate(plant, motion, rng=np.random.default_rng(0), periods=2)
 
 

@@ -24,6 +24,7 @@ import sys
 import time
 
 from excitation_arms import chain
+from handlers import listens
 import pytest
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import (
@@ -108,20 +109,13 @@ def test_a_folder_of_results_is_known_by_its_mark(tmp_path):
     check_output_folder(tmp_path, names, 'results.json', [tmp_path])
 
 
-def _listens(number):
-    """Return whether a process has a handler of SIGTERM, as the kernel says."""
-    status = Path(f'/proc/{number}/status').read_text()
-    mask = next(line for line in status.splitlines() if line.startswith('SigCgt'))
-    return bool(int(mask.split()[1], 16) >> (signal.SIGTERM - 1) & 1)
-
-
 @pytest.mark.parametrize(('number', 'code'), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.parametrize('wait', [0.0, 3.0])
 def test_signals_end_the_program_without_a_word(tmp_path, number, code, wait):
     """While libraries load, and while a motion is designed."""
     process = subprocess.Popen([*MAIN, 'excite', 'panda', '-o', 'x.yaml'], cwd=tmp_path,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    while not _listens(process.pid):    # Python has read the first lines of the program
+    while not listens(process.pid):    # Python has read the first lines of the program
         assert process.poll() is None
         time.sleep(0.005)
     time.sleep(wait)
@@ -159,6 +153,7 @@ def test_a_terminal_that_knows_ascii_alone_is_served():
 BAG = """
 import resource, signal, sys
 from excitation_arms import chain
+from handlers import listens
 import numpy as np
 from robot_identification.errors import RecordingError
 from robot_identification.recording import Recording, write_bag

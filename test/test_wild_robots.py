@@ -228,30 +228,30 @@ MESH = ('<collision><geometry><mesh filename="package://nowhere_description/mesh
         '</geometry></collision>')
 HOLLOW = INERTIAL.replace('izz="0.01"', 'izz="0.9"')    # more than the two others together
 BOX = '<collision><geometry><box size="0.1 0.1 0.2"/></geometry></collision>'
-WHOLE = {    # the shapes again, with few joints: from init to a verdict; flags of init, of excite
-    'mobile base': (robot(link('base'), wheels(), chain('arm_', 'base', 3)), (), ()),
+WHOLE = {    # the shapes again, with few joints: from init to a verdict; flags of init
+    'mobile base': (robot(link('base'), wheels(), chain('arm_', 'base', 3)), ()),
     'bimanual': (robot(link('base'), chain('left_', 'base', 3), chain('right_', 'base', 3)),
-                 ('--tip', 'left_link3'), ()),
+                 ('--tip', 'left_link3')),
     'humanoid': (robot(
         link('base'), chain('leg_', 'base', 4), chain('waist_', 'base', 2),
         chain('left_', 'waist_link2', 3), chain('right_', 'waist_link2', 3)),
-        ('--base', 'waist_link2', '--tip', 'right_link3'), ()),
+        ('--base', 'waist_link2', '--tip', 'right_link3')),
     'massless': (robot(link('base'), chain('', 'base', 3), link('flange', ''), joint(
-        'mount', 'link3', 'flange', 'fixed')), (), ()),
+        'mount', 'link3', 'flange', 'fixed')), ()),
     'prismatic': (robot(link('base'), link('slide'), joint('rail', 'base', 'slide', 'prismatic'),
-                        chain('', 'slide', 2)), (), ()),
+                        chain('', 'slide', 2)), ()),
     'mimic': (robot(
         link('base'), chain('', 'base', 3), link('f1'), joint('finger', 'link3', 'f1'),
-        link('f2'), joint('other', 'link3', 'f2', extra=MIMIC)), (), ()),
+        link('f2'), joint('other', 'link3', 'f2', extra=MIMIC)), ()),
     'continuous': (robot(link('base'), chain('', 'base', 2), link('turn'), joint(
-        'roll', 'link2', 'turn', 'continuous', extra='<limit velocity="2" effort="9"/>')), (), ()),
+        'roll', 'link2', 'turn', 'continuous', extra='<limit velocity="2" effort="9"/>')), ()),
     'mesh-only collision': (robot(link('base', INERTIAL + MESH), chain('', 'base', 2),
                                   link('end', INERTIAL + MESH), joint('last', 'link2', 'end')),
-                            (), ()),
+                            ()),
     'tool on a branch': (robot(
         link('base'), chain('', 'base', 3), link('tool'), joint('mount', 'link3', 'tool', 'fixed'),
-        link('camera'), joint('bracket', 'link2', 'camera', 'fixed')), (), ()),
-    'names with slashes': (robot(link('ns/base'), chain('ns/arm/', 'ns/base', 3)), (), ()),
+        link('camera'), joint('bracket', 'link2', 'camera', 'fixed')), ()),
+    'names with slashes': (robot(link('ns/base'), chain('ns/arm/', 'ns/base', 3)), ()),
 }
 
 
@@ -277,9 +277,9 @@ def walk(source, folder, flags=(), more=()):
 
 @pytest.mark.parametrize('shape', WHOLE)
 def test_from_init_to_a_verdict_without_an_edit(shape, tmp_path):
-    text, flags, more = WHOLE[shape]
+    text, flags = WHOLE[shape]
     (tmp_path / 'wild.urdf').write_text(text)
-    *_, identified, checked = walk([tmp_path / 'wild.urdf'], tmp_path, flags, more)
+    *_, identified, checked = walk([tmp_path / 'wild.urdf'], tmp_path, flags)
     assert json.loads(identified.stdout)['verdict']['passed'], identified.stdout
     assert json.loads(checked.stdout)['passed']
 

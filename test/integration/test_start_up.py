@@ -13,22 +13,16 @@
 # limitations under the License.
 """Nodes end cleanly when they are told to, also while they start, and say what they lack."""
 
-from pathlib import Path
 import signal
 import sys
 import time
 
 from conftest import ros, System
+from handlers import listens
 import pytest
 
 NODES = ('excitation', 'recorder', 'identification', 'online_identification', 'validation',
          'simulated_robot')
-
-
-def catches_sigterm(process):
-    """Whether the interpreter has come to the first line of the node."""
-    caught = Path(f'/proc/{process.pid}/status').read_text().split('SigCgt:')[1].split()[0]
-    return int(caught, 16) >> (signal.SIGTERM - 1) & 1
 
 
 @pytest.mark.parametrize('delay', [0.0, 0.3, 1.0, 2.0])
@@ -37,7 +31,7 @@ def test_sigint_while_nodes_start(tmp_path, delay):
     system = System(tmp_path)
     for node in NODES[round(10 * delay) % 2::2]:
         system.launch(node, robot='panda')
-    system.wait(lambda: all(map(catches_sigterm, system.processes.values())))
+    system.wait(lambda: all(listens(process.pid) for process in system.processes.values()))
     time.sleep(delay)
     codes = system.close()
     assert codes == dict.fromkeys(codes, 0), codes
