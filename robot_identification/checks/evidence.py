@@ -25,6 +25,7 @@ from robot_identification.dynamics import BaseParameters, IdentifiedModel, inver
 from robot_identification.regression.packing import joint_columns
 from robot_identification.regression.reduce import packed_rows
 from robot_identification.signals import Samples, select
+from robot_identification.signals.thinning import thinned
 
 MOST_SAMPLES = 40_000
 """So many at most are looked at, in `STRETCHES` pieces at begin and end of the recording: a few
@@ -234,7 +235,7 @@ class Evidence:
 def gather(base: BaseParameters, samples: Samples, beta: Array,
            model: IdentifiedModel) -> Evidence | None:
     """
-    Make the rows that tests need, of a few stretches of a long recording.
+    Make the rows that tests need, of a few stretches of a long recording, thinned.
 
     Parameters
     ----------
@@ -253,7 +254,7 @@ def gather(base: BaseParameters, samples: Samples, beta: Array,
         None where the recording is too short for `FEWEST_BLOCKS`.
 
     """
-    samples = _part(samples)
+    samples = thinned(_part(samples))
     decimator, structure = samples.decimator(), base.structure
     runs = [run for run in samples.segments if decimator.rows(run.stop - run.start)]
     if not runs:

@@ -27,6 +27,8 @@ SHARE = 0.002
 FEWEST = 8
 FLAT = 2e-4
 """Height of a plateau over the range of the effort."""
+ENOUGH = 4 * round(1 / FLAT)
+"""Samples that show whether the effort is coarser than that."""
 NEIGHBOURS = 16
 """The band under the plateau that it is compared with, in heights: under the peak of a parabola
 there are four times as many samples as on it."""
@@ -44,10 +46,10 @@ def find(case: Case) -> Finding | None:
     effort = recording.tau if recording.tau is not None else recording.current
     if effort is None:
         return None
-    moving = np.zeros(len(recording), dtype=bool)
+    moving, seconds = np.zeros(len(recording), dtype=bool), recording.t[2:] - recording.t[:-2]
     for column in recording.q.T:
-        speed = np.abs(np.gradient(column, recording.t))
-        moving |= speed > MOVING * speed.max()
+        speed = np.abs(column[2:] - column[:-2]) / seconds
+        moving[1:-1] |= speed > MOVING * speed.max()
     shares = np.array([_plateau(column[moving]) for column in effort.T])
     j = int(np.argmax(shares))
     joint, alarm = recording.joint_names[j], bool(shares[j] > SHARE)
@@ -62,14 +64,16 @@ def _plateau(effort: Array) -> float:
     """Return which part of the samples lies on a plateau at either end of the range."""
     if len(effort) < 4 * FEWEST:
         return 0.0
-    values = np.unique(effort)
-    span = float(values[-1] - values[0])
+    lowest, highest = effort.min(), effort.max()
+    span = float(highest - lowest)
     if not span > 0:
         return 0.0
-    steps = np.diff(values)
-    height = max(FLAT * span, 0.5 * float(np.median(steps)))    # half a count where it is coarse
+    height = FLAT * span
+    # half the median step between m values is less than span / (m - 1): few need all be sorted
+    if len(np.unique(effort[:ENOUGH])) <= 1 + 1 / FLAT:
+        height = max(height, 0.5 * float(np.median(np.diff(np.unique(effort)))))
     share = 0.0
-    for side in (effort.max() - effort, effort - effort.min()):
+    for side in (highest - effort, effort - lowest):
         on = int(np.sum(side <= height))
         near = int(np.sum(side <= NEIGHBOURS * height))
         if on >= FEWEST and on > PILED * near:

@@ -39,6 +39,7 @@ from robot_identification.recording import Recording
 from robot_identification.regression.normal_form import triangle
 from robot_identification.signals import delayed, process, Samples
 from robot_identification.signals.shift import thinned
+from robot_identification.signals.thinning import thinned as fewer
 from scipy.linalg import qr
 from scipy.optimize import least_squares
 from scipy.stats import norm
@@ -239,7 +240,7 @@ def payload_covariance(model: IdentifiedModel, covariance: Array,
 def _misfit(model: IdentifiedModel, samples: Sequence[Samples]) -> Array:
     """Return the mean square of the payloads in pieces, weighed by how well they show a mass."""
     pieces = []
-    for part in samples:
+    for part in map(fewer, samples):
         length = max(1, round(PIECE * part.rate))
         for run in part.segments:
             count = max(1, round((run.stop - run.start) / length))

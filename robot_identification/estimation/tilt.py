@@ -32,6 +32,7 @@ from robot_identification.regression.packing import blocks_of, joint_columns
 from robot_identification.regression.reduce import packed_rows, row_count
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import select
+from robot_identification.signals.thinning import thinned
 from scipy.spatial.transform import Rotation
 
 CERTAIN = 3.0
@@ -127,16 +128,14 @@ def estimate_tilt(fit: Fit) -> Tilt:
     weights = 1 / (estimate.noise * np.sqrt(estimate.colour))
     columns, rank = joint_columns(base), base.rank
     parts = [[] for _ in columns]    # type: list[list[Array]]
-    kept = regression.kept
-    for number, (samples, load) in enumerate(regression.parts):
-        rows = kept[number] if kept is not None and row_count(samples) <= MOST_ROWS else None
+    for samples, load in regression.parts:
         samples, load = _fewer(samples, load)
         decimator = samples.decimator()
         pushes = np.concatenate([decimator.apply(np.stack([
             _gravity(other, samples.q[block.samples], fit.consistent.inertial)
             for other in turned], axis=2)) for block in blocks_of(samples)])    # (rows, n, 2)
         pushes *= arm.measured[:, None]
-        for j, packed in enumerate(packed_rows(base, samples, load) if rows is None else rows):
+        for j, packed in enumerate(packed_rows(base, samples, load)):
             parts[j].append(np.column_stack([packed[:, :-1], pushes[:, j], packed[:, -1]]))
     weighted = []
     for j, chosen in enumerate(columns):
@@ -226,16 +225,13 @@ def _gravity(arm: Arm, q: Array, inertial: Array) -> Array:
 
 
 def _fewer(samples: Samples, load: Array | None) -> tuple[Samples, Array | None]:
-    """Return pieces of samples, evenly spread, with about as many rows as are looked at."""
-    rows = row_count(samples)
-    if rows <= MOST_ROWS:
-        return samples, load
-    pieces = []
-    for segment in samples.segments:
+    """Return thinned pieces of samples, evenly spread, with about as many rows as needed."""
+    rows, pieces = row_count(samples), []
+    for segment in samples.segments if rows > MOST_ROWS else ():
         length = segment.stop - segment.start
         count = max(1, round(CHUNKS * length / len(samples)))
         size = int(length / count * MOST_ROWS / rows)
         pieces += [slice(segment.start + k * length // count,
                          segment.start + k * length // count + size) for k in range(count)]
-    chosen = np.concatenate([np.arange(len(samples))[piece] for piece in pieces])
-    return select(samples, pieces), None if load is None else load[chosen]
+    fewer = thinned(select(samples, pieces) if pieces else samples)
+    return fewer, None if load is None else load[np.searchsorted(samples.t, fewer.t)]

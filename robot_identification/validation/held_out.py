@@ -162,8 +162,11 @@ def evaluate(
     t = np.concatenate([samples.t[run][edge:_length(run) - edge] for run in runs])
     predicted = low_passed(model.torque(*states))
     measured = low_passed(samples.tau)
-    moving = np.column_stack([low_pass((column != 0).astype(float)) > MOSTLY
-                              for column in samples.v.T]) & model.arm.measured
+    moving = np.ones(measured.shape, dtype=bool)
+    for j, column in enumerate(samples.v.T):
+        if not np.all(column):    # a low-pass leaves a one alone
+            moving[:, j] = low_pass((column != 0).astype(float)) > MOSTLY
+    moving &= model.arm.measured
     moving &= ~hardly_moving(samples.v, model.arm.limits.velocity)
     free_error = float('nan')
     if free is not None:

@@ -94,24 +94,25 @@ def errors(measured: Array, predicted: Array, joint_names: tuple[str, ...],
     if measured.shape != predicted.shape or measured.shape[1:] != (len(joint_names),):
         raise ConfigurationError(f'torques of shapes {measured.shape} and {predicted.shape} '
                                  f'cannot be compared for {len(joint_names)} joints')
-    if used is None:
-        used = np.ones(measured.shape, dtype=bool)
     joints = {}
     error = size = 0.0
     for j, joint in enumerate(joint_names):
-        tau, tau_hat = measured[used[:, j], j], predicted[used[:, j], j]
-        error += float(np.sum((tau - tau_hat) ** 2))
-        size += float(np.sum(tau ** 2))
+        tau, tau_hat = (np.ascontiguousarray(x[:, j]) if used is None or np.all(used[:, j])
+                        else x[used[:, j], j] for x in (measured, predicted))
         if not len(tau):
             unknown = float('nan')
             joints[joint] = JointErrors(unknown, unknown, unknown, unknown)
             continue
-        rmse = float(np.sqrt(np.mean((tau - tau_hat) ** 2)))
-        spread = float(np.std(tau) * np.std(tau_hat))
-        covariance = float(np.mean((tau - tau.mean()) * (tau_hat - tau_hat.mean())))
+        difference, square = tau - tau_hat, float(tau @ tau)
+        squared_error = float(difference @ difference)
+        error += squared_error
+        size += square
+        rmse = float(np.sqrt(squared_error / len(tau)))
+        a, b = tau - tau.mean(), tau_hat - tau_hat.mean()
+        spread = float(np.sqrt((a @ a) * (b @ b)))
         joints[joint] = JointErrors(
-            rmse=rmse, relative_error=_ratio(rmse, float(np.sqrt(np.mean(tau ** 2)))),
-            correlation=covariance / spread if spread > 0 else float('nan'),
+            rmse=rmse, relative_error=_ratio(rmse, float(np.sqrt(square / len(tau)))),
+            correlation=float(a @ b) / spread if spread > 0 else float('nan'),
             nrmse=_ratio(rmse, float(np.ptp(tau))), samples=len(tau))
     return Errors(_ratio(float(np.sqrt(error)), float(np.sqrt(size))), joints)
 
