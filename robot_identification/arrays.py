@@ -24,9 +24,15 @@ Array = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
 
+_LARGER = 1.25
+"""So many times larger than a view may be what it keeps in memory."""
+
+
 def read_only(values: ArrayLike, dtype: Any = np.float64) -> Array:
     """
     Return a C-contiguous, read-only array: a copy, unless the values are one already.
+
+    A view is one too, of most of what nobody can write to.
 
     Parameters
     ----------
@@ -37,8 +43,20 @@ def read_only(values: ArrayLike, dtype: Any = np.float64) -> Array:
 
     """
     if (isinstance(values, np.ndarray) and values.dtype == dtype and values.flags.c_contiguous
-            and values.flags.owndata and not values.flags.writeable):
+            and values.flags.aligned and _frozen(values)):
         return values
     array: Array = np.array(values, dtype=dtype, order='C')
     array.flags.writeable = False
     return array
+
+
+def _frozen(values: np.ndarray) -> bool:
+    owner: Any = values
+    while isinstance(owner, np.ndarray) and owner.base is not None:
+        if owner.flags.writeable:
+            return False
+        owner = owner.base
+    if isinstance(owner, bytes):
+        return len(owner) <= _LARGER * values.nbytes
+    return (isinstance(owner, np.ndarray) and not owner.flags.writeable
+            and owner.nbytes <= _LARGER * values.nbytes)

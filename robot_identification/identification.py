@@ -243,9 +243,9 @@ def identify(
     if not fitted:
         raise EstimationError('no recording to identify from')
     samples = []
-    for number, recording in enumerate(fitted):
+    for number in range(len(fitted)):
         tell('processing recordings', number / len(fitted))
-        samples.append(process(recording, arm, **(processing or {})))
+        samples.append(process(fitted[number], arm, **(processing or {})))
     effort = check_effort(arm, samples)
     tilt = None
     if arm.estimate_gravity:
@@ -263,6 +263,8 @@ def identify(
         [float(x) for x in row]
         for row in payload_covariance(model, fit.consistent.covariance, samples)]})
     predictions, findings = [], list(look_at_fit(model, fit, fitted, effort))
+    names = [recording.name for recording in fitted]
+    del fitted    # what was read here is large, and is not looked at again
     for number, recording in enumerate(others):
         tell('validating on held-out motion', number / len(others))
         prediction, found = _validate(model, fit, recording, processing or {})
@@ -273,8 +275,8 @@ def identify(
         arm=arm, model=model, estimate=fit.estimate, consistent=fit.consistent, effort=effort,
         verdict=_verdict(fit, predictions, thresholds or Thresholds(), tilt, findings),
         training=fit.regression.samples,
-        fitted=tuple(evaluate(model, part, name=recording.name, repeated=1.0)
-                     for recording, part in zip(fitted, samples)),
+        fitted=tuple(evaluate(model, part, name=name, repeated=1.0)
+                     for name, part in zip(names, samples)),
         delay=fit.delay, choice=choice, tilt=tilt)
 
 

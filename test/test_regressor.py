@@ -67,6 +67,18 @@ def test_times_parameters_is_inverse_dynamics(arm):
     assert np.abs(inverse_dynamics(arm, q, v, a) - expected).max() < 1e-9 * size
 
 
+@pytest.mark.parametrize('backend', ['numba', 'pinocchio'])
+def test_columns_of_the_last_links_alone(arm, backend):
+    rng = np.random.default_rng(3)
+    q, v, a = rng.normal(size=(3, 20, arm.n))
+    whole = joint_torque_regressor(arm, q, v, a, backend=backend)
+    for first in {0, arm.n // 2, arm.n - 1}:
+        part = joint_torque_regressor(arm, q, v, a, backend=backend, first_link=first)
+        np.testing.assert_array_equal(part, whole[:, :, 10 * first:])
+    with pytest.raises(ConfigurationError, match='is not a link'):
+        joint_torque_regressor(arm, q, v, a, first_link=arm.n)
+
+
 def test_out_is_written_over_and_returned():
     arm = chain()
     q, v, a = np.random.default_rng(0).normal(size=(3, 5, 3))

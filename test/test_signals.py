@@ -144,6 +144,17 @@ def test_nothing_is_interpolated_across_a_gap():
         assert np.diff(out.t[rows]) == pytest.approx(0.01)
 
 
+def test_further_signals_are_resampled_like_the_first():
+    rng = np.random.default_rng(0)
+    t = np.cumsum(rng.uniform(0.008, 0.012, 300))
+    t[150:] += 1.0
+    q, tau = rng.normal(size=(2, 300, 3))
+    alone, torque = (resample(t, x, stamps='recorded') for x in (q, tau))
+    both = resample(t, q, more=[tau], stamps='recorded')
+    np.testing.assert_array_equal(both.columns, alone.columns)
+    np.testing.assert_array_equal(both.more[0], torque.columns)
+
+
 def test_duplicates_are_counted_and_backward_stamps_refused():
     t = np.repeat(np.arange(100) / 100.0, 2)
     out = resample(t, np.sin(t)[:, None])

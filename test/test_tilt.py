@@ -25,7 +25,7 @@ from robot_identification import identify, load_arm
 from robot_identification.arm import arm_from_mapping, arm_to_mapping
 from robot_identification.errors import EstimationError
 from robot_identification.estimation import fit_samples, FitOptions, get_estimator
-from robot_identification.estimation.tilt import estimate_tilt, stand
+from robot_identification.estimation.tilt import _gravity, _splined, estimate_tilt, stand
 from robot_identification.signals import process
 
 PANDA = load_arm('panda')
@@ -83,3 +83,13 @@ def test_motion_that_does_not_show_it_is_refused():
                         size=samples.tau.shape))
     with pytest.raises(EstimationError, match='does not determine how the base stands'):
         stand(PANDA, [still], get_estimator('wls'), 'coulomb_viscous')
+
+
+def test_gravity_of_a_smooth_motion_is_that_of_a_few_of_its_positions():
+    arm = load_arm('ur5e')
+    t = np.linspace(0, 10, 1001)[:, None]
+    q = np.sin(2 * np.pi * t * np.linspace(0.1, 0.5, arm.n) + np.arange(arm.n))
+    exact = _gravity(arm, q, arm.inertial_parameters)
+    near = _splined(lambda some: _gravity(arm, some, arm.inertial_parameters), q, 8)
+    assert np.abs(near - exact).max() < 1e-4 * np.abs(exact).max()
+    assert np.array_equal(_splined(lambda some: 2 * some, q, 1), 2 * q)

@@ -25,7 +25,7 @@ from robot_identification.dynamics import BaseParameters, IdentifiedModel, inver
 from robot_identification.regression.packing import joint_columns
 from robot_identification.regression.reduce import packed_rows
 from robot_identification.signals import Samples, select
-from robot_identification.signals.thinning import thinned
+from robot_identification.signals.thinning import FINE, thinned
 
 MOST_SAMPLES = 40_000
 """So many at most are looked at, in `STRETCHES` pieces at begin and end of the recording: a few
@@ -254,7 +254,7 @@ def gather(base: BaseParameters, samples: Samples, beta: Array,
         None where the recording is too short for `FEWEST_BLOCKS`.
 
     """
-    samples = thinned(_part(samples))
+    samples = thinned(_part(samples), FINE)
     decimator, structure = samples.decimator(), base.structure
     runs = [run for run in samples.segments if decimator.rows(run.stop - run.start)]
     if not runs:

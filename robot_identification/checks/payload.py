@@ -38,7 +38,8 @@ def find(case: Case) -> Finding | None:
     if evidence is None:
         return None
     samples, n = evidence.samples, len(evidence.joint_names)
-    body = joint_torque_regressor(case.arm, samples.q, samples.v, samples.a)[:, :, -10:-6]
+    body = joint_torque_regressor(case.arm, samples.q, samples.v, samples.a,
+                                  first_link=n - 1)[:, :, :4]
     columns = evidence.apply(np.ascontiguousarray(body.reshape(len(body), -1)))
     columns = columns.reshape(-1, n, 4) * evidence.weights[:, None]
     flat, target = columns.reshape(-1, 4), evidence.residual.ravel()

@@ -137,9 +137,11 @@ def forward(q, v, a, parents, rotations, translations, axes, prismatic, gravity,
 
 @njit(**OPTIONS)
 def regressor_row(q, v, a, parents, rotations, translations, axes, prismatic, gravity, out,
-                  relative, offset, omega, alpha, linear, world, origin, ahead):
+                  relative, offset, omega, alpha, linear, world, origin, ahead, first):
     """
     Fill `out` (n, 10 n) so that torque = out @ parameters, but for what is always zero.
+
+    With `first` above 0 it is (n, 10 (n - first)), the columns of that link and those after it.
 
     Row j, block i is the power that a unit velocity of joint j takes from the body wrench of
     link i, which is linear in link i's ten parameters (Atkeson, An, Hollerbach 1986). Scratch
@@ -152,7 +154,7 @@ def regressor_row(q, v, a, parents, rotations, translations, axes, prismatic, gr
         for r in range(3):
             ahead[i, r] = (world[i, r, 0] * axes[i, 0] + world[i, r, 1] * axes[i, 1]
                            + world[i, r, 2] * axes[i, 2])
-    for i in range(n):
+    for i in range(first, n):
         w0, w1, w2 = omega[i, 0], omega[i, 1], omega[i, 2]
         e0, e1, e2 = alpha[i, 0], alpha[i, 1], alpha[i, 2]
         d0, d1, d2 = linear[i, 0], linear[i, 1], linear[i, 2]
@@ -162,10 +164,10 @@ def regressor_row(q, v, a, parents, rotations, translations, axes, prismatic, gr
         b01, b10 = w0 * w1 - e2, w0 * w1 + e2
         b02, b20 = w0 * w2 + e1, w0 * w2 - e1
         b12, b21 = w1 * w2 - e0, w1 * w2 + e0
-        j = i
+        j, place = i, 10 * (i - first)
         while j >= 0:
             z0, z1, z2 = ahead[j, 0], ahead[j, 1], ahead[j, 2]
-            row = out[j, 10 * i:10 * i + 10]
+            row = out[j, place:place + 10]
             if prismatic[j]:
                 l0 = world[i, 0, 0] * z0 + world[i, 1, 0] * z1 + world[i, 2, 0] * z2
                 l1 = world[i, 0, 1] * z0 + world[i, 1, 1] * z1 + world[i, 2, 1] * z2
@@ -199,8 +201,9 @@ def regressor_row(q, v, a, parents, rotations, translations, axes, prismatic, gr
 
 
 @njit(**OPTIONS)
-def regressor_rows(q, v, a, parents, rotations, translations, axes, prismatic, gravity, out):
-    """Fill `out` (N, n, 10 n) so that torque = out @ parameters for q, v, a of shape (N, n)."""
+def regressor_rows(q, v, a, parents, rotations, translations, axes, prismatic, gravity, out,
+                   first=0):
+    """Fill `out` (N, n, 10 n) as `regressor_row` does, for q, v, a of shape (N, n)."""
     n = len(parents)
     relative, world = np.empty((n, 3, 3)), np.empty((n, 3, 3))
     offset, origin, ahead = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))
@@ -208,7 +211,7 @@ def regressor_rows(q, v, a, parents, rotations, translations, axes, prismatic, g
     for k in range(len(q)):
         out[k] = 0.0    # here and not before the loop: while it is in the cache
         regressor_row(q[k], v[k], a[k], parents, rotations, translations, axes, prismatic, gravity,
-                      out[k], relative, offset, omega, alpha, linear, world, origin, ahead)
+                      out[k], relative, offset, omega, alpha, linear, world, origin, ahead, first)
 
 
 @njit(**OPTIONS)

@@ -49,6 +49,7 @@ def joint_torque_regressor(
     a: ArrayLike,
     out: Array | None = None,
     backend: str | None = None,
+    first_link: int = 0,
 ) -> Array:
     """
     Regressor W of the rigid-body torques: tau = W pi.
@@ -60,16 +61,18 @@ def joint_torque_regressor(
     q, v, a
         Positions, velocities, accelerations, (N, n) [rad or m, per s, per s^2].
     out
-        Where to write, (N, n, 10 n) C-contiguous float64; a new array when None.
+        Where to write, C-contiguous float64 of the shape returned; a new array when None.
     backend
         'numba' (compiled, all cores) or 'pinocchio' (its Python call in a loop, the reference);
         what is installed when None.
+    first_link
+        Columns of earlier links are left out, 0 to n - 1.
 
     Returns
     -------
     Array
-        (N, n, 10 n); ten columns per link in Pinocchio's order m, m cx, m cy, m cz, Ixx, Ixy, Iyy,
-        Ixz, Iyz, Izz, inertias about the joint frame.
+        (N, n, 10 (n - first_link)); ten columns per link in Pinocchio's order m, m cx, m cy, m cz,
+        Ixx, Ixy, Iyy, Ixz, Iyz, Izz, inertias about the joint frame.
 
     Raises
     ------
@@ -85,7 +88,9 @@ def joint_torque_regressor(
 
     """
     q, v, a = _states(arm, q, v, a)
-    shape = (len(q), arm.n, 10 * arm.n)
+    if not 0 <= first_link < arm.n:
+        raise ConfigurationError(f'{first_link} is not a link of {arm.n}')
+    shape = (len(q), arm.n, 10 * (arm.n - first_link))
     if out is None:
         out = np.empty(shape)
     elif out.shape != shape or out.dtype != np.float64 or not out.flags.c_contiguous:
@@ -149,13 +154,16 @@ def _numba(arm: Arm, q: Array, v: Array, a: Array, out: Array) -> None:
     except ImportError as error:
         raise MissingDependencyError('numba', "the regressor backend 'numba'") from error
     tree = Kinematics.of(arm)
-    over_blocks(lambda rows: regressor_rows(q[rows], v[rows], a[rows], *tree, out[rows]), len(q))
+    first = arm.n - out.shape[2] // 10
+    over_blocks(lambda rows: regressor_rows(q[rows], v[rows], a[rows], *tree, out[rows], first),
+                len(q))
 
 
 def _pinocchio(arm: Arm, q: Array, v: Array, a: Array, out: Array) -> None:
     data = arm.model.createData()
     for k in range(len(q)):
-        out[k] = pin.computeJointTorqueRegressor(arm.model, data, q[k], v[k], a[k])
+        out[k] = pin.computeJointTorqueRegressor(
+            arm.model, data, q[k], v[k], a[k])[:, -out.shape[2]:]
 
 
 _FILL: dict[str, Callable[[Arm, Array, Array, Array, Array], None]] = {

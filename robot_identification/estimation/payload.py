@@ -39,6 +39,7 @@ from robot_identification.recording import Recording
 from robot_identification.regression.normal_form import triangle
 from robot_identification.signals import delayed, process, Samples
 from robot_identification.signals.shift import thinned
+from robot_identification.signals.thinning import FINE
 from robot_identification.signals.thinning import thinned as fewer
 from scipy.linalg import qr
 from scipy.optimize import least_squares
@@ -192,7 +193,7 @@ def identify_payload(
     for run in samples.segments:
         q, v, a = samples.q[run], samples.v[run], samples.a[run]
         extra = samples.tau[run] - model.torque(q, v, a) - drift[0] - drift[1] * v
-        regressor = joint_torque_regressor(model.arm, q, v, a)[:, :, -10:]
+        regressor = _last_body(model.arm, q, v, a)
         if decimator.rows(len(q)):
             columns.append(decimator.apply(regressor))
             difference.append(decimator.apply(extra))
@@ -228,7 +229,7 @@ def payload_covariance(model: IdentifiedModel, covariance: Array,
     q, v, a, _ = thinned(samples, STATES)
     load = inverse_dynamics(structure.arm, q, v, a)
     columns = structure.columns(q, v, a, load).reshape(q.size, -1)
-    payload = joint_torque_regressor(structure.arm, q, v, a)[:, :, -10:].reshape(q.size, 10)
+    payload = _last_body(structure.arm, q, v, a).reshape(q.size, 10)
     payload = payload * SCALE
     change = SCALE[:, None] * np.linalg.solve(
         payload.T @ payload + np.eye(10) * 1e-9 * np.trace(payload.T @ payload),
@@ -237,10 +238,15 @@ def payload_covariance(model: IdentifiedModel, covariance: Array,
     return result
 
 
+def _last_body(arm: Arm, q: Array, v: Array, a: Array) -> Array:
+    """Return the regressor of a body at the last link, (N, n, 10)."""
+    return joint_torque_regressor(arm, q, v, a, first_link=arm.n - 1)
+
+
 def _misfit(model: IdentifiedModel, samples: Sequence[Samples]) -> Array:
     """Return the mean square of the payloads in pieces, weighed by how well they show a mass."""
     pieces = []
-    for part in map(fewer, samples):
+    for part in samples:
         length = max(1, round(PIECE * part.rate))
         for run in part.segments:
             count = max(1, round((run.stop - run.start) / length))
@@ -248,15 +254,15 @@ def _misfit(model: IdentifiedModel, samples: Sequence[Samples]) -> Array:
             pieces += [(part, slice(*edge)) for edge in pairwise(edges)]
     rows, targets = [], []
     for part, piece in pieces[::max(1, len(pieces) // PIECES)]:
-        decimator, whole = part.decimator(), replace(part, **{
+        whole = replace(part, **{
             name: getattr(part, name)[piece] for name in ('t', 'q', 'v', 'a', 'tau')},
             segments=(slice(0, piece.stop - piece.start),))
-        shifted = delayed(whole, model.delay, of=model.delay_of)
+        shifted = fewer(delayed(whole, model.delay, of=model.delay_of), FINE)
+        decimator = shifted.decimator()
         for run in shifted.segments:
             if decimator.rows(run.stop - run.start):
                 q, v, a = shifted.q[run], shifted.v[run], shifted.a[run]
-                rows.append(decimator.apply(
-                    joint_torque_regressor(model.arm, q, v, a)[:, :, -10:]))
+                rows.append(decimator.apply(_last_body(model.arm, q, v, a)))
                 targets.append(decimator.apply(shifted.tau[run] - model.torque(q, v, a)))
     if not rows:
         return np.zeros((10, 10))

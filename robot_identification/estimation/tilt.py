@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,7 +32,8 @@ from robot_identification.regression.packing import blocks_of, joint_columns
 from robot_identification.regression.reduce import packed_rows, row_count
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import select
-from robot_identification.signals.thinning import thinned
+from robot_identification.signals.thinning import spare
+from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
 CERTAIN = 3.0
@@ -128,14 +129,16 @@ def estimate_tilt(fit: Fit) -> Tilt:
     weights = 1 / (estimate.noise * np.sqrt(estimate.colour))
     columns, rank = joint_columns(base), base.rank
     parts = [[] for _ in columns]    # type: list[list[Array]]
-    for samples, load in regression.parts:
+    kept = regression.kept
+    for number, (samples, load) in enumerate(regression.parts):
+        rows = kept[number] if kept is not None and row_count(samples) <= MOST_ROWS else None
         samples, load = _fewer(samples, load)
-        decimator = samples.decimator()
-        pushes = np.concatenate([decimator.apply(np.stack([
-            _gravity(other, samples.q[block.samples], fit.consistent.inertial)
-            for other in turned], axis=2)) for block in blocks_of(samples)])    # (rows, n, 2)
+        decimator, step = samples.decimator(), spare(samples)
+        pushes = np.concatenate([decimator.apply(_splined(lambda q: np.stack([
+            _gravity(other, q, fit.consistent.inertial) for other in turned], axis=2),
+            samples.q[block.samples], step)) for block in blocks_of(samples)])    # (rows, n, 2)
         pushes *= arm.measured[:, None]
-        for j, packed in enumerate(packed_rows(base, samples, load)):
+        for j, packed in enumerate(packed_rows(base, samples, load) if rows is None else rows):
             parts[j].append(np.column_stack([packed[:, :-1], pushes[:, j], packed[:, -1]]))
     weighted = []
     for j, chosen in enumerate(columns):
@@ -225,13 +228,24 @@ def _gravity(arm: Arm, q: Array, inertial: Array) -> Array:
 
 
 def _fewer(samples: Samples, load: Array | None) -> tuple[Samples, Array | None]:
-    """Return thinned pieces of samples, evenly spread, with about as many rows as needed."""
-    rows, pieces = row_count(samples), []
-    for segment in samples.segments if rows > MOST_ROWS else ():
+    """Return pieces of samples, evenly spread, with about as many rows as are looked at."""
+    rows = row_count(samples)
+    if rows <= MOST_ROWS:
+        return samples, load
+    pieces = []
+    for segment in samples.segments:
         length = segment.stop - segment.start
         count = max(1, round(CHUNKS * length / len(samples)))
         size = int(length / count * MOST_ROWS / rows)
         pieces += [slice(segment.start + k * length // count,
                          segment.start + k * length // count + size) for k in range(count)]
-    fewer = thinned(select(samples, pieces) if pieces else samples)
-    return fewer, None if load is None else load[np.searchsorted(samples.t, fewer.t)]
+    chosen = np.concatenate([np.arange(len(samples))[piece] for piece in pieces])
+    return select(samples, pieces), None if load is None else load[chosen]
+
+
+def _splined(function: Callable[[Array], Array], q: Array, step: int) -> Array:
+    """Return a smooth function of positions (N, n), computed at every so many of them."""
+    if step == 1 or len(q) < 4 * step:
+        return function(q)
+    some = np.unique(np.append(np.arange(0, len(q), step), len(q) - 1))
+    return np.asarray(CubicSpline(some, function(q[some]))(np.arange(len(q))))

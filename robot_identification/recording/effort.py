@@ -37,7 +37,9 @@ def joint_position(arm: Arm, q: Array) -> Array:
     """
     if arm.position.side == 'motor':
         q = _solve(arm.drives.motor_from_joint, q)
-    return np.ascontiguousarray(q + arm.position.offset)
+    if np.any(arm.position.offset) or q.flags.writeable:
+        q = q + arm.position.offset
+    return np.ascontiguousarray(q)
 
 
 def joint_velocity(arm: Arm, v: Array) -> Array:
@@ -87,7 +89,7 @@ def check_radians(arm: Arm, q: Array, place: str) -> None:
     """
     bound = np.maximum(np.abs(arm.limits.lower), np.abs(arm.limits.upper))
     bound = np.where(arm.prismatic | ~np.isfinite(bound), np.inf, np.maximum(2 * bound, TURNS))
-    largest = np.max(np.abs(q), axis=0)
+    largest = np.maximum(np.max(q, axis=0), -np.min(q, axis=0))
     for i in np.flatnonzero(largest > bound):
         raise RecordingError(
             f"{place}: joint '{arm.joint_names[i]}' is at {largest[i]:.4g} rad, its limits are "
@@ -221,6 +223,13 @@ def torque_of_current(arm: Arm, current: Array, place: str) -> Array:
             f'or record torques')
     torque: Array = current * gains
     return torque
+
+
+def is_joint_torque(arm: Arm) -> bool:
+    """Return whether torques of all joints are recorded as they are."""
+    effort = arm.effort
+    return bool(np.all(arm.measured)) and (effort is None or (
+        effort.sign == 1 and effort.side == 'joint' and not effort.gravity_compensated))
 
 
 def joint_torque(arm: Arm, torque: Array, q: Array) -> Array:

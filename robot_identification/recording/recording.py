@@ -32,6 +32,7 @@ EFFORTS = ('tau', 'current')
 DEGREES = 180 / np.pi
 LARGEST = 1e9    # of any measured value, in any unit that a driver may use
 LARGEST_STAMP = 1e19    # nanoseconds since 1970 are 1.8e18
+BLOCK = 20_000    # samples whose torques are made at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,7 +255,7 @@ class Recording:
 
     def joint_position(self, arm: Arm) -> Array:
         """
-        Return the positions of an arm's joints, (N, n) [rad or m], in its order.
+        Return the positions of an arm's joints, (N, n) [rad or m], in its order; maybe read-only.
 
         Parameters
         ----------
@@ -311,7 +312,7 @@ class Recording:
 
     def joint_torque(self, arm: Arm) -> Array:
         """
-        Return the torques at an arm's joints, (N, n) [N m or N], in its order.
+        Return the torques at an arm's joints, (N, n) [N m or N], in its order; maybe read-only.
 
         Parameters
         ----------
@@ -327,11 +328,18 @@ class Recording:
         """
         recording = self.select(arm.joint_names)
         raw, is_current = effort.raw_effort(arm, recording.tau, recording.current, self.place)
-        raw = effort.without_unmeasured(arm, raw, self.place)
-        if is_current:
-            raw = effort.torque_of_current(arm, raw, self.place)
         q = recording.joint_position(arm)
-        return effort.joint_torque(arm, raw, q) * arm.measured
+        if not is_current and effort.is_joint_torque(arm):
+            effort.without_unmeasured(arm, raw[:1], self.place)    # NaN is in every row or none
+            return raw
+        torque = np.empty(raw.shape)
+        for first in range(0, len(q), BLOCK):    # a long recording's copies are large
+            rows = slice(first, first + BLOCK)
+            part = effort.without_unmeasured(arm, raw[rows], self.place)
+            if is_current:
+                part = effort.torque_of_current(arm, part, self.place)
+            torque[rows] = effort.joint_torque(arm, part, q[rows]) * arm.measured
+        return torque
 
     def _with(self, t: Array, pick: Any, names: tuple[str, ...]) -> Recording:
         signals: dict[str, Any] = {

@@ -49,7 +49,7 @@ def add_decimated(q, v, a, parents, rotations, translations, axes, prismatic, gr
             s = begin + k
             regressor_row(q[s], v[s], a[s], parents, rotations, translations, axes, prismatic,
                           gravity, regressor, relative, offset, omega, alpha, linear, world,
-                          origin, ahead)
+                          origin, ahead, 0)
             row = packed[k]
             for c in range(len(places)):
                 row[places[c]] = entries[sources[c]]

@@ -25,6 +25,7 @@ ORDER = 4
 STENCIL_HALF = 4
 """Samples on either side that a central difference needs."""
 
+_BLOCK = 4096
 _FIRST = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 0, 4 / 5, -1 / 5, 4 / 105, -1 / 280])
 _SECOND = np.array(
     [-1 / 560, 8 / 315, -1 / 5, 8 / 5, -205 / 72, 8 / 5, -1 / 5, 8 / 315, -1 / 560])
@@ -172,11 +173,12 @@ def central_differences(x: ArrayLike, rate: float) -> tuple[Array, Array]:
         raise SignalError(
             f'central differences need {2 * STENCIL_HALF + 1} samples, not {len(x)}')
     shape = (len(x) - 2 * STENCIL_HALF, *x.shape[1:])
-    first, second = np.zeros((2, *shape))
-    term = np.empty(shape)    # one for all products: a long recording's are large
-    for out, stencil, scale in ((first, _FIRST, rate), (second, _SECOND, rate ** 2)):
-        for k, c in enumerate(stencil):
-            if c:
-                out += np.multiply(x[k:k + len(out)], c, out=term)
-        out *= scale
+    first, second = np.zeros(shape), np.zeros(shape)
+    for begin in range(0, len(first), _BLOCK):    # a block and its products stay in the cache
+        for whole, stencil, scale in ((first, _FIRST, rate), (second, _SECOND, rate ** 2)):
+            out = whole[begin:begin + _BLOCK]
+            for k, c in enumerate(stencil):
+                if c:
+                    out += c * x[begin + k:begin + k + len(out)]
+            out *= scale
     return first, second

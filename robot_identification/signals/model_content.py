@@ -33,6 +33,8 @@ EXPLAINED = 0.5
 """Share of the torque's power that the model must explain."""
 HARMONICS = 3.0
 ROWS_PER_PARAMETER = 10.0
+BLOCK = 2048
+"""Samples whose columns are made at once."""
 LONGEST_HALO = 0.05
 """Longest share of a run that the decimation may take at either end."""
 
@@ -119,20 +121,21 @@ def _first_fit(
     arm: Arm, q: Array, v: Array, a: Array, tau: Array, rate: float, highest: float
 ) -> Array:
     """Return the torque that a least-squares fit on decimated rows explains."""
-    regressor = ModelStructure.of(arm).columns(q, v, a)
-    most = MOST_ROWS * rate / (2 * len(q))
+    structure, most = ModelStructure.of(arm), MOST_ROWS * rate / (2 * len(q))
     decimator = Decimator(rate, min(highest, most))
-    rows, torque = decimator.apply(regressor[:, arm.measured]), decimator.apply(
-        tau[:, arm.measured])
+    parts = [part for part, _ in decimator.blocks(len(q), max(32, BLOCK // decimator.factor))]
+    rows = np.concatenate([decimator.apply(structure.columns(q[part], v[part], a[part])[
+        :, arm.measured]) for part in parts or [slice(None)]])
+    torque = decimator.apply(tau[:, arm.measured])
     scale_tau = torque.std(axis=0)
     scale_tau[scale_tau == 0] = 1.0
-    matrix = (rows / scale_tau[:, None]).reshape(-1, regressor.shape[2])
+    matrix = (rows / scale_tau[:, None]).reshape(-1, rows.shape[2])
     scale = np.linalg.norm(matrix, axis=0)
     scale[scale == 0] = 1.0
     both = np.column_stack([matrix / scale, (torque / scale_tau).ravel()])
     factor: Any = np.linalg.qr(both, mode='r')
     values = np.linalg.lstsq(factor[:, :-1], factor[:, -1], rcond=1e-6)[0]
-    return np.asarray(regressor @ (values / scale))
+    return structure.torque(q, v, a, values / scale)
 
 
 def _crossings(tau: Array, residual: Array, rate: float, lowest: float, highest: float) -> Array:

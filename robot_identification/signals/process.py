@@ -65,7 +65,7 @@ class _Run:
     t: Array
     q: Array
     tau: Array
-    v: Array | None
+    v: Array | None = None
 
 
 def process(
@@ -153,26 +153,27 @@ def process(
     if velocity == 'recorded' and (edges == 'keep' or average or method != 'butterworth'):
         raise SignalError("recorded velocities go with the method 'butterworth' and without "
                           'averaging only')
-    columns, n = _columns(recording, arm, velocity, still_joints), arm.n
+    q, *more = _signals(recording, arm, velocity, still_joints)
     t = recording.t
-    uniform = resample(t, columns, gap_steps=gap_steps, stamps=stamps, judge=n)
+    uniform = resample(t, q, more=more, gap_steps=gap_steps, stamps=stamps)
     longest = max(uniform.segments, key=lambda run: run.stop - run.start)
     notes: dict[str, object] = {'method': method, 'edges': edges}
-    cutoffs = _cutoffs(cutoff, uniform.columns[longest, :n], uniform.rate, arm, notes)
+    cutoffs = _cutoffs(cutoff, uniform.columns[longest], uniform.rate, arm, notes)
     if uniform.gaps and np.any(np.isfinite(cutoffs)):
-        t, columns = _bridged(t, columns, cutoffs, gap_steps, notes)
-        uniform = resample(t, columns, gap_steps=gap_steps, stamps=uniform.stamps)
+        t, (q, *more) = _bridged(t, [q, *more], cutoffs, gap_steps, notes)
+        uniform = resample(t, q, more=more, gap_steps=gap_steps, stamps=uniform.stamps)
 
     needs_period = average or method in PERIODIC_METHODS
-    seconds = _period(uniform, period, needs_period, n, notes)
+    seconds = _period(uniform, period, needs_period, notes)
     samples_a_period = None
     if seconds is not None:
         samples_a_period = max(1, round(seconds * uniform.rate))
         slip = abs(seconds * uniform.rate - samples_a_period) * len(uniform.t) / samples_a_period
         if slip > LARGEST_SLIP:
-            uniform = resample(t, columns, gap_steps=gap_steps, stamps=uniform.stamps,
+            uniform = resample(t, q, more=more, gap_steps=gap_steps, stamps=uniform.stamps,
                                step=seconds / samples_a_period)
-    runs = _runs(uniform, n, velocity)
+    runs = [_Run(uniform.t[rows], uniform.columns[rows], *(each[rows] for each in uniform.more))
+            for rows in uniform.segments]
     noise, averaged = None, 1
     if samples_a_period is not None and len(runs) == 1:
         runs, noise, averaged = _periods(runs[0], samples_a_period, average, notes)
@@ -184,13 +185,13 @@ def process(
         done = _treat_rest(done, uniform.rate, standstill == 'drop', notes)
     _describe(uniform, recording, velocity, notes)
     rate = uniform.rate
-    del columns, uniform, runs    # what is large goes as soon as its samples are made
+    del q, more, uniform, runs    # what is large goes as soon as its samples are made
     return _assemble(done, arm, rate, cutoffs, decimation_cutoff, notes,
                      samples_a_period, noise, averaged)
 
 
-def _columns(recording: Recording, arm: Arm, velocity: str, still_joints: bool) -> Array:
-    """Return positions, torques and, where asked for, velocities side by side."""
+def _signals(recording: Recording, arm: Arm, velocity: str, still_joints: bool) -> list[Array]:
+    """Return positions, torques and, where asked for, velocities."""
     q, tau = recording.joint_position(arm), recording.joint_torque(arm)
     for j, name in enumerate(arm.joint_names):
         still = np.ptp(q[:, j]) <= 1e-9 * max(1.0, float(np.abs(q[0, j])))
@@ -203,11 +204,11 @@ def _columns(recording: Recording, arm: Arm, velocity: str, still_joints: bool) 
                 f"the effort of joint '{name}' is {tau[0, j]:.6g} in every sample: it was not "
                 'measured; check the driver, or lock the joint')
     if velocity == 'differentiated':
-        return np.hstack([q, tau])
+        return [q, tau]
     v = recording.joint_velocity(arm)
     if v is None:
         raise SignalError("this recording has no velocities; take velocity='differentiated'")
-    return np.hstack([q, tau, v])
+    return [q, tau, v]
 
 
 def _cutoffs(
@@ -231,20 +232,20 @@ def _cutoffs(
 
 
 def _bridged(
-    t: Array, columns: Array, cutoffs: Array, gap_steps: float, notes: dict[str, object]
-) -> tuple[Array, Array]:
+    t: Array, signals: list[Array], cutoffs: Array, gap_steps: float, notes: dict[str, object]
+) -> tuple[Array, list[Array]]:
     """Bridge what is short against the fastest motion that the filters let pass."""
     fastest = float(np.max(cutoffs[np.isfinite(cutoffs)]))
-    bridged = bridge(t, columns, PART_OF_PERIOD / fastest, gap_steps)
+    bridged = bridge(t, np.hstack(signals), PART_OF_PERIOD / fastest, gap_steps)
     if len(bridged.gaps):
         notes['bridged_gaps'] = len(bridged.gaps)
         notes['bridged_s'] = round(float(bridged.gaps[:, 1].sum()), 6)
         notes['bridged_at_s'] = [round(float(start), 6) for start in bridged.gaps[:MOST_GAPS, 0]]
-    return bridged.t, bridged.columns
+    return bridged.t, np.hsplit(bridged.columns, len(signals))
 
 
 def _period(
-    uniform: Resampled, period: float | None, needed: bool, n: int, notes: dict[str, object]
+    uniform: Resampled, period: float | None, needed: bool, notes: dict[str, object]
 ) -> float | None:
     if len(uniform.segments) > 1:
         if needed:
@@ -258,7 +259,7 @@ def _period(
         notes['period_s'], notes['period_reason'] = float(period), 'given'
         return float(period)
     try:
-        found = detect_period(uniform.columns[:, :n], uniform.rate)
+        found = detect_period(uniform.columns, uniform.rate)
     except SignalError as error:
         if needed:
             raise
@@ -266,15 +267,6 @@ def _period(
         return None
     notes['period_s'], notes['period_reason'] = found, 'found in the positions'
     return found
-
-
-def _runs(uniform: Resampled, n: int, velocity: str) -> list[_Run]:
-    runs = []
-    for rows in uniform.segments:
-        part = uniform.columns[rows]
-        runs.append(_Run(uniform.t[rows], part[:, :n], part[:, n:2 * n],
-                         part[:, 2 * n:] if velocity == 'recorded' else None))
-    return runs
 
 
 def _periods(
@@ -350,7 +342,8 @@ def _treat_rest(
     done: list[tuple[_Run, Motion]], rate: float, drop: bool, notes: dict[str, object]
 ) -> list[tuple[_Run, Motion]]:
     """Set v and a of resting joints to zero, and drop the rows in which the whole arm rests."""
-    highest = np.max([np.abs(motion.v).max(axis=0) for _, motion in done], axis=0)
+    highest = np.max([np.maximum(motion.v.max(axis=0), -motion.v.min(axis=0))
+                      for _, motion in done], axis=0)
     treated: list[tuple[_Run, Motion]] = []
     rest = 0
     alone = np.zeros(len(highest))
@@ -428,6 +421,8 @@ def _assemble(
 
 def _joined(pieces: list[Array]) -> Array:
     """Return the pieces in one read-only array, which `Samples` takes as it is."""
-    whole = np.concatenate(pieces)
-    whole.flags.writeable = False
+    whole = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+    for array in (whole.base, whole):    # what was made of the recording, and is written no more
+        if isinstance(array, np.ndarray):
+            array.flags.writeable = False
     return whole

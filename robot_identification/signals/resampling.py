@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -53,6 +54,8 @@ class Resampled:
         'recorded' or 'uniform': which stamps the samples were placed at.
     roughness
         Mean third difference at uniform stamps over that at recorded ones; NaN if not compared.
+    more
+        Further signals, each (N, d).
 
     """
 
@@ -65,6 +68,7 @@ class Resampled:
     dropped: float
     stamps: str
     roughness: float
+    more: tuple[Array, ...] = ()
 
 
 def median_step(t: ArrayLike) -> float:
@@ -100,7 +104,7 @@ def resample(
     gap_steps: float = GAP_STEPS,
     shortest: float = 0.0,
     stamps: str = 'auto',
-    judge: int | None = None,
+    more: Sequence[ArrayLike] = (),
 ) -> Resampled:
     """
     Bring signals to a uniform clock by cubic splines; nothing is interpolated across a gap.
@@ -127,8 +131,8 @@ def resample(
         Segments shorter than this [s] are dropped.
     stamps
         'auto', 'recorded' or 'uniform'.
-    judge
-        How many of the first columns (positions) decide about the stamps; all by default.
+    more
+        Further signals, each (N, d), that do not decide about the stamps.
 
     Raises
     ------
@@ -139,8 +143,8 @@ def resample(
     if stamps not in STAMPS:
         raise UnknownNameError('choice of stamps', stamps, STAMPS)
     t = np.asarray(t, dtype=float)
-    columns = np.asarray(columns, dtype=float)
-    t, columns, duplicates = _without_duplicates(t, columns)
+    t, signals, duplicates = _without_duplicates(
+        t, [np.asarray(each, dtype=float) for each in (columns, *more)])
     median = median_step(t)
     runs = split_at_gaps(t, gap_steps)
     shortest = max(shortest, 4.0 * median)
@@ -152,17 +156,19 @@ def resample(
             f'{shortest:.3g} s are needed; record for longer'
             + (f', without the {len(runs) - 1} gaps' if len(runs) > 1 else ''))
     dropped = sum(float(t[run][-1] - t[run][0]) for run in runs if run not in kept)
-    chosen, roughness = _choose_stamps(t, columns[:, :judge], kept, stamps)
+    chosen, roughness = _choose_stamps(t, signals[0], kept, stamps)
     if step is None:
         step = _mean_or_median(t, kept, median, chosen)
-    pieces = [_resample_run(t[run], columns[run], step, chosen) for run in kept]
+    pieces = [_resample_run(t[run], [each[run] for each in signals], step, chosen)
+              for run in kept]
     ends = np.cumsum([0] + [len(clock) for clock, _ in pieces])
+    joined = [_joined([values[i] for _, values in pieces]) for i in range(len(signals))]
     return Resampled(
         t=read_only(np.concatenate([clock for clock, _ in pieces])),
-        columns=_joined([values for _, values in pieces]),
+        columns=joined[0],
         segments=tuple(slice(int(a), int(b)) for a, b in pairwise(ends)),
         rate=1.0 / step, gaps=len(runs) - 1, duplicates=duplicates, dropped=dropped,
-        stamps=chosen, roughness=roughness)
+        stamps=chosen, roughness=roughness, more=tuple(joined[1:]))
 
 
 def _joined(pieces: list[Array]) -> Array:
@@ -171,7 +177,7 @@ def _joined(pieces: list[Array]) -> Array:
     return joined
 
 
-def _without_duplicates(t: Array, columns: Array) -> tuple[Array, Array, int]:
+def _without_duplicates(t: Array, signals: list[Array]) -> tuple[Array, list[Array], int]:
     steps = np.diff(t)
     if np.any(steps < 0):
         k = int(np.argmax(steps < 0))
@@ -179,9 +185,9 @@ def _without_duplicates(t: Array, columns: Array) -> tuple[Array, Array, int]:
             f'the stamps run backwards at sample {k + 1} ({t[k]:.6g} s, then {t[k + 1]:.6g} s); '
             'sort the recording')
     if np.all(steps > 0):
-        return t, columns, 0
+        return t, signals, 0
     keep = np.concatenate([[True], steps > 0])
-    return t[keep], columns[keep], int(np.count_nonzero(~keep))
+    return t[keep], [each[keep] for each in signals], int(np.count_nonzero(~keep))
 
 
 def _even(t: Array) -> Array:
@@ -204,15 +210,18 @@ def _choose_stamps(
 ) -> tuple[str, float]:
     if stamps != 'auto':
         return stamps, float('nan')
-    rough = np.zeros(2)
-    spread = columns.std(axis=0)
-    spread[spread == 0] = 1.0
+    found = []
     for run in runs:
         even = _even(t[run])
         step = (even[-1] - even[0]) / (len(even) - 1)
         jitter = np.abs(t[run] - even).max()
         if jitter < UNIFORM_TOLERANCE * step:
             return 'recorded', float('nan')
+        found.append((run, even, step, jitter))
+    rough = np.zeros(2)
+    spread = columns.std(axis=0)
+    spread[spread == 0] = 1.0
+    for run, even, step, jitter in found:
         clock = np.arange(t[run][0] + jitter, t[run][-1] - jitter, step)
         for k, times in enumerate((t[run], even)):
             for column in (columns[run] / spread).T:
@@ -223,17 +232,21 @@ def _choose_stamps(
     return ('uniform' if ratio < 0.5 else 'recorded'), ratio
 
 
-def _resample_run(t: Array, columns: Array, step: float, chosen: str) -> tuple[Array, Array]:
+def _resample_run(t: Array, signals: list[Array], step: float,
+                  chosen: str) -> tuple[Array, list[Array]]:
     even = _even(t)
     mean = (even[-1] - even[0]) / (len(t) - 1)
     if chosen == 'uniform' or np.abs(t - even).max() < UNIFORM_TOLERANCE * mean:
         t = even
         if abs(mean - step) * len(t) < UNIFORM_TOLERANCE * step:
-            return t, columns
+            return t, signals
     count = int(np.floor((t[-1] - t[0]) / step * (1 + 1e-12))) + 1
     clock = t[0] + step * np.arange(count)
     inside = np.minimum(clock, t[-1])
-    out = np.empty((count, columns.shape[1]))
-    for j, column in enumerate(columns.T):  # one at a time: splines are large
-        out[:, j] = CubicSpline(t, column)(inside)
-    return clock, out
+    done = []
+    for each in signals:
+        out = np.empty((count, each.shape[1]))
+        for j, column in enumerate(each.T):  # one at a time: splines are large
+            out[:, j] = CubicSpline(t, column)(inside)
+        done.append(out)
+    return clock, done

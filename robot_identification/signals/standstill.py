@@ -42,7 +42,9 @@ def _standing(v: Array, highest: Array) -> NDArray[np.bool_]:
         (n,) highest speeds of the joints in the recording.
 
     """
-    slow: NDArray[np.bool_] = np.abs(v) < SLOW * np.maximum(highest, OF_FASTEST * highest.max())
+    bound = SLOW * np.maximum(highest, OF_FASTEST * highest.max())
+    slow: NDArray[np.bool_] = v < bound
+    slow &= v > -bound
     return slow
 
 

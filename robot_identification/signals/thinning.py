@@ -24,9 +24,11 @@ from robot_identification.signals.samples import Samples
 
 ENOUGH = 12.0
 """Rows in the shortest period that the filter of the positions lets through."""
+FINE = 36.0
+"""The same where the instants matter at which joints turn round: friction jumps there."""
 
 
-def thinned(samples: Samples) -> Samples:
+def thinned(samples: Samples, enough: float = ENOUGH) -> Samples:
     """
     Return samples with as few rows as their positions need; the same where there are not more.
 
@@ -37,10 +39,11 @@ def thinned(samples: Samples) -> Samples:
     ----------
     samples
         Processed samples.
+    enough
+        Rows in the shortest period that the filter of the positions lets through.
 
     """
-    cutoffs = np.ravel(np.asarray(samples.processing.get('position_cutoff_hz', np.inf), float))
-    most = max(1, int(samples.rate / (ENOUGH * max(cutoffs.max(), samples.decimation_cutoff))))
+    most = spare(samples, enough)
     step = max(k for k in range(1, most + 1) if samples.period is None or samples.period % k == 0)
     decimator = Decimator(samples.rate, samples.rate / (2 * step))
     runs = [run for run in samples.segments if decimator.rows(run.stop - run.start) > 0]
@@ -55,3 +58,9 @@ def thinned(samples: Samples) -> Samples:
         rate=samples.rate / step, period=period,
         noise=None if samples.noise is None else samples.noise * decimator.noise_gain,
         segments=tuple(slice(int(a), int(b)) for a, b in pairwise(ends)))
+
+
+def spare(samples: Samples, enough: float = ENOUGH) -> int:
+    """Return the number of samples of which positions need one; arguments as for `thinned`."""
+    cutoffs = np.ravel(np.asarray(samples.processing.get('position_cutoff_hz', np.inf), float))
+    return max(1, int(samples.rate / (enough * max(cutoffs.max(), samples.decimation_cutoff))))

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +24,7 @@ from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import SignalError
 from robot_identification.signals import delayed, Samples
-from robot_identification.validation.metrics import Errors, errors, JointErrors
+from robot_identification.validation.metrics import compared, Errors, JointErrors
 from scipy import signal
 
 CUTOFF = 7.5
@@ -145,37 +145,36 @@ def evaluate(
 
     edge = int(EDGE * samples.rate) if filtered else 0
 
-    def low_pass(column: Array) -> Array:    # one at a time: the filter's copies are large
+    def low_pass(column: Array) -> Array:
         if not filtered:
             return np.concatenate([column[run] for run in runs])
         sections = signal.butter(4, cutoff, fs=samples.rate, output='sos')
         return np.concatenate([signal.sosfiltfilt(sections, column[run])[edge:-edge]
                                for run in runs])
 
-    def low_passed(torque: Array) -> Array:
-        out = np.empty((len(t), torque.shape[1]))
-        for j, column in enumerate(torque.T):
-            out[:, j] = low_pass(column)
-        return out
-
-    states = (samples.q, samples.v, samples.a)
     t = np.concatenate([samples.t[run][edge:_length(run) - edge] for run in runs])
-    predicted = low_passed(model.torque(*states))
-    measured = low_passed(samples.tau)
-    moving = np.ones(measured.shape, dtype=bool)
+    moving = np.ones((len(t), samples.n), dtype=bool)
     for j, column in enumerate(samples.v.T):
         if not np.all(column):    # a low-pass leaves a one alone
             moving[:, j] = low_pass((column != 0).astype(float)) > MOSTLY
-    moving &= model.arm.measured
-    moving &= ~hardly_moving(samples.v, model.arm.limits.velocity)
-    free_error = float('nan')
-    if free is not None:
-        free_error = errors(measured, low_passed(free.torque(*states)),
-                            samples.joint_names, moving).relative_error
+    moving &= model.arm.measured & ~hardly_moving(samples.v, model.arm.limits.velocity)
     step = max(1, int(samples.rate / PLOT_RATE))
-    return HeldOut(name, errors(measured, predicted, samples.joint_names, moving),
-                   cutoff if filtered else float('inf'), repeated, free_error,
-                   t[::step], measured[::step], predicted[::step])
+    kept = np.empty((2, len(t[::step]), samples.n))
+
+    def pairs(predicting: IdentifiedModel) -> Iterator[tuple[Array, ...]]:
+        """Yield measured and predicted torques, joint by joint: those of all are large."""
+        torque = predicting.torque(samples.q, samples.v, samples.a)
+        for j in range(samples.n):
+            pair = low_pass(samples.tau[:, j]), low_pass(torque[:, j])
+            if predicting is model:
+                kept[:, :, j] = pair[0][::step], pair[1][::step]
+            chosen: slice | Array = slice(None) if np.all(moving[:, j]) else moving[:, j]
+            yield tuple(side[chosen] for side in pair)
+
+    return HeldOut(
+        name, compared(pairs(model), samples.joint_names), cutoff if filtered else float('inf'),
+        repeated, float('nan') if free is None else compared(
+            pairs(free), samples.joint_names).relative_error, t[::step], *kept)
 
 
 def hardly_moving(v: Array, limits: Array) -> NDArray[np.bool_]:

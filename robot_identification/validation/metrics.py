@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -94,11 +94,26 @@ def errors(measured: Array, predicted: Array, joint_names: tuple[str, ...],
     if measured.shape != predicted.shape or measured.shape[1:] != (len(joint_names),):
         raise ConfigurationError(f'torques of shapes {measured.shape} and {predicted.shape} '
                                  f'cannot be compared for {len(joint_names)} joints')
+    return compared(((x[:, j] if used is None else x[used[:, j], j] for x in (measured, predicted))
+                     for j in range(len(joint_names))), joint_names)
+
+
+def compared(columns: Iterable[Iterable[Array]], joint_names: tuple[str, ...]) -> Errors:
+    """
+    Compare torques of one joint after the other.
+
+    Parameters
+    ----------
+    columns
+        For each joint its measured and predicted torques, (N_j,) each [N m or N].
+    joint_names
+        The joints.
+
+    """
     joints = {}
     error = size = 0.0
-    for j, joint in enumerate(joint_names):
-        tau, tau_hat = (np.ascontiguousarray(x[:, j]) if used is None or np.all(used[:, j])
-                        else x[used[:, j], j] for x in (measured, predicted))
+    for joint, column in zip(joint_names, columns):
+        tau, tau_hat = map(np.ascontiguousarray, column)
         if not len(tau):
             unknown = float('nan')
             joints[joint] = JointErrors(unknown, unknown, unknown, unknown)
