@@ -43,6 +43,7 @@ from robot_identification.nodes.parameters import declare, declared_arm
 from robot_identification.nodes.process import main_of
 from robot_identification.nodes.recorder_client import RecorderClient
 from robot_identification.nodes.requests import answered, check
+from robot_identification.nodes.shown_path import ShownPath
 from robot_identification_interfaces.action import Excite
 from std_srvs.srv import Trigger
 
@@ -81,10 +82,12 @@ class ExcitationProcess:
                     "topic of the robot's speed scaling [%], std_msgs/Float64"))
         self.recorder = RecorderClient(node, declare(
             node, 'recorder', 'recorder', 'name of the recorder node'))
+        self.shown = ShownPath(node, self.arm)
         autostart = declare(node, 'autostart', False, 'configure and activate at the start')
         self.health = Health(node)
         self._designs = LongWork(node, lambda text, part: None)
-        self.active, self._motion, self._lock = False, None, threading.Lock()
+        self.active = self.configured = False
+        self._motion, self._lock = None, threading.Lock()
         group = ReentrantCallbackGroup()  # stop and cancel are heard during a motion
         self._server = ActionServer(
             node, Excite, '~/execute', self._execute, goal_callback=self._goal,
@@ -140,13 +143,14 @@ class ExcitationProcess:
 
     async def _execute(self, handle: Any) -> Any:
         request = handle.request
-        refusal = self._refusal()
+        refusal = self._refusal(request)
         if refusal is not None:
             return self._result(handle, refusal)
         with self._lock:
             motion = self._motion = Motion(
                 self.node, self.arm, self.controller, self.recorder, self.topic,
-                self.tolerances, self.sending, self.speed, self._warn)
+                self.tolerances, self.sending, self.speed, self.shown, self._warn)
+            moves = self.active
         done: Future = Future(executor=self.node.executor)
 
         def work() -> None:
@@ -155,8 +159,9 @@ class ExcitationProcess:
                 check(request)
                 path = self._excitation(request, motion, feedback)
                 name = str(path.relative_to(self.data.root))
-                outcome = motion.execute(path, max(1, request.periods), request.recording, name,
-                                         feedback)
+                periods = max(1, request.periods)
+                outcome = (motion.execute(path, periods, request.recording, name, feedback)
+                           if moves else self._rehearsed(motion.rehearse(path, periods)))
             except RobotIdentificationError as error:
                 reason = getattr(error, 'reason', 'excitation')
                 outcome = Outcome(reason, str(error))
@@ -175,8 +180,8 @@ class ExcitationProcess:
             handle.publish_feedback(Excite.Feedback(
                 phase=PHASES[phase], time=now, duration=duration, largest_tracking_error=error))
 
-        self.health.report(OK, f"{'designing' if request.design else 'executing'} "
-                               f"'{request.excitation}'")
+        doing = ('designing' if request.design else 'executing') if moves else 'rehearsing'
+        self.health.report(OK, f"{doing} '{request.excitation}'")
         threading.Thread(target=work, name='motion', daemon=True).start()
         outcome, path = await done
         with self._lock:
@@ -216,10 +221,21 @@ class ExcitationProcess:
         self.node.get_logger().warning(text)
         self.health.report(WARN, text)
 
-    def _refusal(self) -> Outcome | None:
-        if not self.active:
-            return Outcome('not_active', 'the node is not active: nothing moves; '
-                           f'ros2 lifecycle set {self.node.get_fully_qualified_name()} activate')
+    def _rehearsed(self, duration: float) -> Outcome:
+        self.health.report(*((OK, 'active') if self.active else (WARN, 'not active')))
+        shown = (f"; it is shown on {' and '.join(self.shown.topics)}" if self.shown.topics
+                 else '; neither visualization_msgs nor moveit_msgs is there to show it')
+        return Outcome('not_active', f'{self._inactive}. Rehearsed: from where the arm is, the '
+                       f'motion would be executed in {duration:.1f} s{shown}')
+
+    @property
+    def _inactive(self) -> str:
+        return ('the node is not active: nothing moves; '
+                f'ros2 lifecycle set {self.node.get_fully_qualified_name()} activate')
+
+    def _refusal(self, request: Any) -> Outcome | None:
+        if not self.active and (request.design or not self.configured):
+            return Outcome('not_active', self._inactive)
         if self._motion is not None:
             return Outcome('busy', 'another motion is being executed; wait for its end')
         return None
@@ -260,6 +276,11 @@ class _Lifecycle(LifecycleNode):
             self.get_logger().error(lacks)
             self._process.health.report(ERROR, lacks)
             return TransitionCallbackReturn.FAILURE
+        self._process.configured = True
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_cleanup(self, state: Any) -> TransitionCallbackReturn:
+        self._process.configured = False
         return TransitionCallbackReturn.SUCCESS
 
     def on_activate(self, state: Any) -> TransitionCallbackReturn:
@@ -275,7 +296,7 @@ class _Lifecycle(LifecycleNode):
         return super().on_deactivate(state)
 
     def on_shutdown(self, state: Any) -> TransitionCallbackReturn:
-        self._process.active = False
+        self._process.active = self._process.configured = False
         self._process.end_motion(Fault('shutdown', 'the node was shut down'))
         return TransitionCallbackReturn.SUCCESS
 
