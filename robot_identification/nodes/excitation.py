@@ -24,20 +24,16 @@ from typing import Any
 import numpy as np
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
 from rclpy.node import Node
 from rclpy.task import Future
-from robot_identification.errors import (
-    ConfigurationError,
-    ExecutionError,
-    RobotIdentificationError,
-)
+from robot_identification.errors import ExecutionError, RobotIdentificationError
 from robot_identification.excitation import Excitation, Progress
 from robot_identification.execution import DataDirectory, Fault, Sending, Tolerances
 from robot_identification.nodes.controller_client import ControllerClient
 from robot_identification.nodes.design_request import designed, SUFFIXES, written
 from robot_identification.nodes.health import ERROR, Health, OK, WARN
 from robot_identification.nodes.long_work import CancelledError, LongWork
+from robot_identification.nodes.managed import ManagedNode
 from robot_identification.nodes.motion import Feedback, Motion, Outcome
 from robot_identification.nodes.parameters import declare, declared_arm
 from robot_identification.nodes.process import main_of
@@ -62,7 +58,7 @@ class ExcitationProcess:
     patience = 30.0  # [s] for braking, and for the recorder
 
     def __init__(self) -> None:
-        self.node = node = _Lifecycle(self)
+        self.node = node = ManagedNode('excitation', self)
         self.arm = declared_arm(node)
         self.data = DataDirectory(declare(node, 'data_directory', '~/robot_identification',
                                           'folder of excitations and recordings'))
@@ -86,7 +82,6 @@ class ExcitationProcess:
         autostart = declare(node, 'autostart', False, 'configure and activate at the start')
         self.health = Health(node)
         self._designs = LongWork(node, lambda text, part: None)
-        self.active = self.configured = False
         self._motion, self._lock = None, threading.Lock()
         group = ReentrantCallbackGroup()  # stop and cancel are heard during a motion
         self._server = ActionServer(
@@ -96,10 +91,7 @@ class ExcitationProcess:
                             callback_group=group)
         self._ending = False
         if autostart:
-            if self.controller.lacks:
-                raise ConfigurationError(self.controller.lacks)
-            node.trigger_configure()
-            node.trigger_activate()
+            node.start_active()
 
     _motion: Motion | None
 
@@ -108,9 +100,14 @@ class ExcitationProcess:
         """The node."""
         return (self.node,)
 
+    @property
+    def lacks(self) -> str:
+        """What the controller's transport lacks."""
+        return self.controller.lacks
+
     def stop(self) -> None:
         """Brake and end."""
-        self._ending, self.active = True, False
+        self._ending, self.node.active = True, False
         self.end_motion(Fault('shutdown', 'the node was ended'))
 
     @property
@@ -121,13 +118,13 @@ class ExcitationProcess:
         self.controller.dead_man.close()
         return True
 
-    def end_motion(self, fault: Fault) -> bool:
-        """Brake; return whether there was a motion."""
+    def end_motion(self, fault: Fault) -> str:
+        """Brake; return what happens now, empty where there was no motion."""
         with self._lock:
             if self._motion is None:
-                return False
+                return ''
             self._motion.stop(fault)
-            return True
+            return 'braking'
 
     def _goal(self, request: Any) -> GoalResponse:
         return GoalResponse.ACCEPT  # a refusal could not say why; `_execute` does
@@ -137,8 +134,8 @@ class ExcitationProcess:
         return CancelResponse.ACCEPT
 
     def _on_stop(self, request: Any, response: Any) -> Any:
-        response.success = self.end_motion(Fault('stopped', 'the service ~/stop was called'))
-        response.message = ('braking' if response.success else 'nothing moves')
+        now = self.end_motion(Fault('stopped', 'the service ~/stop was called'))
+        response.success, response.message = bool(now), now or 'nothing moves'
         return response
 
     async def _execute(self, handle: Any) -> Any:
@@ -150,7 +147,7 @@ class ExcitationProcess:
             motion = self._motion = Motion(
                 self.node, self.arm, self.controller, self.recorder, self.topic,
                 self.tolerances, self.sending, self.speed, self.shown, self._warn)
-            moves = self.active
+            moves = self.node.active
         done: Future = Future(executor=self.node.executor)
 
         def work() -> None:
@@ -222,20 +219,15 @@ class ExcitationProcess:
         self.health.report(WARN, text)
 
     def _rehearsed(self, duration: float) -> Outcome:
-        self.health.report(*((OK, 'active') if self.active else (WARN, 'not active')))
+        self.health.report(*((OK, 'active') if self.node.active else (WARN, 'not active')))
         shown = (f"; it is shown on {' and '.join(self.shown.topics)}" if self.shown.topics
                  else '; neither visualization_msgs nor moveit_msgs is there to show it')
-        return Outcome('not_active', f'{self._inactive}. Rehearsed: from where the arm is, the '
-                       f'motion would be executed in {duration:.1f} s{shown}')
-
-    @property
-    def _inactive(self) -> str:
-        return ('the node is not active: nothing moves; '
-                f'ros2 lifecycle set {self.node.get_fully_qualified_name()} activate')
+        return Outcome('not_active', f'{self.node.inactive}. Rehearsed: from where the arm is, '
+                       f'the motion would be executed in {duration:.1f} s{shown}')
 
     def _refusal(self, request: Any) -> Outcome | None:
-        if not self.active and (request.design or not self.configured):
-            return Outcome('not_active', self._inactive)
+        if not self.node.active and (request.design or not self.node.configured):
+            return Outcome('not_active', self.node.inactive)
         if self._motion is not None:
             return Outcome('busy', 'another motion is being executed; wait for its end')
         return None
@@ -261,44 +253,6 @@ class ExcitationProcess:
             transport=outcome.transport,
             largest_tracking_error=np.asarray(outcome.largest_error, dtype=float).tolist(),
             joint_names=list(self.arm.published_names))
-
-
-class _Lifecycle(LifecycleNode):
-    """Transitions: what is not active does not move."""
-
-    def __init__(self, process: ExcitationProcess) -> None:
-        self._process = process
-        super().__init__('excitation')
-
-    def on_configure(self, state: Any) -> TransitionCallbackReturn:
-        lacks = self._process.controller.lacks
-        if lacks:
-            self.get_logger().error(lacks)
-            self._process.health.report(ERROR, lacks)
-            return TransitionCallbackReturn.FAILURE
-        self._process.configured = True
-        return TransitionCallbackReturn.SUCCESS
-
-    def on_cleanup(self, state: Any) -> TransitionCallbackReturn:
-        self._process.configured = False
-        return TransitionCallbackReturn.SUCCESS
-
-    def on_activate(self, state: Any) -> TransitionCallbackReturn:
-        self._process.active = True
-        self._process.health.report(OK, 'active')
-        return super().on_activate(state)
-
-    def on_deactivate(self, state: Any) -> TransitionCallbackReturn:
-        # does not wait for rest: the executor also hears the clock by which the arm brakes
-        self._process.active = False
-        moved = self._process.end_motion(Fault('deactivated', 'the node was deactivated'))
-        self._process.health.report(WARN, 'braking' if moved else 'not active')
-        return super().on_deactivate(state)
-
-    def on_shutdown(self, state: Any) -> TransitionCallbackReturn:
-        self._process.active = self._process.configured = False
-        self._process.end_motion(Fault('shutdown', 'the node was shut down'))
-        return TransitionCallbackReturn.SUCCESS
 
 
 def _tolerances(node: Any) -> Tolerances:

@@ -142,19 +142,10 @@ def test_moveit_shows_what_the_controller_gets():
     assert len(rows) == np.count_nonzero(whole(plan).t >= 0) + 1
 
 
-def change(system, *numbers):
-    from lifecycle_msgs.msg import Transition
-    from lifecycle_msgs.srv import ChangeState
-    for number in numbers:
-        assert system.call(ChangeState, '/excitation/change_state',
-                           transition=Transition(id=number)).success
-
-
 def test_rehearsal_moves_nothing_and_shows(system, speeds):
-    from lifecycle_msgs.msg import Transition
     result = Execution(system, excitation='b.yaml').result()
     assert result.reason == 'not_active' and 'Rehearsed' not in result.message
-    change(system, Transition.TRANSITION_CONFIGURE)
+    system.change('excitation', 'configure')
     result = Execution(system, excitation='b.yaml').result()
     assert not result.success and result.reason == 'not_active'
     assert 'Rehearsed: from where the arm is, the motion would be executed in' in result.message
@@ -174,7 +165,6 @@ def test_rehearsal_moves_nothing_and_shows(system, speeds):
 
 @needs_markers
 def test_a_late_listener_hears_the_path(system, speeds):
-    from lifecycle_msgs.msg import Transition
     from visualization_msgs.msg import MarkerArray
     arm, heard = load_arm('panda'), []
     system.wait(lambda: speeds.speeds)
@@ -183,7 +173,7 @@ def test_a_late_listener_hears_the_path(system, speeds):
     system.wait(lambda: heard)
     shown = {marker.ns: marker for marker in heard[0].markers[1:]}
     np.testing.assert_allclose(points_of(shown['approach'])[0], before, atol=2e-3)
-    change(system, Transition.TRANSITION_ACTIVATE)
+    system.change('excitation', 'activate')
     execution = Execution(system, excitation='b.yaml')
     execution.reach(1)      # APPROACH
     system.wait(lambda: len(heard) == 2)
