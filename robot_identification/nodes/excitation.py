@@ -38,7 +38,7 @@ from robot_identification.nodes.motion import Feedback, Motion, Outcome
 from robot_identification.nodes.parameters import declare, declared_arm
 from robot_identification.nodes.process import main_of
 from robot_identification.nodes.recorder_client import RecorderClient
-from robot_identification.nodes.requests import answered, check
+from robot_identification.nodes.requests import answered, check, KEPT
 from robot_identification.nodes.shown_path import ShownPath
 from robot_identification_interfaces.action import Excite
 from std_srvs.srv import Trigger
@@ -86,7 +86,7 @@ class ExcitationProcess:
         group = ReentrantCallbackGroup()  # stop and cancel are heard during a motion
         self._server = ActionServer(
             node, Excite, '~/execute', self._execute, goal_callback=self._goal,
-            cancel_callback=self._cancel, callback_group=group)
+            cancel_callback=self._cancel, callback_group=group, result_timeout=KEPT)
         node.create_service(Trigger, '~/stop', answered(node, self._on_stop),
                             callback_group=group)
         self._ending = False

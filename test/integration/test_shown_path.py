@@ -143,8 +143,11 @@ def test_moveit_shows_what_the_controller_gets():
 
 
 def test_rehearsal_moves_nothing_and_shows(system, speeds):
-    result = Execution(system, excitation='b.yaml').result()
+    first = Execution(system, excitation='b.yaml')
+    result = first.result()
     assert result.reason == 'not_active' and 'Rehearsed' not in result.message
+    system.wait(lambda: speeds.stamps)
+    ended = speeds.stamps[-1]
     system.change('excitation', 'configure')
     result = Execution(system, excitation='b.yaml').result()
     assert not result.success and result.reason == 'not_active'
@@ -161,6 +164,10 @@ def test_rehearsal_moves_nothing_and_shows(system, speeds):
     result = Execution(system, excitation='new.yaml', design=True).result()
     assert result.reason == 'not_active' and 'Rehearsed' not in result.message
     assert max(speeds.speeds) < 0.02
+    # a result is kept for those who ask late
+    system.wait(lambda: speeds.stamps[-1] > ended + 11)
+    first.future = first.handle.get_result_async()
+    assert first.result().reason == 'not_active'
 
 
 @needs_markers
