@@ -46,9 +46,10 @@ EDGES = tuple((a, a | bit) for a in range(8) for bit in (1, 2, 4) if not a & bit
 
 class ShownPath:
     """
-    Publishes a motion before the arm follows it: `~/path` and `display_planned_path`, latched.
+    Publishes a motion before the arm follows it: `~/path`, `~/display_planned_path`, latched.
 
-    Each needs a package that is optional; what is missing is logged.
+    Each needs a package that is optional; what is missing is logged. MoveIt's own topic
+    `/display_planned_path` is left alone: there are drivers that execute what they hear there.
 
     Parameters
     ----------
@@ -64,7 +65,7 @@ class ShownPath:
         for package, name, topic, make, without in (
                 ('visualization_msgs', 'MarkerArray', '~/path', path_markers,
                  'the path of a motion is not published for RViz'),
-                ('moveit_msgs', 'DisplayTrajectory', 'display_planned_path', display_trajectory,
+                ('moveit_msgs', 'DisplayTrajectory', '~/display_planned_path', display_trajectory,
                  'motions are not published as trajectories of MoveIt')):
             kind = message_type(package, 'msg', name)
             if kind is None:

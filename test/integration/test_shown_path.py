@@ -154,7 +154,7 @@ def test_rehearsal_moves_nothing_and_shows(system, speeds):
     assert 'Rehearsed: from where the arm is, the motion would be executed in' in result.message
     log = system.log('excitation')
     for package, topic in (('visualization_msgs', '/excitation/path'),
-                           ('moveit_msgs', '/display_planned_path')):
+                           ('moveit_msgs', '/excitation/display_planned_path')):
         assert (topic in result.message) == installed(package)
         assert (f'{package} is not installed' in log) != installed(package)
     for goal, text in (({'excitation': 'leaves.yaml'}, "frame 'panda_link8'"),
@@ -193,6 +193,7 @@ def test_a_late_listener_hears_the_path(system, speeds):
 def test_moveit_hears_the_motion(system):
     from moveit_msgs.msg import DisplayTrajectory
     heard = []
-    system.listen(DisplayTrajectory, '/display_planned_path', heard.append, latched())
+    assert not system.client.get_publishers_info_by_topic('/display_planned_path')
+    system.listen(DisplayTrajectory, '/excitation/display_planned_path', heard.append, latched())
     system.wait(lambda: heard)
     assert len(heard[0].trajectory) == 2
