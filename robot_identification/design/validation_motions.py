@@ -30,6 +30,7 @@ from robot_identification.certificate.requirements import Requirements, SAFE
 from robot_identification.design.columns import Columns
 from robot_identification.design.design import condition_number, design
 from robot_identification.design.excitation import Excitation
+from robot_identification.dynamics.parallel import single_threaded_blas
 from robot_identification.errors import ExcitationError
 from robot_identification.motion import QuinticSpline, Trajectory
 from robot_identification.motion.limits import centre, half_ranges, motion_limits
@@ -48,11 +49,12 @@ NEAR = 'links or surroundings come too near'
 ROOM = 1.02              # between what is seen at some times and what is proven for all
 
 
+@single_threaded_blas()
 def validation_motion(
     arm: Arm, name: str, *, seed: int = 0, requirements: Requirements = SAFE,
     velocity: ArrayLike | None = None, acceleration: ArrayLike | None = None,
     margin: float = 0.0, diameter: float = 0.1, speed: float = 0.5, laps: int = 4,
-    frame: str | None = None, time_budget: float | None = 10.0,
+    frame: str | None = None, time_budget: float | None = 10.0, scene: Scene | None = None,
 ) -> Excitation:
     """
     Design a motion for validation, within the same limits as an excitation and proven likewise.
@@ -65,15 +67,18 @@ def validation_motion(
         From `VALIDATION_MOTIONS`: 'fourier' (three harmonics, other frequencies than an
         excitation), 'circle' (the tool turns on a circle), 'point_to_point'.
     seed
-        Of the draws.
+        Seed of the draws.
     requirements, velocity, acceleration, margin
         As for `design`.
     diameter, speed, laps
-        Of the circle [m], along it [m/s], and how many; slower where the limits ask for it.
+        Diameter of the circle [m], speed along it [m/s] and number of its laps; slower where the
+        limits ask for it.
     frame
-        That moves on the circle; the last one of the arm when None.
+        Frame that moves on the circle; the last one of the arm when None.
     time_budget
-        For all of it [s].
+        Time after which no further place is tried, or the search ends [s].
+    scene
+        Collision geometry, as for `design`.
 
     Raises
     ------
@@ -84,10 +89,11 @@ def validation_motion(
     if name == 'fourier':
         return design(arm, kind='mfs', period=7.3, harmonics=3, starts=2, seed=seed + 1000,
                       time_budget=time_budget, requirements=requirements, velocity=velocity,
-                      acceleration=acceleration, margin=margin, criterion='logdet')
+                      acceleration=acceleration, margin=margin, criterion='logdet', scene=scene)
     began = time.monotonic()
     limits, notes = motion_limits(arm, velocity, acceleration)
-    scene = scene_for(arm, requirements) if requirements.clearance is not None else None
+    if scene is None and requirements.clearance is not None:
+        scene = scene_for(arm, requirements)
     rng = np.random.default_rng([seed, 77])
     last = arm.model.frames[arm.model.nframes - 1].name
     apart = partial(_apart, scene, requirements)
