@@ -32,7 +32,7 @@ from robot_identification.regression.packing import blocks_of, joint_columns
 from robot_identification.regression.reduce import packed_rows, row_count
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import select
-from robot_identification.signals.thinning import spare
+from robot_identification.signals.thinning import _spare
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
@@ -133,7 +133,7 @@ def estimate_tilt(fit: Fit) -> Tilt:
     for number, (samples, load) in enumerate(regression.parts):
         rows = kept[number] if kept is not None and row_count(samples) <= MOST_ROWS else None
         samples, load = _fewer(samples, load)
-        decimator, step = samples.decimator(), spare(samples)
+        decimator, step = samples.decimator(), _spare(samples)
         pushes = np.concatenate([decimator.apply(_splined(lambda q: np.stack([
             _gravity(other, q, fit.consistent.inertial) for other in turned], axis=2),
             samples.q[block.samples], step)) for block in blocks_of(samples)])    # (rows, n, 2)

@@ -225,7 +225,7 @@ def torque_of_current(arm: Arm, current: Array, place: str) -> Array:
     return torque
 
 
-def is_joint_torque(arm: Arm) -> bool:
+def _is_joint_torque(arm: Arm) -> bool:
     """Return whether torques of all joints are recorded as they are."""
     effort = arm.effort
     return bool(np.all(arm.measured)) and (effort is None or (

@@ -329,7 +329,7 @@ class Recording:
         recording = self.select(arm.joint_names)
         raw, is_current = effort.raw_effort(arm, recording.tau, recording.current, self.place)
         q = recording.joint_position(arm)
-        if not is_current and effort.is_joint_torque(arm):
+        if not is_current and effort._is_joint_torque(arm):
             effort.without_unmeasured(arm, raw[:1], self.place)    # NaN is in every row or none
             return raw
         torque = np.empty(raw.shape)

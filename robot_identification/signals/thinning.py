@@ -43,7 +43,7 @@ def thinned(samples: Samples, enough: float = ENOUGH) -> Samples:
         Rows in the shortest period that the filter of the positions lets through.
 
     """
-    most = spare(samples, enough)
+    most = _spare(samples, enough)
     step = max(k for k in range(1, most + 1) if samples.period is None or samples.period % k == 0)
     decimator = Decimator(samples.rate, samples.rate / (2 * step))
     runs = [run for run in samples.segments if decimator.rows(run.stop - run.start) > 0]
@@ -60,7 +60,7 @@ def thinned(samples: Samples, enough: float = ENOUGH) -> Samples:
         segments=tuple(slice(int(a), int(b)) for a, b in pairwise(ends)))
 
 
-def spare(samples: Samples, enough: float = ENOUGH) -> int:
+def _spare(samples: Samples, enough: float = ENOUGH) -> int:
     """Return the number of samples of which positions need one; arguments as for `thinned`."""
     cutoffs = np.ravel(np.asarray(samples.processing.get('position_cutoff_hz', np.inf), float))
     return max(1, int(samples.rate / (enough * max(cutoffs.max(), samples.decimation_cutoff))))

@@ -24,7 +24,7 @@ from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import SignalError
 from robot_identification.signals import delayed, Samples
-from robot_identification.validation.metrics import compared, Errors, JointErrors
+from robot_identification.validation.metrics import _compared, Errors, JointErrors
 from scipy import signal
 
 CUTOFF = 7.5
@@ -172,8 +172,8 @@ def evaluate(
             yield tuple(side[chosen] for side in pair)
 
     return HeldOut(
-        name, compared(pairs(model), samples.joint_names), cutoff if filtered else float('inf'),
-        repeated, float('nan') if free is None else compared(
+        name, _compared(pairs(model), samples.joint_names), cutoff if filtered else float('inf'),
+        repeated, float('nan') if free is None else _compared(
             pairs(free), samples.joint_names).relative_error, t[::step], *kept)
 
 

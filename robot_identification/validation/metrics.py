@@ -94,11 +94,11 @@ def errors(measured: Array, predicted: Array, joint_names: tuple[str, ...],
     if measured.shape != predicted.shape or measured.shape[1:] != (len(joint_names),):
         raise ConfigurationError(f'torques of shapes {measured.shape} and {predicted.shape} '
                                  f'cannot be compared for {len(joint_names)} joints')
-    return compared(((x[:, j] if used is None else x[used[:, j], j] for x in (measured, predicted))
+    return _compared(((x[:, j] if used is None else x[used[:, j], j] for x in (measured, predicted))
                      for j in range(len(joint_names))), joint_names)
 
 
-def compared(columns: Iterable[Iterable[Array]], joint_names: tuple[str, ...]) -> Errors:
+def _compared(columns: Iterable[Iterable[Array]], joint_names: tuple[str, ...]) -> Errors:
     """
     Compare torques of one joint after the other.
 
