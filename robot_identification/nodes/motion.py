@@ -98,11 +98,11 @@ class Motion:
     controller, recorder
         Its partners.
     topic
-        Of the joint states.
+        Topic of the joint states.
     tolerances, sending
-        Of the run.
+        Tolerances and way of sending of the run.
     speed
-        Of the approach as a part of the limits.
+        Speed of the approach, as a part of the limits.
     warn
         Told what is not watched.
 
