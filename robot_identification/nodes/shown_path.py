@@ -87,7 +87,7 @@ class ShownPath:
         plan
             The whole motion.
         excitation
-            Of which it is.
+            Excitation that the plan comes from.
 
         """
         for publisher, make in self._publishers:
