@@ -42,7 +42,7 @@ VAGUE = 0.15
 SINGULAR = 1e-10
 """Eigenvalue of the Gram matrix of unit columns, over the largest, that counts as zero."""
 ROUNDS = 3
-"""Of a fit whose weights come of its own residuals."""
+"""Rounds of a fit whose weights come from its own residuals."""
 
 
 @dataclass(frozen=True)

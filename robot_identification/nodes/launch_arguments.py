@@ -150,7 +150,7 @@ class Family:
     choice
         The argument that chooses among them, where there are several.
     arguments
-        Of the driver's launch file that are passed on: default and a remark.
+        Arguments of the driver's launch file that are passed on: default and a remark.
 
     """
 
@@ -183,7 +183,7 @@ def arguments(*names: str, **defaults: str) -> list[dict[str, Any]]:
     Parameters
     ----------
     names
-        Of the arguments, in `ARGUMENTS`.
+        Names of the arguments, in `ARGUMENTS`.
     defaults
         Values of some, other than the usual ones.
 

@@ -43,7 +43,7 @@ class ManagedNode(LifecycleNode):
     Parameters
     ----------
     name
-        Of the node.
+        Name of the node.
     mover
         Whose node it is.
 

@@ -99,11 +99,11 @@ class Motion:
     controller, recorder
         Its partners.
     topic
-        Of the joint states.
+        Topic of the joint states.
     tolerances, sending
-        Of the run.
+        Tolerances and way of sending of the run.
     speed
-        Of the approach as a part of the limits.
+        Speed of the approach, as a part of the limits.
     shown
         Where it is shown.
     warn

@@ -45,7 +45,7 @@ def check(request: Any) -> None:
     Parameters
     ----------
     request
-        Of a service, or the goal of an action.
+        Request of a service, or the goal of an action.
 
     Raises
     ------

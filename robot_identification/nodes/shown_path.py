@@ -87,7 +87,7 @@ class ShownPath:
         plan
             The whole motion.
         excitation
-            Of which it is.
+            Excitation that the plan comes from.
 
         """
         for publisher, make in self._publishers:
@@ -147,7 +147,8 @@ def display_trajectory(arm: Arm, plan: MotionPlan, excitation: Excitation) -> An
     robot_trajectory = message_type('moveit_msgs', 'msg', 'RobotTrajectory')
     message = message_type('moveit_msgs', 'msg', 'DisplayTrajectory')(model_id=arm.model.name)
     points = whole(plan)
-    start, settled = (np.searchsorted(points.t, t) for t in (0.0, plan.start_of('run_in')))
+    start, settled = (np.searchsorted(points.t, t, side='right') - 1    # at rest
+                      for t in (0.0, plan.start_of('run_in')))
     for rows in (slice(start, settled + 1), slice(settled, None)):
         piece = Piece(points.t[rows] - points.t[rows][0], points.q[rows], points.v[rows],
                       points.a[rows], points.leaves, points.deceleration)

@@ -56,10 +56,10 @@ def system(tmp_path_factory, excitations, own_domain):
     assert codes == dict.fromkeys(codes, 0), codes
 
 
-def planned(arm, q, **changed):
+def planned(arm, q, speed=1.0, **changed):
     """Return a motion of the panda from q, and its plan."""
     motion = excitation_of('panda_5s_margin', arm)
-    plan = plan_motion(arm, motion, q, speed=1.0, periods=2)
+    plan = plan_motion(arm, motion, q, speed=speed, periods=2)
     return dataclasses.replace(motion, requirements=dataclasses.replace(
         motion.requirements, **changed)), plan
 
@@ -119,8 +119,9 @@ def test_moveit_shows_what_the_controller_gets():
     ros()
     from robot_identification.nodes.shown_path import display_trajectory
     arm = dataclasses.replace(load_arm('panda'), tf_prefix='left_')
-    q = (arm.limits.lower + arm.limits.upper) / 2
-    motion, plan = planned(arm, q)
+    q = 0.55 * arm.limits.lower + 0.45 * arm.limits.upper
+    motion, plan = planned(arm, q, speed=0.12)
+    assert 1e-3 < plan.start_of('run_in') % 0.02 < 0.019    # between two points
     message = display_trajectory(arm, plan, motion)
     assert message.model_id == 'panda'
     assert tuple(message.trajectory_start.joint_state.name) == arm.published_names
