@@ -94,8 +94,9 @@ def errors(measured: Array, predicted: Array, joint_names: tuple[str, ...],
     if measured.shape != predicted.shape or measured.shape[1:] != (len(joint_names),):
         raise ConfigurationError(f'torques of shapes {measured.shape} and {predicted.shape} '
                                  f'cannot be compared for {len(joint_names)} joints')
-    return _compared(((x[:, j] if used is None else x[used[:, j], j] for x in (measured, predicted))
-                     for j in range(len(joint_names))), joint_names)
+    both = (measured, predicted)
+    return _compared(((x[:, j] if used is None else x[used[:, j], j] for x in both)
+                      for j in range(len(joint_names))), joint_names)
 
 
 def _compared(columns: Iterable[Iterable[Array]], joint_names: tuple[str, ...]) -> Errors:
