@@ -29,7 +29,7 @@ from robot_identification.signals import SlidingWindow
 from robot_identification.simulation import Plant, simulate
 
 BANDWIDTH, DAMPING = 4.0, 1.0
-"""Of the PD loops, at the mean inertia of a task [Hz], [-]: soft ones, that need feed-forward."""
+"""Bandwidth and damping of the PD loops, at a task's mean inertia [Hz], [-]: soft ones."""
 OBSERVER = 10.0    # [Hz]
 WINDOW = 0.03      # [s] over which joint states are smoothed, as in the node external_torque
 MOVING = 0.05      # [rad/s or m/s] beyond which every joint is, where contact is judged
@@ -126,7 +126,7 @@ def tracking_errors(plant: Plant, task: Task, models: Mapping[str, IdentifiedMod
     task
         What it follows, twice; the second pass counts.
     models
-        By name; None is no feed-forward.
+        Models by name; None is no feed-forward.
 
     Returns
     -------
@@ -176,7 +176,7 @@ class ContactFound:
     alarms
         False alarms in motion without contact.
     hours
-        Of that motion.
+        Length of that motion [h].
     force_at_one
         The same force at the threshold that gave no more than one false alarm an hour there (one
         in all, where it was shorter) [N].
@@ -201,7 +201,7 @@ def contact_found(model: IdentifiedModel, learnt: Recording, fresh: Iterable[Rec
     learnt, fresh
         Recordings; alarms within a second count as one.
     rate
-        Of the observer [Hz].
+        Rate of the observer [Hz].
 
     """
     arm, observer = model.arm, MomentumObserver(model, OBSERVER)
@@ -260,7 +260,7 @@ class AtWork:
     contact
         With the URDF's and with the identified model.
     seconds
-        Of motion that the residual was learnt from.
+        Length of the motion that the residual was learnt from [s].
 
     """
 
@@ -283,7 +283,7 @@ def worth(model: IdentifiedModel, plant: Plant, rng: np.random.Generator, *,
     rng
         Source of task and noise.
     period
-        Of the task [s].
+        Period of the task [s].
     passes
         Without contact, to learn the residual from, and as many to judge it on.
 

@@ -104,7 +104,7 @@ def named_controllers(arm: Arm, namespace: str, folder: Path) -> Path:
     arm
         The arm.
     namespace
-        Of the controller manager; '' or '/' for none.
+        Namespace of the controller manager; '' or '/' for none.
     folder
         Where the YAML is written; where there is neither prefix nor namespace, it is that of
         `controllers_file`.
@@ -185,7 +185,7 @@ def robot_description(
     controllers
         YAML of the controllers, for Gazebo; that of the arm when not given.
     namespace
-        Of the controller manager that Gazebo's plugin makes.
+        Namespace of the controller manager that Gazebo's plugin makes.
 
     Raises
     ------

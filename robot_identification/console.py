@@ -57,7 +57,7 @@ def read_told(path: Path, arm: Arm, window: tuple[str, str] | None = None,
         What to keep: seconds from the first stamp, as 2s 10s or 2.0 10.0; whole numbers are
         numbers of samples.
     topic
-        Of the joint states, in bags with several.
+        Topic of the joint states, in bags with several.
 
     Raises
     ------

@@ -181,7 +181,7 @@ def read_bytes(path: str | Path, what: str, error: type[RobotIdentificationError
     Raises
     ------
     RobotIdentificationError
-        Of the class `error`: the file is missing, no regular file, too large or not readable.
+        An error of the class `error`: no such file, not a regular one, too large, unreadable.
 
     """
     size = regular_size(path, what, error)
@@ -206,7 +206,7 @@ def regular_size(path: str | Path, what: str, error: type[RobotIdentificationErr
     Raises
     ------
     RobotIdentificationError
-        Of the class `error`: the file is missing or no regular file.
+        An error of the class `error`: the file is missing or no regular file.
 
     """
     try:

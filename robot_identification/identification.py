@@ -208,7 +208,7 @@ def identify(
     held_out
         Recordings of other motions to validate on, or their paths.
     settings
-        Of the estimator, for instance {'objective': 'absolute', 'budget': 50000} of a search.
+        Settings of the estimator, such as {'objective': 'absolute', 'budget': 50000} of a search.
     thresholds
         What the model must reach on them.
     processing

@@ -76,7 +76,7 @@ def read_yaml(path: str | Path, what: str, error: Error) -> Any:
     Raises
     ------
     RobotIdentificationError
-        Of the class `error`: as `files.read_text` and `parse_yaml`.
+        An error of the class `error`: as `files.read_text` and `parse_yaml`.
 
     """
     return parse_yaml(read_text(path, what, error), f"the {what} '{path}'", error)
@@ -101,7 +101,7 @@ def parse_yaml(text: str, place: str, error: Error) -> Any:
     Raises
     ------
     RobotIdentificationError
-        Of the class `error`.
+        An error of the class `error`.
 
     """
     try:

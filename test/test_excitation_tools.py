@@ -39,6 +39,7 @@ from robot_identification.excitation import (
     validation_motion,
 )
 import robot_identification.papers  # noqa: F401  (registers its designs)
+from robot_identification.validation.held_out import hardly_moving
 import yaml
 
 FREE = Requirements()    # limits of motion only
@@ -129,6 +130,16 @@ def test_the_circle_is_one_of_100_mm_at_half_a_metre_per_second(ur10):
     centre = (points.max(axis=0) + points.min(axis=0)) / 2
     np.testing.assert_allclose(np.linalg.norm(points - centre, axis=1), 0.05, atol=5e-4)
     assert speeds.max() == pytest.approx(0.5, abs=2e-3)
+
+
+@pytest.mark.parametrize('seed', range(3))
+def test_every_joint_moves_on_the_circle_of_a_redundant_arm(seed):
+    arm = load_arm('panda')
+    found = validation_motion(arm, 'circle', seed=seed, requirements=Requirements())
+    t = np.linspace(0, found.period, 1000)
+    speeds = np.abs(found.trajectory.derivative(t, 1)).max(axis=0) / arm.limits.velocity
+    assert speeds.min() > 0.2 * speeds.max()    # without a swing joint 7 rests, others hardly move
+    assert not hardly_moving(found.trajectory.derivative(t, 1), arm.limits.velocity).any()
 
 
 def test_unknown_validation_motions_are_refused(ur10):

@@ -107,6 +107,12 @@ def test_public_names_are_few():
     assert len(house.public_names()) <= 806
 
 
+def test_descriptions_lead_with_a_noun():
+    found = [f'{path.relative_to(ROOT)}: {line}' for path in sorted(ROOT.rglob('*.py'))
+             for line in re.findall(r'^ *(?:""")?Of [a-z].*', path.read_text(), re.MULTILINE)]
+    assert not found
+
+
 def test_house_counts_code_only(tmp_path):
     path = tmp_path / 'some.py'
     path.write_text('# header\n"""Of three\nlines."""\nX = 1\n"""What X is."""\n\n'

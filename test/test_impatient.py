@@ -15,11 +15,17 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+import json
+
 import pytest
-from robot_identification import console
+from robot_identification import cli, console
 from robot_identification.cli import app
 from robot_identification.cli.words import in_order
+from robot_identification.excitation import DesignOptions
 from typer.testing import CliRunner
+
+stopwatch_module = import_module('robot_identification.cli.stopwatch')
 
 
 @pytest.mark.parametrize('given, meant', [
@@ -72,19 +78,71 @@ def test_loudness_is_said_anywhere_and_of_one_call(monkeypatch):
     assert both.exit_code == 2 and 'give one of them' in both.output
 
 
-def test_no_time_left_is_said_of_each_validation_motion(tmp_path, monkeypatch):
+def stopwatch(monkeypatch, budget, began, now):
+    monkeypatch.setattr(cli, 'BEGAN', began)
+    clock = [now]
+    monkeypatch.setattr(stopwatch_module.time, 'monotonic', lambda: clock[0])
+    return stopwatch_module.Stopwatch(budget), clock
+
+
+def test_no_time_left_is_said_of_each_validation_motion(monkeypatch):
     from robot_identification.cli import excite
     monkeypatch.setattr(excite, 'validation_motion', None)    # is not called
-    written, failed = excite._validation(None, tmp_path / 'x.yaml', None, True, deadline=0.0)
-    assert not written and set(failed) == {'fourier', 'circle', 'point_to_point'}
-    assert all('time budget is over' in reason for reason in failed.values())
+    monkeypatch.setattr(excite, 'design_with_progress', lambda *given, **named: named)
+    watch, _ = stopwatch(monkeypatch, 5.0, 100.0, 106.0)
+    motions = excite._Motions(None, DesignOptions(time_budget=5.0), None, watch, True)
+    motions.design((), True)
+    assert not motions.made and set(motions.failed) == {'fourier', 'circle', 'point_to_point'}
+    assert all('time budget is over' in reason for reason in motions.failed.values())
 
 
 def test_a_design_gets_a_share_of_what_is_left(monkeypatch):
     from robot_identification.cli import excite
-    from robot_identification.excitation import DesignOptions
-    monkeypatch.setattr(excite.time, 'monotonic', lambda: 100.0)
-    asked = DesignOptions(time_budget=20.0)
-    assert excite._within(asked, None, 0.9).time_budget == 20.0
-    assert excite._within(asked, 110.0, 0.9).time_budget == pytest.approx(9.0)
-    assert excite._within(asked, 90.0, 0.9).time_budget == pytest.approx(0.01)
+    asked = []
+    monkeypatch.setattr(excite, 'design_with_progress',
+                        lambda arm, as_json, options, **more: asked.append(options.time_budget))
+    monkeypatch.setattr(excite, 'validation_motion', lambda *given, **named: None)
+    for budget, validate, expected in ((20.0, False, 9.4), (20.0, True, 0.75 * 9.4),
+                                       (None, True, None), (5.0, False, 0.01)):
+        watch, clock = stopwatch(monkeypatch, budget, 90.0, 92.0)
+        watch.lap('start of the program')    # 2 s, so that 0.6 s are kept for files and page
+        clock[0] = 100.0
+        excite._Motions(None, DesignOptions(time_budget=budget), None, watch,
+                        True).design((), validate)
+        assert asked[-1] == (None if expected is None else pytest.approx(expected))
+
+
+def test_what_took_longer_than_the_budget_is_said(monkeypatch):
+    watch, clock = stopwatch(monkeypatch, 12.0, 100.0, 101.0)
+    watch.lap('start of the program')
+    clock[0] = 111.5
+    watch.lap('excitation')
+    assert watch.exceeded() is None
+    clock[0] = 114.0
+    watch.lap('page')
+    assert watch.exceeded() == (
+        '14.0 s went by, the time budget was 12 s; seconds by stage: excitation 10.5, page 2.5, '
+        'start of the program 1.0')
+    watch.budget = None
+    assert watch.exceeded() is None
+
+
+def test_one_scene_serves_all_motions_and_the_page(tmp_path, monkeypatch):
+    from robot_identification.certificate import certificate
+    built = []
+
+    def counted(*given, **named):
+        built.append(given)
+        return build_scene(*given, **named)
+
+    build_scene = certificate.build_scene
+    monkeypatch.setattr(certificate, 'build_scene', counted)
+    answer = CliRunner().invoke(app, [
+        'excite', 'two_link', '-o', str(tmp_path / 'x.yaml'), '--validate', '--report',
+        str(tmp_path / 'x.html'), '--starts', '1', '--good-enough', '1e6', '--json'])
+    assert answer.exit_code == 0, answer.output
+    assert len(built) == 1
+    content = json.loads(answer.stdout)
+    assert content['time_budget'] is None and set(content['not_possible']) <= {'circle'}
+    assert {'start of the program', 'collision geometry', 'excitation', 'page',
+            'validation motion circle'} <= set(content['stages'])

@@ -184,9 +184,9 @@ class GasSpring(_Strut):
     Parameters
     ----------
     area
-        Of the piston that the pressure acts on [m^2].
+        Area of the piston that the pressure acts on [m^2].
     pressure, volume
-        Of the gas at the length `length_at_pressure` [Pa, m^3].
+        Pressure and volume of the gas at the length `length_at_pressure` [Pa, m^3].
     length_at_pressure
         [m]
     pulls

@@ -35,7 +35,7 @@ class Driver:
     launch
         Its launch file, PACKAGE/FILE; empty where it is started by hand.
     arguments
-        Of that file, by name.
+        Arguments of that launch file, by name.
     address
         Its argument for the address of the robot.
     prefix
@@ -47,7 +47,7 @@ class Driver:
     joint_states
         Topic on which it publishes joint states with efforts at `rate`; {tf_prefix} likewise.
     rate
-        Of the joint states [Hz].
+        Rate of the joint states [Hz].
     spawn
         Whether `controller` is added to its controller manager, from the robot's controllers YAML.
 

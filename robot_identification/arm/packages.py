@@ -42,7 +42,7 @@ def find_package(name: str, near: Path | None = None,
     Parameters
     ----------
     name
-        Of the package.
+        Name of the package.
     near
         The file that names it.
     folders

@@ -84,7 +84,7 @@ def check_urdf(root: ElementTree.Element, origin: str) -> None:
     Parameters
     ----------
     root
-        Of the URDF, its joints' links known to exist.
+        Root element of the URDF, its joints' links known to exist.
     origin
         How to call it in an error.
 

@@ -43,7 +43,7 @@ def constraints_of(arm: Arm, series: Series, limits: Limits, margin: float = 0.0
     series
         The parametrisation of the motion.
     limits
-        Of position, velocity, acceleration and jerk.
+        Limits of position, velocity, acceleration and jerk.
     margin
         Part of these ranges that must stay free.
     requirements

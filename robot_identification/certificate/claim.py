@@ -36,7 +36,7 @@ class Claim:
     limit
         What it must not exceed, or fall below.
     unit
-        Of both.
+        Unit of bound and limit.
     method
         How it was proven, in words.
     holds

@@ -41,7 +41,7 @@ class Clearance(StateConstraint):
     series
         The parametrisation.
     clearance
-        To keep [m].
+        Distance to keep [m].
     reserve
         Beyond the clearance [m].
 

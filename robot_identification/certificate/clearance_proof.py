@@ -50,7 +50,7 @@ class ProvenClearance:
     smallest
         Smallest distance that was measured [m].
     pair
-        In words, whose it is.
+        Names of the two shapes that come nearest.
     time
         When [s].
     checks

@@ -45,7 +45,7 @@ class JointLimits(Constraint):
     limits
         Finite positions, velocities and accelerations; jerk where it is finite.
     joint_names
-        For words.
+        Names of the joints, for messages.
     margin
         Part of every range that is kept free, 0 to 1.
     wider

@@ -57,7 +57,7 @@ def torque_jets(tree: Kinematics, inertial: Array, rotor: Array, segments: Segme
     Parameters
     ----------
     tree
-        Of the arm.
+        Kinematics of the arm.
     inertial
         (n, 10).
     rotor

@@ -33,7 +33,7 @@ EXPLAINED = 0.03
 UNTOLD = 0.1
 """Standard deviation from which the recording does not tell an offset [rad]."""
 STEP = 1e-3
-"""Of the central differences [rad]: their error is some 1e-6 of the derivative."""
+"""Step of the central differences [rad]: their error is some 1e-6 of the derivative."""
 STIFF = 1e-6
 """Derivative by position over the largest torque, below which no torque depends on it [1/rad]."""
 

@@ -44,7 +44,7 @@ SINGULAR = 1e-10
 ALONE = 1e-3
 """Part of what tells a column from the others that must be left without any one block."""
 ROUNDS = 3
-"""Of a fit whose weights come of its own residuals."""
+"""Rounds of a fit whose weights come from its own residuals."""
 
 
 @dataclass(frozen=True)

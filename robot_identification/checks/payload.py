@@ -31,7 +31,7 @@ EXPLAINED_LESS = 0.6
 """The same for a body that is missing, which a wrong model looks like more often."""
 DEVIATIONS = 5.0
 LIGHTEST = 0.02
-"""Of the mass of the moving links: what a wrong model may well miss."""
+"""Payload, as a part of the mass of the moving links, that a wrong model may well miss."""
 SINGULAR = 1e-3
 
 

@@ -40,11 +40,11 @@ class VelocityRatios:
     Parameters
     ----------
     ratio
-        Of each joint, (n,); NaN for joints that hardly move.
+        Ratio for each joint, (n,); NaN for joints that hardly move.
     mismatch
         What is left after ratio and a delay of the velocities, over the way itself, (n,).
     lag
-        That delay, (n,) [s]; negative where velocities come first.
+        Delay of the velocities, (n,) [s]; negative where velocities come first.
 
     """
 

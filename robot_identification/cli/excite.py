@@ -19,13 +19,13 @@ from collections.abc import Sequence
 import dataclasses
 from functools import partial
 from pathlib import Path
-import time
 from typing import Annotated, Any
 
 import numpy as np
 from rich.table import Table
-from robot_identification import cli
 from robot_identification.arm import Arm, load_arm
+from robot_identification.certificate.geometry import Scene
+from robot_identification.cli.stopwatch import Stopwatch
 from robot_identification.console import AsJson, emit, Force, out, progress, read_told, Robot
 from robot_identification.errors import ConfigurationError, ExcitationError
 from robot_identification.excitation import (
@@ -44,6 +44,7 @@ from robot_identification.excitation import (
     save_joint_trajectory,
     save_motion_csv,
     save_ur_script,
+    scene_for,
     validation_motion,
     VALIDATION_MOTIONS,
     Workspace,
@@ -60,9 +61,10 @@ from robot_identification.yaml_file import read_yaml
 import typer
 import yaml
 
-SEARCH = 0.9    # share of the time that is left for a design; the rest is for proofs and files
-WITH_VALIDATION = 0.6    # share of a design that is followed by motions to validate on
-VALIDATION = 10.0    # [s] for each of these
+VALIDATION = 10.0    # [s] for each motion to validate on, where the command has no time budget
+CONSTRUCTED = 0.15   # share of what is left for each of these that is not searched for
+SEARCHED = 0.75      # share for the excitation when another search follows
+FIXED = ('circle', 'point_to_point')    # motions that are constructed, not searched for
 POOR = 100    # condition number from which on a motion deserves a warning
 QUANTITIES = ('position', 'velocity', 'acceleration', 'jerk')
 Hidden = partial(typer.Option, hidden=True)    # works, and stands in the file of the options
@@ -170,24 +172,30 @@ def excite(
         check_rate(rate, asked.series.harmonics, asked.period)
     if urscript is not None:
         check_ur_script(arm.n, asked.series)
-    deadline = None if time_budget is None else (cli.BEGAN or time.monotonic()) + time_budget
-    share = SEARCH * (WITH_VALIDATION if validate else 1.0)
-    found = design_with_progress(arm, as_json, _within(asked, deadline, share),
-                                 earlier=[earlier_motion(arm, path) for path in extend or ()])
+    earlier = [earlier_motion(arm, path) for path in extend or ()]
+    watch = Stopwatch(asked.time_budget)
+    watch.lap('start of the program')
+    wanted = asked.requirements
+    scene = scene_for(arm, wanted) if wanted.clearance is not None else None
+    watch.lap('collision geometry')
+    motions = _Motions(arm, asked, scene, watch, as_json)
+    found = motions.design(earlier, validate)
     save_excitation(found, output)
     written = [output]
     for path, write in exports:
         if path is not None:
             write(found, path, rate)
             written.append(path)
-    failed: dict[str, str] = {}
-    if validate:
-        more, failed = _validation(arm, output, asked, as_json, deadline)
-        written += more
+    for name, path in zip(VALIDATION_MOTIONS, _validation_files(output)):
+        if name in motions.made:
+            save_excitation(motions.made[name], path)
+            written.append(path)
+    watch.lap('files')
     if report is not None:
         from robot_identification.reporting.excitation_page import write_excitation_page
-        written.append(write_excitation_page(arm, found, report))
-    _tell(arm, found, written, failed, as_json)
+        written.append(write_excitation_page(arm, found, report, scene))
+        watch.lap('page')
+    _tell(arm, found, written, motions.failed, watch, as_json)
 
 
 def read_options(path: Path) -> DesignOptions:
@@ -227,12 +235,13 @@ def _requirements(base: Requirements, torque: bool | None, collisions: bool | No
 
 
 def _tell(arm: Arm, found: Excitation, written: list[Path], failed: dict[str, str],
-          as_json: bool) -> None:
+          watch: Stopwatch, as_json: bool) -> None:
     if as_json:
         emit({'excitation': str(written[0]), 'criterion': found.criterion, 'value': found.value,
               'condition_number': found.condition_number, 'seconds': found.seconds,
               'status': found.status, 'notes': found.notes,
               'written': [str(path) for path in written], 'not_possible': failed,
+              'stages': watch.stages, 'time_budget': watch.budget,
               'certificate': found.certificate.to_mapping(),
               'usage': {name: dict(zip(arm.joint_names, row))
                         for name, row in zip(QUANTITIES, found.usage)}})
@@ -255,6 +264,9 @@ def _tell(arm: Arm, found: Excitation, written: list[Path], failed: dict[str, st
                   style='yellow')
     for reason in failed.values():
         out.print(f'not possible: {reason}', style='yellow', markup=False)
+    late = watch.exceeded()
+    if late is not None:
+        out.print(late, style='yellow', markup=False)
     for path in written:
         out.print(f'wrote {path}', markup=False)
 
@@ -265,39 +277,54 @@ def _validation_files(output: Path, wanted: bool = True) -> list[Path]:
             if wanted]
 
 
-def _within(asked: DesignOptions, deadline: float | None, share: float) -> DesignOptions:
-    """Return the request with a share of the time that is left, where it has an end."""
-    if deadline is None:
-        return asked
-    left = max(share * (deadline - time.monotonic()), 0.01)
-    return dataclasses.replace(asked, time_budget=min(left, asked.time_budget or left))
+class _Motions:
+    """The excitation and the motions to validate on, within one wait and in one scene."""
 
+    def __init__(self, arm: Arm, asked: DesignOptions, scene: Scene | None, watch: Stopwatch,
+                 as_json: bool) -> None:
+        self._arm, self._asked, self._scene = arm, asked, scene
+        self._watch, self._as_json = watch, as_json
+        self.made: dict[str, Excitation] = {}
+        self.failed: dict[str, str] = {}
 
-def _validation(arm: Arm, output: Path, asked: DesignOptions, as_json: bool,
-                deadline: float | None) -> tuple[list[Path], dict[str, str]]:
-    """Write the motions that are possible; return them, and why others are not."""
-    written, failed = [], {}
-    with progress(as_json) as tell:
-        for number, (name, path) in enumerate(zip(VALIDATION_MOTIONS, _validation_files(output))):
-            tell(f'designing the validation motion {name}', number / len(VALIDATION_MOTIONS))
-            budget = VALIDATION
-            if deadline is not None:
-                left = deadline - time.monotonic()
-                if left <= 0:
-                    failed[name] = f'the time budget is over, no time was left for {name}'
-                    continue
-                budget = min(budget, SEARCH * left / (len(VALIDATION_MOTIONS) - number))
+    def design(self, earlier: Sequence[EarlierMotion], validate: bool) -> Excitation:
+        """
+        Return the excitation; motions to validate on are kept, or why there is none.
+
+        Where the wait has an end, motions that take the time that they take come before the
+        searches, which share what is left.
+        """
+        before = FIXED if self._watch.budget is not None else ()
+        names = VALIDATION_MOTIONS if validate else ()
+        for name in names:
+            if name in before:
+                self._validation(name, min(VALIDATION, CONSTRUCTED * self._watch.left))
+        budget = self._watch.left * (SEARCHED if validate else 1.0)
+        asked = self._asked if self._watch.budget is None else dataclasses.replace(
+            self._asked, time_budget=max(budget, 0.01))
+        found = design_with_progress(self._arm, self._as_json, asked, earlier=earlier,
+                                     scene=self._scene)
+        self._watch.lap('excitation')
+        for name in names:
+            if name not in before:
+                self._validation(name, min(VALIDATION, self._watch.left))
+        return found
+
+    def _validation(self, name: str, budget: float) -> None:
+        if budget <= 0:
+            self.failed[name] = f'the time budget is over, no time was left for {name}'
+            return
+        asked = self._asked
+        with progress(self._as_json) as tell:
+            tell(f'designing the validation motion {name}', 0.0)
             try:
-                motion = validation_motion(
-                    arm, name, seed=asked.seed, requirements=asked.requirements,
+                self.made[name] = validation_motion(
+                    self._arm, name, seed=asked.seed, requirements=asked.requirements,
                     velocity=asked.velocity, acceleration=asked.acceleration,
-                    margin=asked.margin, time_budget=budget)
+                    margin=asked.margin, time_budget=budget, scene=self._scene)
             except ExcitationError as error:
-                failed[name] = str(error)
-                continue
-            save_excitation(motion, path)
-            written.append(path)
-    return written, failed
+                self.failed[name] = str(error)
+        self._watch.lap(f'validation motion {name}')
 
 
 def earlier_motion(arm: Arm, path: Path) -> EarlierMotion:
@@ -344,13 +371,14 @@ def _workspace(text: str) -> Workspace:
 
 def design_with_progress(arm: Arm, as_json: bool, options: DesignOptions, *,
                          title: str = 'designing the excitation',
-                         earlier: Sequence[EarlierMotion] = ()) -> Excitation:
+                         earlier: Sequence[EarlierMotion] = (),
+                         scene: Scene | None = None) -> Excitation:
     """Design an excitation behind a progress bar."""
     with progress(as_json) as tell:
         def show(step: Progress) -> None:
             best = '' if np.isnan(step.best) else f', best so far {step.best:.3g}'
             tell(f'{title}: {step.finished} of {step.starts} starts{best}', step.fraction)
-        return design(arm, options, progress=show, earlier=earlier)
+        return design(arm, options, progress=show, earlier=earlier, scene=scene)
 
 
 def usage_table(excitation: Excitation) -> Table:

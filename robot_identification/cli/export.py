@@ -43,7 +43,7 @@ def export(
     urdf: Annotated[Path | None, typer.Option(
         help='Write into this URDF or xacro of the same robot.')] = None,
     name: Annotated[str | None, typer.Option(
-        help="Of files and functions; the arm's when not given.")] = None,
+        help="Name of the files and functions; the arm's when not given.")] = None,
     force: Annotated[bool, typer.Option(
         '--force', help='Replace files that no export wrote; never the model.')] = False,
     as_json: AsJson = False,

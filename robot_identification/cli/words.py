@@ -34,7 +34,7 @@ def in_order(words: Sequence[str]) -> list[str]:
     Parameters
     ----------
     words
-        Of the command line.
+        Words of the command line.
 
     """
     found: list[str] = []

@@ -38,7 +38,7 @@ def check_certificate(
     excitation
         From a file.
     arm
-        That shall move.
+        The arm that is to move.
     progress
         Called with what is being done.
 

@@ -76,7 +76,7 @@ class Columns:
     equal
         Whether the columns of `W @ row_space` are to have one norm.
     weights
-        Of the rows, (n,).
+        Weights of the rows, (n,).
 
     Raises
     ------
@@ -236,7 +236,7 @@ class EarlierMotion:
     q, v, a
         Positions, velocities and accelerations, (N, n) each.
     rate
-        Of the samples [Hz].
+        Rate of the samples [Hz].
     name
         For the file.
 
@@ -256,11 +256,11 @@ def information_of(columns: Columns, motions: Sequence[EarlierMotion], rate: flo
     Parameters
     ----------
     columns
-        Of the design.
+        Columns of the design.
     motions
         The recordings.
     rate
-        Of the design's samples [Hz]: every second of motion counts alike.
+        Rate of the design's samples [Hz]: every second of motion counts alike.
 
     Raises
     ------

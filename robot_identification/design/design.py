@@ -24,7 +24,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification.arm import Arm, Limits
 from robot_identification.arrays import Array
-from robot_identification.certificate import constraints_of, nominal_notes, prove_peaks, scene_for
+from robot_identification.certificate import (
+    constraints_of,
+    nominal_notes,
+    prove,
+    prove_peaks,
+    scene_for,
+)
 from robot_identification.certificate.geometry import Scene
 from robot_identification.design.columns import Columns, EarlierMotion, information_of
 from robot_identification.design.criteria import get_criterion
@@ -42,12 +48,13 @@ from robot_identification.motion import motion_limits, Series, Trajectory
 from robot_identification.motion.limits import centre, half_ranges
 
 SEARCHING = 0.9    # part of a time budget at which the search ends; the rest is for the proof
+PROOFS = 2.0       # times the proof of a random motion; the best one is nearer to the limits
 LEAST = 0.5        # part of it that is searched whatever the collision geometry took
 
 
 def design(arm: Arm, options: DesignOptions | None = None, *,
            earlier: Sequence[EarlierMotion] = (), progress: Report | None = None,
-           **changes: Any) -> Excitation:
+           scene: Scene | None = None, **changes: Any) -> Excitation:
     """
     Design a periodic motion that excites the inertial parameters best.
 
@@ -65,6 +72,9 @@ def design(arm: Arm, options: DesignOptions | None = None, *,
         Recordings that the motion is to complete: their information is added to its own.
     progress
         Called with a `Progress` a few times a second; an exception from it ends the design.
+    scene
+        Collision geometry of these requirements, from `scene_for`, where it is shared by several
+        motions; built when None.
     **changes
         Fields of `DesignOptions` that differ from `options`: `design(arm, period=8.0, seed=1)`.
 
@@ -90,12 +100,15 @@ def design(arm: Arm, options: DesignOptions | None = None, *,
     asked = dataclasses.replace(options or DesignOptions(), **changes)
     requirements, budget = asked.requirements, asked.time_budget
     limits, notes = motion_limits(arm, asked.velocity, asked.acceleration)
-    scene = scene_for(arm, requirements) if requirements.clearance is not None else None
-    problem = build_problem(arm, asked, limits, scene=scene, earlier=earlier)
-    left = (None if budget is None
-            else max(LEAST * budget, SEARCHING * budget - (time.monotonic() - began)))
+    if scene is None and requirements.clearance is not None:
+        scene = scene_for(arm, requirements)
     # matrices are small: threads of BLAS cost three times the processor time that they share
     with single_threaded_blas():
+        problem = build_problem(arm, asked, limits, scene=scene, earlier=earlier)
+        left = None
+        if budget is not None:
+            reserve = max((1.0 - SEARCHING) * budget, PROOFS * _proof_time(problem, asked.seed))
+            left = max(LEAST * budget, budget - reserve - (time.monotonic() - began))
         minima = search(problem, OPTIMISERS[asked.optimiser], asked.starts, asked.seed, left,
                         asked.good_enough, progress, asked.workers)
         proven = best_proven(problem, minima, lambda: budget is not None
@@ -185,6 +198,14 @@ def condition_number(arm: Arm, trajectory: Trajectory, samples: int, rank: int) 
     return float(values[0] / values[rank - 1])
 
 
+def _proof_time(problem: Problem, seed: int) -> float:
+    """Return how long a proof takes on this machine as it is now, by that of the first start."""
+    first = problem.start(np.random.default_rng([seed, 0]))
+    began = time.monotonic()
+    prove(problem.constraints, Trajectory(problem.series, first))
+    return time.monotonic() - began
+
+
 def _start(arm: Arm, series: Series, limits: Limits, margin: float, start: ArrayLike) -> Array:
     if not series.rests_at_ends:
         raise ExcitationError(f"a motion of the kind '{series.name}' cannot start where it is "
@@ -211,5 +232,5 @@ def _status(problem: Problem, minima: list[Minimum], asked: DesignOptions, value
     missed = '' if wanted is None else f'; NOT good enough: {value:.4g}, asked for was {wanted:g}'
     if finished == asked.starts:
         return f'converged from {asked.starts} start{"s" if asked.starts > 1 else ""}{missed}'
-    return (f'stopped by the time budget of {asked.time_budget or 0:g} s with {finished} of '
+    return (f'stopped by the time budget of {asked.time_budget or 0:.3g} s with {finished} of '
             f'{asked.starts} starts finished; more time may give a better motion{missed}')

@@ -87,7 +87,7 @@ class Excitation:
     rank
         Number of base parameters.
     samples_per_period
-        That the criterion was evaluated with.
+        Samples with which the criterion was evaluated.
     seed, starts, seconds
         How it was searched.
     history

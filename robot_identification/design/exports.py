@@ -42,7 +42,7 @@ def save_motion_csv(excitation: Excitation, path: str | Path, rate: float,
     path
         The file.
     rate
-        Of the rows [Hz].
+        Rate of the rows [Hz].
     periods
         How often the period is repeated.
 
@@ -70,7 +70,7 @@ def joint_trajectory(excitation: Excitation, rate: float, periods: int = 1) -> d
     excitation
         The motion.
     rate
-        Of the points [Hz].
+        Rate of the points [Hz].
     periods
         How often it is repeated.
 
@@ -114,7 +114,7 @@ def check_ur_script(joints: int, series: Series) -> None:
     joints
         How many move.
     series
-        Of the motion.
+        Parametrisation of the motion.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def ur_script(excitation: Excitation, rate: float = UR_RATE, periods: int = 1) -
     excitation
         A motion of six joints that starts and ends at rest.
     rate
-        Of the controller [Hz]: 125 for CB3, 500 for e-Series.
+        Rate of the robot's controller [Hz]: 125 for CB3, 500 for e-Series.
     periods
         How often the period is repeated.
 

@@ -56,13 +56,13 @@ class DesignOptions:
     upper_frequency
         Highest frequency of the motion [Hz].
     first_resonance
-        Of the arm [Hz]: the motion stays below a sixth of it; None is not known.
+        Lowest resonance of the arm [Hz]: the motion stays below a sixth of it; None if unknown.
     criterion
         From `CRITERIA`, or a mixture such as 'cond + 0.1 logdet'.
     drives, scaling, noise
         Which columns count, and how they and the joints are weighted; see `Columns`.
     samples_per_period
-        At which the criterion is evaluated.
+        Samples with which the criterion is evaluated.
     starts, seed
         Number of random starts, and the seed of their draws. Without a time budget, equal seeds
         give equal designs.

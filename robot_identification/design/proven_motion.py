@@ -108,7 +108,7 @@ def repaired(problem: Problem, coefficients: Array,
     problem
         What was solved.
     coefficients
-        Of the motion whose proof failed, (size, n).
+        Coefficients of the motion whose proof failed, (size, n).
     out_of_time
         Whether the motion is not to be improved any more.
 

@@ -77,9 +77,9 @@ def search(
     optimiser
         From `OPTIMISERS`.
     starts
-        How many.
+        Number of random starts.
     seed
-        Of the draws.
+        Seed of the random starts.
     time_budget
         [s]; starts that run are then stopped, and those that wait are not begun (the first one
         always is).

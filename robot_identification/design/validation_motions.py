@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 import time
 
@@ -30,6 +30,7 @@ from robot_identification.certificate.requirements import Requirements, SAFE
 from robot_identification.design.columns import Columns
 from robot_identification.design.design import condition_number, design
 from robot_identification.design.excitation import Excitation
+from robot_identification.dynamics.parallel import single_threaded_blas
 from robot_identification.errors import ExcitationError
 from robot_identification.motion import QuinticSpline, Trajectory
 from robot_identification.motion.limits import centre, half_ranges, motion_limits
@@ -43,16 +44,22 @@ WAYPOINT_RATE = 20.0     # of the spline that follows a path [Hz]
 DRAWS = 150
 TARGETS = 4              # of point-to-point moves
 REST = 0.3               # at every target [s]
+LIVELY = 0.25            # part of the fastest joint's speed that all joints shall reach
+PLACES = 8               # of which the liveliest is taken where none is so lively
+SWING = 0.3              # of joints that the circle leaves free [rad or m]
+SWINGS = (0.15, 0.25)    # a lap, of the first and of the last joint, so that no two are alike
+DAMPING = 1e-6           # of the inverse kinematics [m^2]
 SLOWEST = 4.0            # times as long as asked for; what would be slower still is drawn again
 NEAR = 'links or surroundings come too near'
 ROOM = 1.02              # between what is seen at some times and what is proven for all
 
 
+@single_threaded_blas()
 def validation_motion(
     arm: Arm, name: str, *, seed: int = 0, requirements: Requirements = SAFE,
     velocity: ArrayLike | None = None, acceleration: ArrayLike | None = None,
     margin: float = 0.0, diameter: float = 0.1, speed: float = 0.5, laps: int = 4,
-    frame: str | None = None, time_budget: float | None = 10.0,
+    frame: str | None = None, time_budget: float | None = 10.0, scene: Scene | None = None,
 ) -> Excitation:
     """
     Design a motion for validation, within the same limits as an excitation and proven likewise.
@@ -63,17 +70,21 @@ def validation_motion(
         The arm.
     name
         From `VALIDATION_MOTIONS`: 'fourier' (three harmonics, other frequencies than an
-        excitation), 'circle' (the tool turns on a circle), 'point_to_point'.
+        excitation), 'circle' (the tool turns on a circle, while the posture swings as far as that
+        leaves it free, so that all joints move), 'point_to_point'.
     seed
-        Of the draws.
+        Seed of the draws.
     requirements, velocity, acceleration, margin
         As for `design`.
     diameter, speed, laps
-        Of the circle [m], along it [m/s], and how many; slower where the limits ask for it.
+        Diameter of the circle [m], speed along it [m/s] and number of its laps; slower where the
+        limits ask for it.
     frame
-        That moves on the circle; the last one of the arm when None.
+        Frame that moves on the circle; the last one of the arm when None.
     time_budget
-        For all of it [s].
+        Time after which no further place is tried, or the search ends [s].
+    scene
+        Collision geometry, as for `design`.
 
     Raises
     ------
@@ -84,35 +95,37 @@ def validation_motion(
     if name == 'fourier':
         return design(arm, kind='mfs', period=7.3, harmonics=3, starts=2, seed=seed + 1000,
                       time_budget=time_budget, requirements=requirements, velocity=velocity,
-                      acceleration=acceleration, margin=margin, criterion='logdet')
+                      acceleration=acceleration, margin=margin, criterion='logdet', scene=scene)
+    if name not in VALIDATION_MOTIONS:
+        raise ExcitationError(f"there is no validation motion '{name}'; there is: "
+                              f'{", ".join(VALIDATION_MOTIONS)}')
     began = time.monotonic()
     limits, notes = motion_limits(arm, velocity, acceleration)
-    scene = scene_for(arm, requirements) if requirements.clearance is not None else None
+    if scene is None and requirements.clearance is not None:
+        scene = scene_for(arm, requirements)
     rng = np.random.default_rng([seed, 77])
     last = arm.model.frames[arm.model.nframes - 1].name
     apart = partial(_apart, scene, requirements)
     reasons: list[str] = []
-    for _ in range(DRAWS):
-        if time_budget is not None and time.monotonic() - began > time_budget and reasons:
-            break
+
+    def drawn() -> Path | None:
         path: Path | None
         if name == 'circle':
             start = _place(limits, rng, 0.6, apart)
             path = None if start is None else _circle(arm, start, diameter, speed, laps, frame)
             missing = NEAR if start is None else (
                 f"the inverse kinematics does not move '{frame or last}' along it")
-        elif name == 'point_to_point':
-            path = _point_to_point(limits, margin, rng, apart)
-            missing = NEAR
         else:
-            raise ExcitationError(f"there is no validation motion '{name}'; there is: "
-                                  f'{", ".join(VALIDATION_MOTIONS)}')
-        if path is None:
-            reasons.append(missing)
-            continue
-        if not apart(path[1]):
-            reasons.append(NEAR)
-            continue
+            path, missing = _point_to_point(limits, margin, rng, apart), NEAR
+        if path is None or not apart(path[1]):
+            reasons.append(missing if path is None else NEAR)
+            return None
+        return path
+
+    def out_of_time() -> bool:
+        return time_budget is not None and time.monotonic() - began > time_budget
+
+    for path in _in_order(drawn, limits, out_of_time):
         found = _slowed(path, limits, margin)
         if _roughly_within(found, limits, margin):
             certificate = certify(arm, found, limits, margin, requirements, scene)
@@ -124,6 +137,34 @@ def validation_motion(
             reasons.append('limits of velocity or acceleration are exceeded')
     most = max(set(reasons), key=reasons.count)
     raise ExcitationError(f"no motion '{name}' was found at {len(reasons)} places: mostly, {most}")
+
+
+def _in_order(drawn: Callable[[], Path | None], limits: Limits,
+              out_of_time: Callable[[], bool]) -> Iterator[Path]:
+    """Yield paths that move all joints at once, others the liveliest first, when some wait."""
+    waiting: list[tuple[float, int, Path]] = []
+    for number in range(DRAWS):
+        if number and out_of_time():
+            break
+        path = drawn()
+        if path is None:
+            continue
+        part = _slowest_joint(path, limits)
+        if part >= LIVELY:
+            yield path
+            continue
+        waiting.append((-part, number, path))
+        if len(waiting) == PLACES:
+            yield from (path for *_, path in sorted(waiting, key=lambda entry: entry[:2]))
+            waiting = []
+    yield from (path for *_, path in sorted(waiting, key=lambda entry: entry[:2]))
+
+
+def _slowest_joint(path: Path, limits: Limits) -> float:
+    """Return the slowest joint's peak speed over the fastest one's, each by its limit."""
+    times, positions, _ = path
+    speeds = np.abs(np.gradient(positions, times, axis=0)).max(axis=0) / half_ranges(limits)[1]
+    return float(speeds.min() / speeds.max())
 
 
 def _roughly_within(trajectory: Trajectory, limits: Limits, margin: float) -> bool:
@@ -165,11 +206,11 @@ def through(times: Array, positions: Array, period: float) -> Trajectory:
     Parameters
     ----------
     times
-        Of the waypoints, (N,) [s].
+        Times of the waypoints, (N,) [s].
     positions
         (N, n); the last one repeats the first.
     period
-        Of the motion [s].
+        Period of the motion [s].
 
     """
     series = QuinticSpline(period, max(2, round(period * WAYPOINT_RATE / 2)))
@@ -215,8 +256,9 @@ def _circle(arm: Arm, start: Array, diameter: float, speed: float, laps: int,
     path = middle + radius * ((np.cos(angles) - 1)[:, None] * axes[0]
                               + np.sin(angles)[:, None] * axes[1])
     motion = np.empty((len(t), arm.n))
-    for k, target in enumerate(path):
-        reached = _reach(model, data, index, q, target)
+    postures = start + SWING * np.sin(np.outer(angles, np.linspace(*SWINGS, arm.n)))
+    for k, (target, posture) in enumerate(zip(path, postures)):
+        reached = _reach(model, data, index, _towards(model, data, index, q, posture), target)
         if reached is None:
             return None
         q = reached
@@ -225,6 +267,16 @@ def _circle(arm: Arm, start: Array, diameter: float, speed: float, laps: int,
     there_and_back = np.concatenate([motion, motion[-2::-1]])
     times = np.concatenate([t, 2 * total - t[-2::-1]])
     return times, there_and_back, 2 * total
+
+
+def _towards(model: pin.Model, data: pin.Data, frame: int, q: Array, posture: Array) -> Array:
+    """Go to a posture as far as the position of a frame allows (projection on the null space)."""
+    pin.computeJointJacobians(model, data, q)
+    jacobian = pin.getFrameJacobian(model, data, frame, pin.LOCAL_WORLD_ALIGNED)[:3]
+    step = posture - q
+    held = np.linalg.solve(jacobian @ jacobian.T + DAMPING * np.eye(3), jacobian @ step)
+    result: Array = q + step - jacobian.T @ held
+    return result
 
 
 def _reach(model: pin.Model, data: pin.Data, frame: int, q: Array, target: Array) -> Array | None:
@@ -236,7 +288,7 @@ def _reach(model: pin.Model, data: pin.Data, frame: int, q: Array, target: Array
         if np.linalg.norm(error) < 1e-7:
             return q
         jacobian = pin.getFrameJacobian(model, data, frame, pin.LOCAL_WORLD_ALIGNED)[:3]
-        q = q + jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + 1e-6 * np.eye(3), error)
+        q = q + jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + DAMPING * np.eye(3), error)
     return None
 
 

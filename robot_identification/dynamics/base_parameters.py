@@ -140,7 +140,7 @@ def base_parameters(
     tolerance
         A column is a combination of others when less than this part of its norm is left over.
     seed
-        Of the random states.
+        Seed of the random states.
 
     Raises
     ------

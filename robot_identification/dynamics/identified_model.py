@@ -82,7 +82,7 @@ class IdentifiedModel:
     inertial
         Inertial parameters of each link, (n, 10), Pinocchio's order, about the joint frame.
     rotor_inertia
-        Of each joint and coupled drive, seen at its output, (m,) [kg m^2 or kg].
+        Rotor inertia of each joint and coupled drive, at its output, (m,) [kg m^2 or kg].
     friction
         Name of the friction model.
     friction_parameters
@@ -161,7 +161,7 @@ class IdentifiedModel:
         q, v, a
             Positions, velocities, accelerations, (N, n) [rad or m, per s, per s^2].
         states
-            Of friction with memory, from `states`. Where it is None the positions are taken in
+            States of friction with memory, from `states`. If None, the positions are taken in
             the order of time, from a state of zero: after a gap the friction is right again when
             a joint has travelled twice the distance that it remembers.
 
@@ -354,7 +354,7 @@ def digest(content: Mapping[str, Any]) -> str:
     Parameters
     ----------
     content
-        Of the file; schema and digest do not count.
+        Content of the file; schema and digest do not count.
 
     """
     rest = {key: value for key, value in content.items() if key not in (DIGEST, 'schema')}

@@ -184,8 +184,8 @@ class ModelStructure:
         load
             Torques that the joints transmit, (N, n) [N m or N]; for friction that needs it.
         states
-            Of friction with memory, (N, m, terms), from `states`; where None, they follow from q,
-            taken in the order of time.
+            States of friction with memory, (N, m, terms), from `states`; those of q, taken in the
+            order of time, when None.
 
         """
         out = np.empty((len(q), self.arm.n, self.count))

@@ -81,7 +81,7 @@ def get_estimator(name: str, **settings: Any) -> Estimator:
     name
         Key in `ESTIMATORS`.
     settings
-        Of the estimator, for instance objective='absolute' of a search.
+        Settings of the estimator, for instance objective='absolute' of a search.
 
     Raises
     ------

@@ -76,7 +76,7 @@ class Trial:
     excess
         By how much the error of a fold exceeds the best combination's, mean over the folds.
     standard_error
-        Of the excess, over the folds.
+        Standard error of the excess, over the folds.
     parameters
         Free numbers per joint or drive: friction, shape and delay.
     seconds
@@ -86,7 +86,7 @@ class Trial:
     chosen
         Whether it was taken.
     note
-        That it could not be fitted, and why; or the prior deviation, where it is not the one
+        Why it could not be fitted; or the prior deviation, where it is not the one
         asked for.
 
     """
@@ -213,7 +213,7 @@ def choose(
     friction
         Name of the friction model; None to choose its terms.
     estimators
-        By name; the first is the reference.
+        Estimators by name; the first is the reference.
     delay
         As in `FitOptions`; None to try those of torques.
     consistency

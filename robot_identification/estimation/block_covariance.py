@@ -28,7 +28,7 @@ from robot_identification.regression.reduce import reduce_samples
 from robot_identification.signals import Samples, select
 
 BLOCKS = 10
-"""Of each recording: long enough for the residuals of two to be all but independent, and a tenth
+"""Blocks of each recording: long enough for residuals of two to be all but independent; a tenth
 left out leaves every parameter determined."""
 LONGEST = 20_000
 """Samples of a block that are looked at."""

@@ -34,7 +34,7 @@ WEAK = 10.0
 """Prior standard deviation in units of the body's own size: it only decides what torques leave
 open."""
 RADIUS = 0.1
-"""Of gyration of the body that is expected before any data [m]."""
+"""Radius of gyration of the body that is expected before any data [m]."""
 
 
 @dataclass(frozen=True, eq=False)

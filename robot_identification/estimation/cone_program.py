@@ -40,7 +40,7 @@ def nearest_in_cones(matrix: Array, target: Array, rows: list[Array], bounds: li
     matrix, target
         (r, c) and (r,).
     rows, bounds
-        Of each cone, (d, c) and (d,).
+        Rows and bounds of each cone, (d, c) and (d,).
     kinds
         Clarabel's cones.
 

@@ -48,7 +48,7 @@ class DelayEstimate:
     Parameters
     ----------
     values, deviations
-        Of each joint, (n,) [s]: positive where the measured position lags the torque.
+        Delay of each joint, (n,) [s]: positive where the measured position lags the torque.
     of
         'torques' where each joint's torque was moved against all positions, 'positions' where each
         joint's position was moved against all torques.

@@ -54,7 +54,7 @@ class Estimate:
     rows
         Rows per joint, (n,).
     condition_number
-        Of the unweighted regressor of the base parameters, in SI units.
+        Condition number of the unweighted regressor of the base parameters, in SI units.
     rank
         Numerical rank; `base.rank` when everything is excited.
     unexcited

@@ -220,7 +220,7 @@ def solve(normal: NormalForm, weights: Array) -> Solution:
     Returns
     -------
     Solution
-        Of least norm in scaled parameters, where the data do not determine all of them.
+        Solution of least norm in scaled parameters, where the data leave some undetermined.
 
     """
     matrix, target = normal.stacked(weights)
@@ -263,11 +263,11 @@ def assemble(name: str, normal: NormalForm, weights: Array, solution: Solution, 
     Parameters
     ----------
     name
-        Of the estimator.
+        Name of the estimator.
     normal, weights, solution
         The problem, the weights of its rows (n,), and what was found.
     noise, colours
-        Of each joint's rows, (n,) each.
+        Noise and its colours of each joint's rows, (n,) each.
     status, iterations
         How it was found.
 

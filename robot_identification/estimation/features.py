@@ -30,7 +30,7 @@ class Features:
     needs
         Besides recordings of an excited arm; empty for nothing.
     cost
-        Of one fit, in words.
+        Cost of one fit, in words.
     nonlinear
         Whether it finds the shape of nonlinear friction.
     online

@@ -95,7 +95,7 @@ class Fit:
     consistent
         The physically consistent parameters.
     delay
-        Of each joint; zeros with zero deviation where none was asked for.
+        Delay of each joint; zeros with zero deviation where none was asked for.
 
     """
 

@@ -50,9 +50,9 @@ NOTICEABLE = 0.5
 """Payload, as a part of the last link's mass, that a motion must be able to show before it may say
 that there is none."""
 STATES = 300
-"""Of a motion over which the model's errors are turned into those of a payload."""
+"""States of a motion, over which the model's errors are turned into those of a payload."""
 BLOCKS = 24
-"""Of time, and of states, of a motion; more than twice the ten parameters."""
+"""Blocks of time, and of states, of a motion; more than twice the ten parameters."""
 REACH = 0.1
 """Distance of a payload's mass from the last joint that sets the scale of its moments [m]."""
 SCALE = np.array([1.0, *[REACH] * 3, *[REACH ** 2] * 6])
@@ -80,7 +80,7 @@ class PayloadEstimate:
         Ten inertial parameters, Pinocchio's order, about the frame of the last joint, (10,);
         zeros when there is no payload.
     covariance
-        Of the free estimate, (10, 10), with errors that are correlated in time and those of the
+        Covariance of the free estimate, (10, 10): with errors correlated in time and those of the
         model's own parameters; of combinations that the motion does not determine it is that of
         the prior.
     certificate
@@ -138,7 +138,7 @@ class PayloadEstimate:
         Parameters
         ----------
         level
-            Of confidence, under a normal distribution.
+            Confidence level, under a normal distribution.
 
         """
         middle = np.array(self.parameters)
@@ -218,7 +218,7 @@ def payload_covariance(model: IdentifiedModel, covariance: Array,
     model
         The model.
     covariance
-        Of its standard parameters.
+        Covariance of its standard parameters.
     samples
         What it was fitted to.
 
@@ -363,7 +363,7 @@ class GainEstimate:
     gains
         Torque at the joint for one unit of the recorded effort, (n,) [N m/A or N/A].
     deviations
-        Of the gains, (n,).
+        Standard deviations of the gains, (n,).
 
     """
 
@@ -386,7 +386,7 @@ class GainEstimate:
         Parameters
         ----------
         level
-            Of confidence, under a normal distribution of their logarithms.
+            Confidence level, under a normal distribution of their logarithms.
 
         """
         factor = np.exp(norm.ppf((1 + level) / 2) * self.deviations / self.gains)
@@ -418,7 +418,7 @@ def identify_gains(
     unloaded, loaded
         Recordings of the motor currents; the same motion is good, but not needed.
     mass
-        Of the payload [kg].
+        Mass of the payload [kg].
     centre
         Its centre of mass in the frame of the last joint [m], where it is known.
     friction

@@ -109,7 +109,7 @@ def covariance_with_prior(rows: Array, root: Array) -> Array:
     Parameters
     ----------
     rows
-        Of the data, as functions of the prior's unit deviations, in units of the noise, (r, c).
+        Rows of the data, in the prior's unit deviations and units of the noise, (r, c).
     root
         (c, c), whose square with its transpose is the covariance of the prior.
 

@@ -28,7 +28,7 @@ WIDTH = 11
 """Samples of the moving median: a spike of up to five is isolated, a step or a longer contact is
 not, and is left to the loss."""
 DEVIATIONS = 6.0
-"""Of a residual from the moving median; one sample of Gaussian noise in 500 million has more."""
+"""Deviations of a residual from the moving median; one Gaussian sample in 500 million has more."""
 LEVEL, QUANTILE = 0.9, 1.6449
 """Quantile that the deviation is taken from, and its value for a Gaussian of deviation 1: a
 coarsely quantised torque stands still at most samples, and its median deviation is 0."""

@@ -106,7 +106,7 @@ def project(separable: SeparableRegression, shape: Array, weights: Array,
     shape
         (m, s).
     weights
-        Of the joints' rows, (n,).
+        Weights of the joints' rows, (n,).
     gradient
         Whether the Jacobian is wanted.
     box
@@ -220,7 +220,7 @@ def best_shape(separable: SeparableRegression, weights: Array, start: Array | No
     separable
         The problem.
     weights
-        Of the joints' rows, (n,).
+        Weights of the joints' rows, (n,).
     start
         A shape (m, s) to descend from, instead of the global search.
     box

@@ -33,7 +33,7 @@ def fault_of(state: str, code: int, text: str, controller: str, *, newest: bool)
     state
         'succeeded', 'aborted' or 'canceled'.
     code, text
-        Of the result.
+        Code and text of the result.
     controller
         Its name, for the text.
     newest

@@ -84,7 +84,7 @@ class MotionPlan:
 
     @property
     def duration(self) -> float:
-        """Of the whole motion [s]."""
+        """Duration of the whole motion [s]."""
         return float(self.starts[-1])
 
     def phase(self, t: float) -> str:

@@ -42,7 +42,7 @@ class Position:
     at
         The plan's time then [s].
     rate
-        Of the plan's time [-]; 1 without speed scaling.
+        Rate of the plan's time [-]; 1 without speed scaling.
 
     """
 

@@ -105,7 +105,7 @@ class Reference:
     q
         Its reference in the arm's order, (n,) [rad or m].
     scaling
-        Of the speed [-]; NaN where it is not published.
+        Speed scaling [-]; NaN where it is not published.
     command
         What it gave out, (n,) [rad or m]; one cycle ahead of the reference. None where it is not
         published.

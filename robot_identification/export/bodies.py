@@ -41,7 +41,7 @@ class Body:
     placement
         Frame of the joint in the parent's, (4, 4).
     axis
-        Of the joint in its own frame, (3,).
+        Axis of the joint in its own frame, (3,).
     slides
         Whether the joint is prismatic.
     lower, upper, effort, velocity
@@ -49,7 +49,7 @@ class Body:
     mass
         [kg].
     centre
-        Of mass in the joint's frame, (3,) [m].
+        Centre of mass in the joint's frame, (3,) [m].
     inertia
         About the centre of mass, (3, 3) [kg m^2].
 

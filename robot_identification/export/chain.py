@@ -39,9 +39,9 @@ class Chain:
     Parameters
     ----------
     parents
-        Of each joint; -1 is the base.
+        Parent of each joint; -1 is the base.
     rotations, translations
-        Of each joint's frame in its parent's, before it moves, (n, 3, 3), (n, 3) [m].
+        Pose of each joint's frame in its parent's before it moves, (n, 3, 3), (n, 3) [m].
     offsets
         Added to the angle of each turning joint, (n,) [rad].
     prismatic

@@ -45,7 +45,7 @@ class Node:
     parts
         The nodes that it is made of.
     value
-        Of a constant; the name of an input.
+        Value of a constant; the name of an input.
     index
         When it was made; parts are older than what they are part of.
 

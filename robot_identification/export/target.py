@@ -79,7 +79,7 @@ class ExportOptions:
     urdf
         Text of a URDF of the same robot to write into, where it is not the model's own.
     name
-        Of the files and of what is in them; the arm's when not given.
+        Name of the files and of what is in them; the arm's when not given.
 
     """
 

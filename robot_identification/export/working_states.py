@@ -27,7 +27,7 @@ RATE = 50.0
 SAMPLES = 2000
 """States where the model remembers no training motion."""
 PERIOD = 10.0
-"""Of the motion that stands in for it [s]."""
+"""Period of the motion that stands in for it [s]."""
 SPEED = 0.5
 """Its highest speed, as a part of the limit; where there is none, 1 rad/s or 0.1 m/s counts."""
 

@@ -204,7 +204,7 @@ def key_of(job: Job, prints: dict[str, str], robot_print: str) -> str:
     prints
         Fingerprints of its recordings.
     robot_print
-        That of the arm.
+        Fingerprint of the arm.
 
     """
     parts = [robot_identification.__version__, job.robot, robot_print, job.settings_text,

@@ -85,7 +85,7 @@ def worst_drift(rows: Sequence[Mapping[str, Any]]) -> tuple[float, str]:
     Parameters
     ----------
     rows
-        Of the table `drift`.
+        Rows of the table `drift`.
 
     """
     best, words = 0.0, ''

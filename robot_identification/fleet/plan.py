@@ -43,7 +43,7 @@ class Job:
     Parameters
     ----------
     name
-        Of the robot in the fleet; its folder of results.
+        Name of the robot in the fleet; its folder of results.
     robot
         Name of a shipped robot or path of a robot YAML.
     recordings, held_out

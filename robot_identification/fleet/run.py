@@ -53,7 +53,7 @@ class Summary:
     Parameters
     ----------
     folder
-        Of all results.
+        Folder of all results.
     done, unchanged
         Robots that were identified now, and those whose inputs are as they were.
     states
@@ -85,7 +85,7 @@ def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
     scheduler
         Address of a scheduler of Dask; a cluster on this machine when None.
     workers
-        Of the cluster on this machine, each on one core; as many as cores when None.
+        Workers of the cluster on this machine, one core each; as many as cores when None.
     tell
         Called with sentences on the progress.
     force

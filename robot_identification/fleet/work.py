@@ -75,7 +75,7 @@ class Outcome:
     Parameters
     ----------
     name, arm
-        Of the robot in the fleet, and of its arm.
+        Name of the robot in the fleet, and its arm.
     state
         'passed', 'failed', 'not validated', or 'broken' where there is no model.
     sentence
@@ -83,9 +83,9 @@ class Outcome:
     error
         Relative torque error: of the worst held-out recording, else of the worst fitted one.
     parts, parameters, drift
-        Of recordings and model.
+        Recordings with their errors, parameters of the model, and what drifts.
     versions
-        Of what computed it, as JSON.
+        Versions of the programs that computed it, as JSON.
     seconds, processor
         Time by the clock and of the processor [s].
     files

@@ -31,9 +31,9 @@ def check_harmonics(harmonics: int, duration: float, first_resonance: float | No
     harmonics
         Of 1 / duration.
     duration
-        Of a period [s].
+        Duration of a period [s].
     first_resonance
-        Of the arm [Hz]; None is not known.
+        Lowest resonance of the arm [Hz]; None if unknown.
 
     Raises
     ------
@@ -58,11 +58,11 @@ def check_rate(rate: float, harmonics: int, duration: float) -> None:
     Parameters
     ----------
     rate
-        Of the samples [Hz].
+        Rate of the samples [Hz].
     harmonics
         Of 1 / duration.
     duration
-        Of a period [s].
+        Duration of a period [s].
 
     Raises
     ------
@@ -90,11 +90,11 @@ def suggested_harmonics(duration: float, upper_frequency: float = 0.5,
     Parameters
     ----------
     duration
-        Of a period [s].
+        Duration of a period [s].
     upper_frequency
         Highest frequency of the motion [Hz].
     first_resonance
-        Of the arm [Hz]; it lowers the upper frequency where that is too high.
+        Lowest resonance of the arm [Hz]; it lowers an upper frequency that is too high.
 
     Raises
     ------

@@ -29,7 +29,7 @@ def answers_of(client: Any, requests: Sequence[Any], latest: float) -> list[Any]
     Parameters
     ----------
     client
-        Of the service; it is waited for.
+        Client of the service; it is waited for.
     requests
         All are asked at once, and all again every second: middleware loses the first answer to a
         new client.

@@ -52,7 +52,7 @@ class BatchSubscription:
     Parameters
     ----------
     node
-        That subscribes.
+        Node that subscribes.
     kind
         Class of the messages.
     topic
@@ -105,7 +105,7 @@ def publishers_are_reliable(node: Node, topic: str, patience: float = 3.0) -> bo
     Parameters
     ----------
     node
-        That asks.
+        Node that asks.
     topic
         Name of the topic.
     patience

@@ -52,7 +52,7 @@ class TopicTransport:
     Parameters
     ----------
     node
-        That publishes.
+        Node that publishes.
     controller
         Resolved name of the controller.
 
@@ -100,14 +100,14 @@ class ControllerClient:
     Parameters
     ----------
     node
-        That talks.
+        Node that talks to the controller.
     name
-        Of the controller.
+        Name of the controller.
     transport
         'action': FollowJointTrajectory; 'topic': ~/joint_trajectory; 'auto': the action where
         control_msgs is installed and the controller offers it, else the topic.
     joint_names
-        Of the arm.
+        Joints of the arm.
     manager
         Name of the controller manager.
     scaling

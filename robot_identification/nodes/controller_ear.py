@@ -51,11 +51,11 @@ class ControllerEar:
     Parameters
     ----------
     node
-        That listens.
+        Node that listens.
     controller
         Resolved name of the controller.
     joint_names
-        Of the arm, n.
+        The n joints of the arm.
     scaling
         Topic of a speed scaling [%] as std_msgs/Float64.
 

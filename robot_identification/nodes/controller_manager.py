@@ -34,9 +34,9 @@ class ControllerManagerClient:
     Parameters
     ----------
     node
-        That asks.
+        Node that asks.
     name
-        Of the controller manager.
+        Name of the controller manager.
 
     """
 
@@ -56,7 +56,7 @@ class ControllerManagerClient:
         controller
             Resolved name of the controller.
         joint_names
-            Of the arm.
+            Joints of the arm.
 
         Raises
         ------

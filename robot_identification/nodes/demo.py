@@ -69,7 +69,7 @@ class Demo:
         time_budget
             For the designs [s]; None lets one start of each converge.
         seed
-            Of the designs and the simulated arm.
+            Seed of the designs and the simulated arm.
 
         Returns
         -------

@@ -45,7 +45,7 @@ def listen(topic: str, controller: str, namespace: str = '',
     topic, controller
         Names, in the namespace.
     namespace
-        Of the robot.
+        Namespace of the robot.
     patience
         For which the description is waited for [s].
 
@@ -96,9 +96,9 @@ def save_description(urdf: str, joints: Sequence[str], path: Path) -> tuple[str,
     urdf
         URDF text.
     joints
-        That move: those of the controller; where there are none, none is locked.
+        Joints that move: those of the controller; where there are none, none is locked.
     path
-        Of the URDF.
+        Path of the URDF.
 
     Raises
     ------
@@ -130,9 +130,9 @@ def describe(urdf: str, joints: Sequence[str], path: Path, effort: str,
     urdf
         URDF text.
     joints
-        That move: those of the controller; where there are none, the longest chain is chosen.
+        Joints that move: those of the controller; without any the longest chain is chosen.
     path
-        Of the YAML.
+        Path of the YAML file.
     effort
         Meaning of the effort, as torque,joint,+1,gravity; what is not said is left to fill in.
     acceleration

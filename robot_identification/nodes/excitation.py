@@ -24,25 +24,22 @@ from typing import Any
 import numpy as np
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
 from rclpy.node import Node
 from rclpy.task import Future
-from robot_identification.errors import (
-    ConfigurationError,
-    ExecutionError,
-    RobotIdentificationError,
-)
+from robot_identification.errors import ExecutionError, RobotIdentificationError
 from robot_identification.excitation import Excitation, Progress
 from robot_identification.execution import DataDirectory, Fault, Sending, Tolerances
 from robot_identification.nodes.controller_client import ControllerClient
 from robot_identification.nodes.design_request import designed, SUFFIXES, written
 from robot_identification.nodes.health import ERROR, Health, OK, WARN
 from robot_identification.nodes.long_work import CancelledError, LongWork
+from robot_identification.nodes.managed import ManagedNode
 from robot_identification.nodes.motion import Feedback, Motion, Outcome
 from robot_identification.nodes.parameters import declare, declared_arm
 from robot_identification.nodes.process import main_of
 from robot_identification.nodes.recorder_client import RecorderClient
-from robot_identification.nodes.requests import answered, check
+from robot_identification.nodes.requests import answered, check, KEPT
+from robot_identification.nodes.shown_path import ShownPath
 from robot_identification_interfaces.action import Excite
 from std_srvs.srv import Trigger
 
@@ -61,7 +58,7 @@ class ExcitationProcess:
     patience = 30.0  # [s] for braking, and for the recorder
 
     def __init__(self) -> None:
-        self.node = node = _Lifecycle(self)
+        self.node = node = ManagedNode('excitation', self)
         self.arm = declared_arm(node)
         self.data = DataDirectory(declare(node, 'data_directory', '~/robot_identification',
                                           'folder of excitations and recordings'))
@@ -81,22 +78,20 @@ class ExcitationProcess:
                     "topic of the robot's speed scaling [%], std_msgs/Float64"))
         self.recorder = RecorderClient(node, declare(
             node, 'recorder', 'recorder', 'name of the recorder node'))
+        self.shown = ShownPath(node, self.arm)
         autostart = declare(node, 'autostart', False, 'configure and activate at the start')
         self.health = Health(node)
         self._designs = LongWork(node, lambda text, part: None)
-        self.active, self._motion, self._lock = False, None, threading.Lock()
+        self._motion, self._lock = None, threading.Lock()
         group = ReentrantCallbackGroup()  # stop and cancel are heard during a motion
         self._server = ActionServer(
             node, Excite, '~/execute', self._execute, goal_callback=self._goal,
-            cancel_callback=self._cancel, callback_group=group)
+            cancel_callback=self._cancel, callback_group=group, result_timeout=KEPT)
         node.create_service(Trigger, '~/stop', answered(node, self._on_stop),
                             callback_group=group)
         self._ending = False
         if autostart:
-            if self.controller.lacks:
-                raise ConfigurationError(self.controller.lacks)
-            node.trigger_configure()
-            node.trigger_activate()
+            node.start_active()
 
     _motion: Motion | None
 
@@ -105,9 +100,14 @@ class ExcitationProcess:
         """The node."""
         return (self.node,)
 
+    @property
+    def lacks(self) -> str:
+        """What the controller's transport lacks."""
+        return self.controller.lacks
+
     def stop(self) -> None:
         """Brake and end."""
-        self._ending, self.active = True, False
+        self._ending, self.node.active = True, False
         self.end_motion(Fault('shutdown', 'the node was ended'))
 
     @property
@@ -118,13 +118,13 @@ class ExcitationProcess:
         self.controller.dead_man.close()
         return True
 
-    def end_motion(self, fault: Fault) -> bool:
-        """Brake; return whether there was a motion."""
+    def end_motion(self, fault: Fault) -> str:
+        """Brake; return what happens now, empty where there was no motion."""
         with self._lock:
             if self._motion is None:
-                return False
+                return ''
             self._motion.stop(fault)
-            return True
+            return 'braking'
 
     def _goal(self, request: Any) -> GoalResponse:
         return GoalResponse.ACCEPT  # a refusal could not say why; `_execute` does
@@ -134,19 +134,20 @@ class ExcitationProcess:
         return CancelResponse.ACCEPT
 
     def _on_stop(self, request: Any, response: Any) -> Any:
-        response.success = self.end_motion(Fault('stopped', 'the service ~/stop was called'))
-        response.message = ('braking' if response.success else 'nothing moves')
+        now = self.end_motion(Fault('stopped', 'the service ~/stop was called'))
+        response.success, response.message = bool(now), now or 'nothing moves'
         return response
 
     async def _execute(self, handle: Any) -> Any:
         request = handle.request
-        refusal = self._refusal()
+        refusal = self._refusal(request)
         if refusal is not None:
             return self._result(handle, refusal)
         with self._lock:
             motion = self._motion = Motion(
                 self.node, self.arm, self.controller, self.recorder, self.topic,
-                self.tolerances, self.sending, self.speed, self._warn)
+                self.tolerances, self.sending, self.speed, self.shown, self._warn)
+            moves = self.node.active
         done: Future = Future(executor=self.node.executor)
 
         def work() -> None:
@@ -155,8 +156,9 @@ class ExcitationProcess:
                 check(request)
                 path = self._excitation(request, motion, feedback)
                 name = str(path.relative_to(self.data.root))
-                outcome = motion.execute(path, max(1, request.periods), request.recording, name,
-                                         feedback)
+                periods = max(1, request.periods)
+                outcome = (motion.execute(path, periods, request.recording, name, feedback)
+                           if moves else self._rehearsed(motion.rehearse(path, periods)))
             except RobotIdentificationError as error:
                 reason = getattr(error, 'reason', 'excitation')
                 outcome = Outcome(reason, str(error))
@@ -175,8 +177,8 @@ class ExcitationProcess:
             handle.publish_feedback(Excite.Feedback(
                 phase=PHASES[phase], time=now, duration=duration, largest_tracking_error=error))
 
-        self.health.report(OK, f"{'designing' if request.design else 'executing'} "
-                               f"'{request.excitation}'")
+        doing = ('designing' if request.design else 'executing') if moves else 'rehearsing'
+        self.health.report(OK, f"{doing} '{request.excitation}'")
         threading.Thread(target=work, name='motion', daemon=True).start()
         outcome, path = await done
         with self._lock:
@@ -216,10 +218,16 @@ class ExcitationProcess:
         self.node.get_logger().warning(text)
         self.health.report(WARN, text)
 
-    def _refusal(self) -> Outcome | None:
-        if not self.active:
-            return Outcome('not_active', 'the node is not active: nothing moves; '
-                           f'ros2 lifecycle set {self.node.get_fully_qualified_name()} activate')
+    def _rehearsed(self, duration: float) -> Outcome:
+        self.health.report(*((OK, 'active') if self.node.active else (WARN, 'not active')))
+        shown = (f"; it is shown on {' and '.join(self.shown.topics)}" if self.shown.topics
+                 else '; neither visualization_msgs nor moveit_msgs is there to show it')
+        return Outcome('not_active', f'{self.node.inactive}. Rehearsed: from where the arm is, '
+                       f'the motion would be executed in {duration:.1f} s{shown}')
+
+    def _refusal(self, request: Any) -> Outcome | None:
+        if not self.node.active and (request.design or not self.node.configured):
+            return Outcome('not_active', self.node.inactive)
         if self._motion is not None:
             return Outcome('busy', 'another motion is being executed; wait for its end')
         return None
@@ -245,39 +253,6 @@ class ExcitationProcess:
             transport=outcome.transport,
             largest_tracking_error=np.asarray(outcome.largest_error, dtype=float).tolist(),
             joint_names=list(self.arm.published_names))
-
-
-class _Lifecycle(LifecycleNode):
-    """Transitions: what is not active does not move."""
-
-    def __init__(self, process: ExcitationProcess) -> None:
-        self._process = process
-        super().__init__('excitation')
-
-    def on_configure(self, state: Any) -> TransitionCallbackReturn:
-        lacks = self._process.controller.lacks
-        if lacks:
-            self.get_logger().error(lacks)
-            self._process.health.report(ERROR, lacks)
-            return TransitionCallbackReturn.FAILURE
-        return TransitionCallbackReturn.SUCCESS
-
-    def on_activate(self, state: Any) -> TransitionCallbackReturn:
-        self._process.active = True
-        self._process.health.report(OK, 'active')
-        return super().on_activate(state)
-
-    def on_deactivate(self, state: Any) -> TransitionCallbackReturn:
-        # does not wait for rest: the executor also hears the clock by which the arm brakes
-        self._process.active = False
-        moved = self._process.end_motion(Fault('deactivated', 'the node was deactivated'))
-        self._process.health.report(WARN, 'braking' if moved else 'not active')
-        return super().on_deactivate(state)
-
-    def on_shutdown(self, state: Any) -> TransitionCallbackReturn:
-        self._process.active = False
-        self._process.end_motion(Fault('shutdown', 'the node was shut down'))
-        return TransitionCallbackReturn.SUCCESS
 
 
 def _tolerances(node: Any) -> Tolerances:

@@ -39,7 +39,7 @@ class Facts:
     Parameters
     ----------
     node
-        That records.
+        Node that records.
     others
         Names of nodes whose parameters are kept, as that of the controller.
 
@@ -58,7 +58,7 @@ class Facts:
         Parameters
         ----------
         publishers
-            Of each recorded topic, the nodes that publish it.
+            For each recorded topic, the nodes that publish it.
 
         """
         content = {

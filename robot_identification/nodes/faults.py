@@ -37,7 +37,7 @@ class Faults:
     node
         Has the parameters.
     joint_names
-        Of the arm, n.
+        The n joints of the arm.
 
     """
 

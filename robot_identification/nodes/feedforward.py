@@ -28,9 +28,10 @@ from robot_identification.errors import (
     ExecutionError,
     RobotIdentificationError,
 )
-from robot_identification.execution import DataDirectory
+from robot_identification.execution import DataDirectory, Fault
 from robot_identification.nodes.health import ERROR, Health, OK
 from robot_identification.nodes.live_states import LiveStates
+from robot_identification.nodes.managed import ManagedNode
 from robot_identification.nodes.parameters import declare, declared_model, required
 from robot_identification.nodes.process import main_of
 from robot_identification.nodes.requests import answered
@@ -51,13 +52,16 @@ class FeedforwardProcess:
     Adds efforts to the trajectories of others, or commands compensation on request.
 
     It never moves an arm by itself: trajectories come from a client, and compensation begins with
-    the service `~/start`, ends with `~/stop` or on doubt.
+    the service `~/start` of an active node, ends with `~/stop`, deactivation or on doubt. A node
+    that only passes trajectories on is active from its start.
     """
 
     patience = 4.0  # [s]
+    lacks = ''      # it can always be configured
 
     def __init__(self) -> None:
-        self.node = node = Node('feedforward')
+        self.node: Any = ManagedNode('feedforward', self)
+        node = self.node
         data = DataDirectory(declare(node, 'data_directory', '~/robot_identification',
                                      'folder of models'))
         self.model = declared_model(node, data.existing(
@@ -81,9 +85,13 @@ class FeedforwardProcess:
         window = declare(node, 'window', 0.03, 'over which joint states are smoothed [s]',
                          lower=0.005, upper=1.0)
         rate = declare(node, 'rate', 200.0, 'of the compensation [Hz]', lower=10.0, upper=1000.0)
+        autostart = declare(node, 'autostart', False, 'configure and activate at the start; '
+                            'mode trajectory does so always')
         self._check_limits()
         self.health = Health(node)
         self._ending, self._active = False, False
+        if autostart or mode == 'trajectory':
+            node.start_active()
         if mode == 'trajectory':
             name = controller or 'joint_trajectory_controller'
             self._out = node.create_publisher(JointTrajectory, f'{name}/joint_trajectory', 10)
@@ -104,10 +112,16 @@ class FeedforwardProcess:
         """The node."""
         return (self.node,)
 
+    def end_motion(self, fault: Fault) -> str:
+        """Leave an arm that is compensated with gravity alone; say so, or nothing."""
+        if not self._active:
+            return ''
+        self._leave()
+        return 'gravity alone is commanded'
+
     def stop(self) -> None:
         """End; an arm that is compensated is left with gravity alone."""
-        if self._active:
-            self._leave()
+        if self.end_motion(Fault('shutdown', 'the node was ended')):
             self._commands.wait_for_all_acked(Duration(seconds=FAREWELL))
         self._ending = True
 
@@ -127,6 +141,7 @@ class FeedforwardProcess:
 
     def _forward(self, message: Any) -> None:
         try:
+            self._check_active()
             self._check_heard(self._out)
             efforts = self._efforts(message)
         except RobotIdentificationError as error:
@@ -161,6 +176,10 @@ class FeedforwardProcess:
         efforts = trajectory_efforts(self.model, t, q, v, a, share=self.limits.effort)
         return efforts[:, [arm.published_names.index(name) for name in names]]
 
+    def _check_active(self) -> None:
+        if not self.node.active:
+            raise ExecutionError('not_active', self.node.inactive)
+
     def _check_heard(self, publisher: Any) -> None:
         if not publisher.get_subscription_count():
             raise ExecutionError('no_controller', f"nobody listens on '{publisher.topic_name}'; "
@@ -168,6 +187,7 @@ class FeedforwardProcess:
                                  f'`controller`?')
 
     def _start(self, request: Any, response: Any) -> Any:
+        self._check_active()
         self._check_heard(self._commands)
         self._states.why_nothing(self._smoothing[0])    # of now, not of before
         self._compensation.begin()
@@ -177,10 +197,8 @@ class FeedforwardProcess:
         return response
 
     def _stop(self, request: Any, response: Any) -> Any:
-        response.success = self._active
-        response.message = 'gravity alone is commanded' if self._active else 'it was not active'
-        if self._active:
-            self._leave()
+        now = self.end_motion(Fault('stopped', 'the service ~/stop was called'))
+        response.success, response.message = bool(now), now or 'it did not compensate'
         return response
 
     def _leave(self) -> None:

@@ -43,7 +43,7 @@ class ActionTransport:
     Parameters
     ----------
     node
-        That has the client.
+        Node that has the client.
     controller
         Resolved name of the controller.
 

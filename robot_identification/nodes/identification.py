@@ -40,7 +40,7 @@ from robot_identification.nodes.health import ERROR, Health, OK
 from robot_identification.nodes.long_work import CancelledError, LongWork
 from robot_identification.nodes.parameters import declare, declared_arm
 from robot_identification.nodes.process import main_of
-from robot_identification.nodes.requests import answered, check
+from robot_identification.nodes.requests import answered, check, KEPT
 from robot_identification.recording import load_recording
 from robot_identification.reporting import RESULT_FILES, RESULTS, save_results, SavedResults
 from robot_identification.validation import Thresholds
@@ -75,7 +75,8 @@ class IdentificationProcess:
         node.create_service(Trigger, '~/cancel', answered(node, self._cancel),
                             callback_group=group)
         self._designs = ActionServer(node, Design, '~/design', self._design, callback_group=group,
-                                     cancel_callback=self._cancel_design)
+                                     cancel_callback=self._cancel_design,
+                                     result_timeout=KEPT)
         self._ending, self._designing = False, None     # goal of the design that is worked on
 
     @property

@@ -36,7 +36,7 @@ class JointStateListener:
     Parameters
     ----------
     node
-        That listens.
+        Node that listens.
     arm
         Whose joints.
     topic

@@ -57,8 +57,8 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
                        'publishes.'},
     'autostart': {
         'default_value': 'false', 'choices': SWITCH,
-        'description': 'Whether to activate the excitation node at once. Only an active node '
-                       'moves the arm: leave it false for a real one and activate it with ros2 '
+        'description': 'Whether to activate the node that moves the arm at once. Only an active '
+                       'node does: leave it false for a real arm and activate it with ros2 '
                        'lifecycle.'},
     'online': {
         'default_value': 'false', 'choices': SWITCH,
@@ -126,7 +126,7 @@ MODEL_AND_STATES = ('namespace', 'use_sim_time', 'nodes_file', 'joint_states', '
                     'model')
 AT_WORK: dict[str, tuple[str, ...]] = {
     'external_torque': (*MODEL_AND_STATES, 'reference'),
-    'feedforward': (*MODEL_AND_STATES, 'mode', 'controller'),
+    'feedforward': (*MODEL_AND_STATES, 'mode', 'controller', 'autostart'),
 }
 """Launch files of the nodes that use a model; the arm is the model's own."""
 PARAMETERS = ('robot', 'tf_prefix', 'joint_states', 'data_directory', 'controller',
@@ -150,7 +150,7 @@ class Family:
     choice
         The argument that chooses among them, where there are several.
     arguments
-        Of the driver's launch file that are passed on: default and a remark.
+        Arguments of the driver's launch file that are passed on: default and a remark.
 
     """
 
@@ -183,7 +183,7 @@ def arguments(*names: str, **defaults: str) -> list[dict[str, Any]]:
     Parameters
     ----------
     names
-        Of the arguments, in `ARGUMENTS`.
+        Names of the arguments, in `ARGUMENTS`.
     defaults
         Values of some, other than the usual ones.
 

@@ -125,7 +125,7 @@ def vendors_file(package: str, file: str, values: Mapping[str, str],
     values
         Its arguments by name.
     namespace
-        Of its nodes.
+        Namespace of its nodes.
 
     """
     include = IncludeLaunchDescription(

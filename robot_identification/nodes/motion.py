@@ -25,7 +25,7 @@ import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.errors import ExecutionError
-from robot_identification.excitation import check_certificate, load_excitation
+from robot_identification.excitation import check_certificate, Excitation, load_excitation
 from robot_identification.execution import (
     Fault,
     MotionPlan,
@@ -46,6 +46,7 @@ from robot_identification.execution.watch import unwrapped
 from robot_identification.nodes.controller_client import ControllerClient, Transport
 from robot_identification.nodes.joint_state_listener import JointStateListener
 from robot_identification.nodes.recorder_client import RecorderClient
+from robot_identification.nodes.shown_path import ShownPath
 from robot_identification.nodes.trajectories import SECOND, stamp_of, trajectory_message
 from robot_identification.recording.effort import joint_position
 
@@ -98,11 +99,13 @@ class Motion:
     controller, recorder
         Its partners.
     topic
-        Of the joint states.
+        Topic of the joint states.
     tolerances, sending
-        Of the run.
+        Tolerances and way of sending of the run.
     speed
-        Of the approach as a part of the limits.
+        Speed of the approach, as a part of the limits.
+    shown
+        Where it is shown.
     warn
         Told what is not watched.
 
@@ -110,11 +113,11 @@ class Motion:
 
     def __init__(self, node: Any, arm: Arm, controller: ControllerClient,
                  recorder: RecorderClient, topic: str, tolerances: Tolerances, sending: Sending,
-                 speed: float, warn: Callable[[str], None]) -> None:
+                 speed: float, shown: ShownPath, warn: Callable[[str], None]) -> None:
         self._node, self._arm, self._topic = node, arm, topic
         self._controller, self._recorder = controller, recorder
         self._tolerances, self._sending, self._speed = tolerances, sending, speed
-        self._warn = warn
+        self._shown, self._warn = shown, warn
         self._efforts: Array | None = None   # as published before the motion
         self._clock = RobotClock(bool(node.get_parameter('use_sim_time').value))
         self._stop: Fault | None = None
@@ -148,11 +151,7 @@ class Motion:
             The motion did not begin; the text says why.
 
         """
-        motion = load_excitation(path)
-        check_certificate(motion, self._arm)    # proven again, here and for this arm
-        if motion.requirements.clearance is None:
-            self._warn('collisions are not looked at, neither on the way to the start: the '
-                       'excitation was designed so')
+        motion = self._proven(path)
         link = self._controller.check()
         check_driver(self._arm, self._controller.ear.description)
         if recording:
@@ -162,9 +161,48 @@ class Motion:
             q = self._where(listener)
             plan = plan_motion(self._arm, motion, self._reference_at(q), periods=periods,
                                speed=self._speed)
+            self._shown.show(plan, motion)
             return self._perform(plan, q, link, listener, recording, excitation, feedback)
         finally:
             listener.destroy()
+
+    def rehearse(self, path: Path, periods: int) -> float:
+        """
+        Prove, plan and show what `execute` would do from where the arm is; nothing moves.
+
+        Parameters
+        ----------
+        path, periods
+            As for `execute`.
+
+        Returns
+        -------
+        float
+            Duration of the motion [s].
+
+        Raises
+        ------
+        RobotIdentificationError
+            The motion would not begin; the text says why.
+
+        """
+        motion = self._proven(path)
+        listener = JointStateListener(self._node, self._arm, self._topic)
+        try:
+            plan = plan_motion(self._arm, motion, self._where(listener), periods=periods,
+                               speed=self._speed)
+        finally:
+            listener.destroy()
+        self._shown.show(plan, motion)
+        return plan.duration
+
+    def _proven(self, path: Path) -> Excitation:
+        motion = load_excitation(path)
+        check_certificate(motion, self._arm)    # proven again, here and for this arm
+        if motion.requirements.clearance is None:
+            self._warn('collisions are not looked at, neither on the way to the start: the '
+                       'excitation was designed so')
+        return motion
 
     def _now(self) -> int:
         return int(self._node.get_clock().now().nanoseconds)

@@ -35,9 +35,9 @@ def declare(node: Node, name: str, default: Any, description: str, *, read_only:
     Parameters
     ----------
     node
-        That has it.
+        Node that has the parameter.
     name
-        Of the parameter.
+        Name of the parameter.
     default
         Its value where none is given; its type is the parameter's.
     description

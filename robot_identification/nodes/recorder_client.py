@@ -37,9 +37,9 @@ class RecorderClient:
     Parameters
     ----------
     node
-        That asks.
+        Node that asks.
     name
-        Of the recorder node.
+        Name of the recorder node.
 
     """
 
@@ -74,7 +74,7 @@ class RecorderClient:
         Returns
         -------
         Future
-            Of the answer.
+            The future answer.
 
         """
         return self._start.call_async(

@@ -26,6 +26,7 @@ LONGEST = 1000      # characters of a text
 MOST = 1000         # items of a list
 CODE = 32           # characters below are for control
 DELETE = 127
+KEPT = 60        # [s] for which the result of a finished goal is kept; rclpy's 10 are short
 FAR = 1e4           # [m]
 RANGES: dict[str, tuple[float, float]] = {
     'average': (0, 1), 'design': (0, 1), 'no_torque': (0, 1), 'no_collisions': (0, 1),
@@ -44,7 +45,7 @@ def check(request: Any) -> None:
     Parameters
     ----------
     request
-        Of a service, or the goal of an action.
+        Request of a service, or the goal of an action.
 
     Raises
     ------

@@ -75,9 +75,9 @@ class SimulatedController:
     Parameters
     ----------
     name
-        Of its node.
+        Name of its node.
     arm
-        That it moves.
+        Arm that it moves.
     q
         Where to begin, (n,) [rad or m].
     faults

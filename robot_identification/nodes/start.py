@@ -30,7 +30,7 @@ def start(name: str) -> NoReturn:
     Parameters
     ----------
     name
-        Of its module.
+        Name of its module.
 
     The process ends here, with the exit code of `process.run`, or 0 where it is told to end before
     it runs: all is closed then, and threads of libraries must not be taken down in their work.

@@ -36,7 +36,7 @@ def trajectory_message(joint_names: Sequence[str], piece: Piece, begin: int) -> 
     Parameters
     ----------
     joint_names
-        Of the piece.
+        Joints of the piece.
     piece
         The points.
     begin

@@ -68,8 +68,8 @@ class ExternalTorque:
     Parameters
     ----------
     torque, deviation
-        Of each joint and its standard deviation, (n,) [N m or N]; NaN and infinite where the
-        effort is not measured.
+        Torque of each joint and its standard deviation, (n,) [N m or N]; NaN and infinite where
+        the effort is not measured.
     contact
         Whether any joint is beyond the threshold.
     joints
@@ -92,7 +92,7 @@ class ContactObserver:
     observer
         The observer.
     statistics
-        Of its residual without contact.
+        Statistics of its residual without contact.
     alarms_per_hour
         False alarms that are accepted.
     gap
@@ -154,7 +154,7 @@ def tool_wrench(arm: Arm, q: ArrayLike, torque: ArrayLike, deviation: ArrayLike,
     torque, deviation
         External torques and their standard deviations, (n,); infinite where a torque is not known.
     frame
-        Of the URDF (a link or joint); the last link's when None.
+        Frame of the URDF (a link or joint); the last link's when None.
 
     Raises
     ------

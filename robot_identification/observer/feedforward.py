@@ -128,7 +128,7 @@ def check_efforts(model: IdentifiedModel, efforts: Array, share: float, t: Array
     efforts
         (N, n) [N m or N].
     share
-        Of the limits that may be used.
+        Share of the limits that may be used.
     t
         Their times, (N,) [s].
 

@@ -42,7 +42,7 @@ class MomentumObserver:
     model
         The identified model.
     bandwidth
-        Of the low-pass [Hz].
+        Bandwidth of the low-pass [Hz].
 
     Raises
     ------

@@ -55,11 +55,11 @@ class ResidualStatistics:
     tail
         Mean excess of the peaks over the 90 % quantile, in deviations, over all joints.
     knee
-        That quantile, in deviations.
+        The 90 % quantile, in deviations.
     peak_rate
         Peaks beyond it, of all joints together [Hz].
     directions
-        Of the standard parameters of the model, (r, p): their covariance is directions'
+        Directions in the model's standard parameters, (r, p): their covariance is directions'
         directions; None where it is not known.
     seconds
         Motion that this was learnt from.
@@ -170,7 +170,7 @@ def learn_residuals(observer: MomentumObserver, t: ArrayLike, q: ArrayLike, v: A
     t, q, v, tau
         A recording without contact, (N,) and (N, n).
     covariance
-        Of the standard parameters, as `IdentificationResult.consistent.covariance`; what the model
+        Covariance of the standard parameters, as `result.consistent.covariance`; what the model
         file knows of it when None.
 
     Raises

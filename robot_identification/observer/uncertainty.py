@@ -27,12 +27,12 @@ UNCERTAINTY = 'uncertain_directions'
 STATES = 500
 """Over which directions are compared by the torque that they make."""
 SPEED = 0.5
-"""Of these states, as a part of the limits; 1 rad/s or m/s counts where there is none."""
+"""Speed of these states, as a part of the limits; without any 1 rad/s or m/s counts."""
 KEPT = 0.97
 """Part of the variance of the torques, each joint's in units of its own, that the directions of a
 model file explain."""
 DIGITS = 4
-"""Of their numbers in the file; the model's own numbers have all."""
+"""Digits of the numbers in the file; the model's own numbers have all."""
 
 
 def uncertain_directions(structure: ModelStructure, covariance: Array) -> Array:
@@ -46,9 +46,9 @@ def uncertain_directions(structure: ModelStructure, covariance: Array) -> Array:
     Parameters
     ----------
     structure
-        Of the model, with p standard parameters.
+        Structure of the model, with p standard parameters.
     covariance
-        Of them, (p, p).
+        Covariance of these parameters, (p, p).
 
     """
     limits, n = structure.arm.limits, structure.arm.n
@@ -86,7 +86,7 @@ def directions_of(model: IdentifiedModel, covariance: Array | None = None) -> Ar
     model
         The model.
     covariance
-        Of its standard parameters, (p, p); None to take what the file holds, which may be nothing.
+        Covariance of its standard parameters, (p, p); when None what the file holds, if anything.
 
     Raises
     ------

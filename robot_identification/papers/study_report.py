@@ -31,7 +31,7 @@ STUDY_FILES = ('study.json', 'study.html')
 COLOURS = ('#0067b1', '#d55e00', '#00795c', '#a05195', '#b3590a', '#6b7a90', '#c2185b', '#4c9ed9')
 
 MARKS, DASHES = ('\u2501', '\u2505'), ('solid', 'dot')
-"""Of lines, in the legend and in the plot; the second when the colours repeat."""
+"""Marks of lines in the legend and dashes in the plot; the second when the colours repeat."""
 
 
 def write_study(contents: Mapping[str, Any], directory: str | Path) -> Path:

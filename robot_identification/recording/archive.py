@@ -54,7 +54,7 @@ class NumpyArchive:
     Raises
     ------
     RobotIdentificationError
-        Of the class `error`: there is no such file, or it is no archive.
+        An error of the class `error`: there is no such file, or it is no archive.
 
     """
 

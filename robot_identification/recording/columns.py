@@ -42,7 +42,7 @@ class ArrayColumns:
     Parameters
     ----------
     arrays
-        By name, (N,) or (N, m); others are left out.
+        Arrays by name, (N,) or (N, m); others are left out.
     place
         How to call the file in an error.
 

@@ -36,7 +36,7 @@ class Key:
     Parameters
     ----------
     name
-        Of the column or array, or the beginning of it: `q` of `q_<joint>`; with `{joint}` in it
+        Name of the column or array, or its beginning: `q` of `q_<joint>`; with `{joint}` in it
         the whole name of each joint's column.
     aliases
         What the file calls the joints, by joint.

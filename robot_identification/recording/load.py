@@ -87,7 +87,7 @@ def load_recording(path: str | Path, arm: Arm | None = None,
     window
         First and last (exclusive) sample to keep.
     topic
-        Of the joint states, in a bag with several.
+        Topic of the joint states, in a bag with several.
 
     Raises
     ------

@@ -185,7 +185,7 @@ def frame_arrays(frame: Any, names: Mapping[str, list[str]]) -> NamedArrays:
     Parameters
     ----------
     frame
-        Of pandas.
+        DataFrame of pandas.
     names
         What the entries of such an array are called, by its column.
 

@@ -43,7 +43,7 @@ class Change:
     label, combination, unit
         What it is.
     values, deviations
-        Of the first and of the second, with their standard deviations.
+        Values of the first and of the second, with their standard deviations.
     p
         Chance of so large a difference without a change, adjusted for the number of parameters
         (Holm).
@@ -87,11 +87,11 @@ class FrictionChange:
     element, linear
         The joint or drive, and whether it slides.
     speeds
-        At which they are compared [rad/s or m/s].
+        Speeds at which they are compared [rad/s or m/s].
     torques
         Mean of both directions at these speeds, (2, speeds) [N m or N].
     curves
-        Of the first and the second: velocities and torques, (2, points).
+        Curves of the first and the second: velocities and torques, (2, points).
 
     """
 

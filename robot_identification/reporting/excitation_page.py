@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
-from robot_identification.certificate.geometry import Shape
+from robot_identification.certificate.geometry import Scene, Shape
 from robot_identification.certificate.geometry.shapes import coarse
 from robot_identification.certificate.nominal_torque import faulty_bodies, NominalTorque
 from robot_identification.dynamics.kernels import placements
@@ -42,7 +42,8 @@ LEFT, RIGHT, TOP = 50, 24, 12
 GRID = 12                # lines of the floor to either side
 
 
-def write_excitation_page(arm: Arm, excitation: Excitation, path: str | Path) -> Path:
+def write_excitation_page(arm: Arm, excitation: Excitation, path: str | Path,
+                          scene: Scene | None = None) -> Path:
     """
     Write the page of an excitation: certificate, plots of the joints, moving arm, tool path.
 
@@ -54,6 +55,8 @@ def write_excitation_page(arm: Arm, excitation: Excitation, path: str | Path) ->
         The motion.
     path
         The HTML file.
+    scene
+        Collision geometry of the excitation's requirements; built when None.
 
     Raises
     ------
@@ -69,7 +72,8 @@ def write_excitation_page(arm: Arm, excitation: Excitation, path: str | Path) ->
                     _used(arm, excitation), _legend(arm),
                     tag('div', *_plots(arm, excitation), class_='plots')))
     # '<' cannot occur in numbers, and names must not end the script element
-    motion = json.dumps(_motion(arm, excitation), separators=(',', ':')).replace('<', '\\u003c')
+    motion = json.dumps(_motion(arm, excitation, scene), separators=(',', ':'))
+    motion = motion.replace('<', '\\u003c')
     page = Template(template('excitation.html')).substitute(
         title=text(f'{excitation.arm_name}: excitation'), style=template('report.css'),
         body=body, motion=motion, script=template('excitation.js'))
@@ -195,7 +199,7 @@ def _plot(t: Array, values: Array, allowed: float) -> Html:
     return tag('svg', *parts, class_='plot', viewBox=f'0 0 {WIDTH} {HEIGHT}', role='img')
 
 
-def _motion(arm: Arm, excitation: Excitation) -> dict[str, Any]:
+def _motion(arm: Arm, excitation: Excitation, scene: Scene | None) -> dict[str, Any]:
     """Return what the script draws: shapes, placements in every frame, tool path."""
     tree = Kinematics.of(arm)
     t = np.linspace(0, np.nextafter(excitation.period, 0), FRAMES)
@@ -207,7 +211,7 @@ def _motion(arm: Arm, excitation: Excitation) -> dict[str, Any]:
     path = origin[:, last] + world[:, last] @ frame.placement.translation
     # a floor is too wide to be drawn, and so is everything that is as wide
     shapes = [] if excitation.requirements.clearance is None else [
-        shape for shape in scene_for(arm, excitation.requirements).shapes
+        shape for shape in (scene or scene_for(arm, excitation.requirements)).shapes
         if shape.bounding_radius < 10]
     seen = np.concatenate([path, origin.reshape(-1, 3), np.zeros((1, 3))])
     centre = (seen.max(axis=0) + seen.min(axis=0)) / 2

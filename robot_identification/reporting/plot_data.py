@@ -29,7 +29,7 @@ from scipy.signal import welch
 MOST_POINTS, FEWEST_POINTS = 3000, 600
 """That a long trace is thinned to, depending on how many there are."""
 ALL_POINTS = 60_000
-"""Of all panels together, so that a page stays small."""
+"""Points of all panels together, so that a page stays small."""
 MOST_ROWS = 20000
 """Rows of training that the friction plots look at."""
 SCATTER = 700

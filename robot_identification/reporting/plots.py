@@ -27,7 +27,7 @@ from robot_identification.reporting.plot_data import plot_data
 MEASURED, PREDICTED, RESIDUAL = '#a3adbd', '#0067b1', '#d55e00'
 COLUMNS = 2
 WIDTH, HEIGHT = 11.0, 2.6
-"""Of a figure and of a row of panels [inches]; 80 pixels each."""
+"""Width of a figure and height of a row of panels [inches]; 80 pixels each."""
 
 
 @dataclass(frozen=True, eq=False)

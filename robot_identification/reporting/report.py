@@ -90,7 +90,7 @@ def html_page(title: str, navigation: Html, body: Html, figures: Iterable[Figure
     Parameters
     ----------
     title
-        Of the window.
+        Title of the window.
     navigation, body
         Links to the sections, and the sections.
     figures

@@ -74,7 +74,7 @@ def identify_servos(
     recordings
         With `command`; the arm moves freely.
     held_out
-        Of other motions, for the verdict.
+        Recordings of other motions, for the verdict.
     progress
         Is told what is done, and the part that is.
 

@@ -42,7 +42,7 @@ class HorizonError:
     Parameters
     ----------
     name
-        Of the recording.
+        Name of the recording.
     horizon
         Length of a run, which begins at the measured position and speed [s].
     model
@@ -76,7 +76,7 @@ class HorizonError:
         recording
             With commands.
         naive_delay
-            Of the prediction `delayed` [s].
+            Delay of the prediction `delayed` [s].
 
         """
         found = []
@@ -116,7 +116,7 @@ class ServoResult:
         Standard deviations of the logarithms of `QUANTITIES` and `RATIOS`, each (n,); infinite
         where a quantity was not estimated. Residuals' correlation in time is accounted for.
     delay_deviation
-        Of the delay [s].
+        Standard deviation of the delay [s].
     residual
         Root mean square of what is left in the fitted recordings, (n,) [rad or m].
     held_out

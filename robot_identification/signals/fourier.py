@@ -117,7 +117,7 @@ def differentiate_lines(
     """
     Differentiate periodic positions in the frequency domain.
 
-    Of the discrete Fourier transform over whole periods the excited lines are kept (the
+    The excited lines of the discrete Fourier transform over whole periods are kept (the
     multiples of 1 / period up to `harmonics`), multiplied by j w and -w^2, and transformed back.
     Exact for band-limited periodic motion; not for MFS, whose quintic is not band-limited.
 

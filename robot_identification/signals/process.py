@@ -103,13 +103,13 @@ def process(
     method
         Name in `METHODS`: 'butterworth', 'smoothing', 'fourier' or 'spectral'.
     cutoff
-        Of the position filter [Hz], one or (n,); chosen from the positions when None
+        Cut-off of the position filter [Hz], one or (n,); chosen from the positions when None
         (`position_cutoff`); infinite for no filter.
     decimation_cutoff
-        Of the parallel decimation [Hz]; chosen from the torque that the model explains when
-        None; infinite for none.
+        Cut-off of the parallel decimation [Hz]; chosen from the torque that the model explains
+        when None; infinite for none.
     period
-        Of the motion [s]; looked for in the positions when None.
+        Period of the motion [s]; looked for in the positions when None.
     average
         Replace the recording by the mean over its periods.
     velocity
@@ -128,7 +128,7 @@ def process(
         A step longer than so many median steps is a gap. Gaps that are short against the position
         filter are bridged (`bridge`), counted and reported; longer ones split the recording.
     smoothing_passes, harmonics, basis
-        Of the methods 'smoothing' and 'fourier' / 'spectral'.
+        Settings of the methods 'smoothing' and 'fourier' / 'spectral'.
     still_joints
         Whether joints may stand still all the time: in a motion to validate on they may, in one to
         fit they may not.

@@ -31,9 +31,9 @@ class TrajectoryMessage:
     Parameters
     ----------
     joint_names
-        Of its n columns.
+        Names of its n columns.
     stamp
-        Of its header [s]; 0: from when it is first sampled.
+        Stamp of its header [s]; 0: from when it is first sampled.
     t
         Times of its points from the stamp, (N,) [s].
     q, v, a

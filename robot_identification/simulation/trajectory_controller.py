@@ -93,11 +93,11 @@ class TrajectoryController:
     Parameters
     ----------
     joint_names
-        Of the controller, n.
+        The n joints of the controller.
     q
         Where to hold until a trajectory arrives, (n,) [rad or m].
     period
-        Of its cycle [s].
+        Period of its cycle [s].
     continuous
         Which joints wrap around, (n,) of bool; none when not given.
     from_desired

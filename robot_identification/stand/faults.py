@@ -46,7 +46,7 @@ class Scenario:
     Parameters
     ----------
     name
-        In words.
+        Name of the fault, in words.
     reason
         What the motion ends with.
     happens
@@ -78,7 +78,7 @@ class Row:
     Parameters
     ----------
     name
-        Of the scenario.
+        Name of the scenario.
     reasons
         What it ended with.
     step

@@ -68,7 +68,7 @@ class Stand:
     reports
         Whether the controller tells its speed scaling.
     tolerances
-        Of the watch.
+        Tolerances of the watch.
 
     """
 

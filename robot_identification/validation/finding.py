@@ -32,7 +32,7 @@ class Finding:
     figure, threshold
         What was found, and beyond which the check gives an alarm.
     unit
-        Of both.
+        Unit of value and threshold.
     alarm
         Whether something is wrong.
     text

@@ -28,7 +28,7 @@ from robot_identification.validation.metrics import Errors, errors, JointErrors
 from scipy import signal
 
 CUTOFF = 7.5
-"""Of the low-pass through which errors are looked at [Hz]."""
+"""Cut-off of the low-pass through which errors are looked at [Hz]."""
 EDGE = 0.5
 """Cut at both ends of a run after the low-pass [s]."""
 SHORTEST = 3 * EDGE
@@ -39,7 +39,7 @@ HARDLY = 0.05
 """Highest speed, as a part of the fastest joint's, below which a joint hardly moves: what it does
 is the servo's wobble, its torque is friction that holds, and both are noise to a model."""
 PLOT_RATE = 100.0
-"""Of the torques kept for plots [Hz]."""
+"""Rate of the torques kept for plots [Hz]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +184,7 @@ def hardly_moving(v: Array, limits: Array) -> NDArray[np.bool_]:
     v
         Velocities, (N, n) [rad/s or m/s].
     limits
-        Of velocity, (n,), by which joints compare where all are known.
+        Limits of velocity, (n,), by which joints compare where all are known.
 
     """
     fastest = np.maximum(v.max(axis=0), -v.min(axis=0))

@@ -40,7 +40,7 @@ STEP = 0.02
 
 
 TRACE_RATE = 10.0
-"""Of a motion that is kept to recognise repeats [Hz]."""
+"""Rate of a motion that is kept to recognise repeats [Hz]."""
 LONGEST = 300.0
 """Seconds of training motion that a model file remembers."""
 OFFSETS = (0.7, 1.9)

@@ -176,6 +176,15 @@ class System:
             Parameter(name, value=value).to_parameter_msg() for name, value in values.items()])
         assert all(result.successful for result in answer.results)
 
+    def change(self, node, *transitions):
+        """Take a lifecycle node through transitions: 'configure', 'activate', 'deactivate'."""
+        from lifecycle_msgs.msg import Transition
+        from lifecycle_msgs.srv import ChangeState
+        for name in transitions:
+            number = getattr(Transition, f'TRANSITION_{name.upper()}')
+            assert self.call(ChangeState, f'/{node}/change_state',
+                             transition=Transition(id=number)).success, (node, name)
+
     def listen(self, kind, topic, callback, qos=10):
         return self.client.create_subscription(kind, topic, callback, qos)
 

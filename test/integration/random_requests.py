@@ -85,6 +85,7 @@ def ask(system, service, action, count, seed):
 
     `service` and `action` are (type, name); one of them is None.
     """
+    from action_msgs.msg import GoalStatus
     from rclpy.action import ActionClient
     rng, answers = random.Random(seed), []
     if action:
@@ -115,5 +116,8 @@ def ask(system, service, action, count, seed):
             system.wait(future.done, 600)
         except AssertionError as error:
             raise AssertionError(f'{where}: {error}') from error
-        answers.append(future.result().result if action else future.result())
+        answer = future.result()
+        assert not action or answer.status != GoalStatus.STATUS_UNKNOWN, (
+            f'{where}: its result was not kept')
+        answers.append(answer.result if action else answer)
     return answers

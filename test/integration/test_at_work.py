@@ -143,6 +143,9 @@ def test_feedforward_adds_efforts_and_refuses_what_is_beyond_limits(system, fold
     np.testing.assert_allclose(efforts, expected[:, ::-1], rtol=1e-12)
     sender.publish(trajectory(['joint_1', 'joint_2'], [[0.1, 0.2], [99.0, 0.4]]))
     system.wait(lambda: 'beyond its position limit' in system.log('feedforward'))
+    system.change('feedforward', 'deactivate')
+    sender.publish(trajectory(['joint_1', 'joint_2'], [[0.1, 0.2], [0.3, 0.4]]))
+    system.wait(lambda: 'not passed on: the node is not active' in system.log('feedforward'))
     assert len(passed) == 1
 
 
@@ -154,6 +157,10 @@ def test_compensation_begins_on_request_and_ends_on_doubt(system, folder):
     system.start('feedforward', model='rough.yaml', mode='compensation', limits__stale=1.0,
                  window=0.06)
     commands = []
+    answer = system.call(Trigger, '/feedforward/start')
+    assert not answer.success and 'the node is not active' in answer.message
+    assert 'set /feedforward configure' in answer.message
+    system.change('feedforward', 'configure', 'activate')
     answer = system.call(Trigger, '/feedforward/start')
     assert not answer.success and "nobody listens on '/effort_controller/co" in answer.message
     system.listen(Float64MultiArray, '/effort_controller/commands',
@@ -171,6 +178,18 @@ def test_compensation_begins_on_request_and_ends_on_doubt(system, folder):
     stream(system, send, 0.3, [])
     assert len(commands) <= count + 1
     np.testing.assert_allclose(commands[-1], gravity, atol=0.01)
+    # deactivation: gravity alone, and nothing until it is active again
+    assert system.call(Trigger, '/feedforward/start').success
+    place = stream(system, send, 20, [], lambda: len(commands) > count + 20, speed=0.05)
+    assert np.abs(commands[-1] - held(model, place)).min() > 2.0    # with friction
+    system.change('feedforward', 'deactivate')
+    system.settle()
+    assert np.abs(commands[-1] - held(model, place)).max() < 1.0
+    count = len(commands)
+    assert not system.call(Trigger, '/feedforward/start').success
+    stream(system, send, 0.3, [])
+    assert len(commands) == count
+    system.change('feedforward', 'activate')
     # of another arm: it does not begin, and says of which
     assert system.call(Trigger, '/feedforward/start').success
     stream(system, send, 20, [], lambda: 'but of wrist' in system.log('feedforward'),

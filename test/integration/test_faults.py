@@ -159,19 +159,13 @@ def test_cancel_stop_and_two_clients(system, speeds):
 
 
 def test_only_an_active_node_moves(system, speeds):
-    from lifecycle_msgs.msg import Transition
-    from lifecycle_msgs.srv import ChangeState
-
-    def change(number):
-        return system.call(ChangeState, '/excitation/change_state',
-                           transition=Transition(id=number)).success
     execution = Execution(system, excitation='a.yaml')
     execution.reach(APPROACH)
-    assert change(Transition.TRANSITION_DEACTIVATE)
+    system.change('excitation', 'deactivate')
     assert execution.result().reason == 'deactivated'
     speeds.wait_for_rest()
     assert Execution(system, excitation='a.yaml').result().reason == 'not_active'
-    assert change(Transition.TRANSITION_ACTIVATE)
+    system.change('excitation', 'activate')
 
 
 @pytest.mark.parametrize(('goal', 'reason', 'text'), [

@@ -48,7 +48,7 @@ class Scene:
     tree
         Kinematics of the arm.
     shapes
-        Of the links, the floor and the boxes.
+        Shapes of the links, the floor and the boxes.
     pairs
         Indices of shapes, (P, 2).
     excluded
@@ -170,7 +170,7 @@ def build_scene(
     arm
         The arm; collision geometry and meshes come from its URDF.
     clearance
-        To keep [m].
+        Distance to keep [m].
     self_collision
         Whether the arm's own links are looked at.
     floor

@@ -45,7 +45,7 @@ class Shape:
     Parameters
     ----------
     name
-        For words: the link.
+        Name of the link, for messages.
     link
         Index of the joint that carries it, -1 the base.
     vertices
@@ -96,7 +96,7 @@ def shapes_of(geometry: pin.GeometryObject, name: str) -> list[Shape]:
     geometry
         From a Pinocchio geometry model.
     name
-        Of the link, for words.
+        Name of the link, for messages.
 
     Raises
     ------

@@ -40,11 +40,11 @@ class Phase:
     Parameters
     ----------
     sharpness
-        Of the criterion, see `Criterion.merit`.
+        Sharpness of the criterion, see `Criterion.merit`.
     barrier
         Weight of the barrier.
     steps
-        At most.
+        Largest number of steps.
     tolerance
         Progress of the merit in a step below which it counts as slow.
 

@@ -142,7 +142,7 @@ class FrictionTerm(ABC):
         Parameters
         ----------
         motion
-            Of the element, arrays of shape (...).
+            Motion of the element, arrays of shape (...).
         shape
             (s,), or (..., s) broadcasting with the motion: take numbers as `shape[..., i]`.
 

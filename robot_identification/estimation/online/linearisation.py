@@ -78,7 +78,7 @@ class Linearisation:
         jacobian, noise
             Rows (k, size) and their noise (k,).
         bend
-            Of these rows, see `rows`; (k,).
+            Curvature of these rows, see `rows`; (k,).
 
         """
         if not self.elements:
@@ -108,7 +108,7 @@ class Linearisation:
         fixed
             Columns of the base parameters at any shape, (n, r).
         speeds, load
-            Of the elements at the samples that the row is made of, (L, m).
+            Speeds and loads of the elements at the samples that the row is made of, (L, m).
         taps
             Weights of these samples, (L,).
         running

@@ -214,7 +214,7 @@ def moving_rows(acts: NDArray[np.bool_], speeds: Array, rest_speed: float) -> ND
     acts
         Whether element e acts on joint j, (m, n) bool.
     speeds
-        Of the elements, (m,) [rad/s or m/s].
+        Speeds of the elements, (m,) [rad/s or m/s].
     rest_speed
         Below which an element rests.
 

@@ -38,7 +38,7 @@ def get_search(name: str, **settings: Any) -> Search:
     name
         Key in `SEARCHES`.
     settings
-        Of the search, for instance size=25.
+        Settings of the search, for instance size=25.
 
     Raises
     ------

@@ -93,19 +93,19 @@ class SearchEstimator(Estimator):
         Evaluations of the objective; `BUDGET`, or `EACH` for every shape number that is searched
         alone, when None.
     seed
-        Of the random draws.
+        Seed of the random draws.
     bounds
         'urdf', 'estimate' (see `search_bounds`), or `Bounds` of all unknowns.
     relative
         Half width of the ranges.
     weights
-        Of the joints in the objective, (n,); the objective's own when None.
+        Weights of the joints in the objective, (n,); the objective's own when None.
     eliminate
         Whether to search the friction shapes alone, with the best linear parameters at each; for
         squared objectives and friction with shapes. None: where that is possible and the search
         declares it (`Search.eliminates`).
     settings
-        Of the search, for instance size=25.
+        Settings of the search, for instance size=25.
 
     """
 

@@ -37,7 +37,7 @@ class Objective(ABC):
     problem
         The residuals.
     weights
-        Of the joints, (n,); those of `scales` when None.
+        Weights of the joints, (n,); those of `scales` when None.
 
     Attributes
     ----------

@@ -42,12 +42,12 @@ class Eliminated:
     objective
         A squared objective.
     bounds
-        Of all d unknowns of its problem.
+        Bounds of all d unknowns of its problem.
 
     Attributes
     ----------
     bounds
-        Of the logarithms of the shape numbers, (m s,).
+        Bounds of the logarithms of the shape numbers, (m s,).
 
     Raises
     ------
@@ -103,7 +103,7 @@ def minimise_squared(objective: Objective, bounds: Bounds) -> SearchResult:
     objective
         A squared objective.
     bounds
-        Of the d unknowns of its problem.
+        Bounds of the d unknowns of its problem.
 
     Raises
     ------

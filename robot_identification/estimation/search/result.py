@@ -37,15 +37,15 @@ class SearchResult:
     values
         (d,) parameters.
     cost
-        Of them.
+        Cost of these unknowns.
     evaluations
-        Of the cost, in all.
+        Number of evaluations of the cost, in all.
     history
         (G, 2): evaluations used and best cost so far, after every generation.
     status
         'budget', 'target', 'stopped' or 'converged'.
     seconds
-        That the search took.
+        Time that the search took [s].
 
     """
 

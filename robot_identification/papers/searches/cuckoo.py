@@ -35,7 +35,7 @@ def levy_steps(rng: np.random.Generator, shape: tuple[int, ...], power: float) -
     rng
         Source of the draws.
     shape
-        Of the result.
+        Shape of the result.
     power
         Exponent lambda of the tail, between 1 and 2.
 

@@ -62,7 +62,7 @@ def abc_er16(quick: bool, seed: int, progress: Progress) -> StudyResult:
     quick
         Two runs of 2000 evaluations.
     seed
-        Of the arm, and the first of the searches.
+        Seed of the arm, and the first of the searches.
     progress
         Called with what is done and the part of it.
 

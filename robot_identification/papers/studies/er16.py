@@ -66,7 +66,7 @@ class Chain:
     label
         In tables.
     rate
-        At which the recording is read [Hz].
+        Rate at which the recording is read [Hz].
     passes
         Passes of the five-point smoothing over positions and torques, (15).
     method
@@ -121,7 +121,7 @@ class Experiment:
     motions
         Five harmonics to fit, three to check.
     runs
-        Of the two motions.
+        Runs of the two motions.
     chain
         How samples to fit are made; those to check are made in our way.
 

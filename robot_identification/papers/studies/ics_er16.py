@@ -76,7 +76,7 @@ def ics_er16(quick: bool, seed: int, progress: Progress) -> StudyResult:
     quick
         Two runs of 20 iterations.
     seed
-        Of the arm, and the first of the searches.
+        Seed of the arm, and the first of the searches.
     progress
         Called with what is done and the part of it.
 

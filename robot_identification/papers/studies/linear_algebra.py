@@ -84,7 +84,7 @@ def compare_with_searches(friction: str, problem: SearchProblem, bounds: Bounds,
     budget
         Evaluations of a search over all unknowns.
     seed
-        Of the searches.
+        Seed of the searches.
     progress
         Called with what is done and the part of it.
     quick
@@ -126,7 +126,7 @@ def against_searches(title: str, label: str, cost: Callable[[Array], Array], bou
     solve
         The solver; its evaluations and cost must be those of the same cost.
     budget, seed
-        Of the searches.
+        Budget and seed of the searches.
     progress
         Called with what is done and the part of it.
     note

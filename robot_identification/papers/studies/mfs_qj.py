@@ -84,7 +84,7 @@ def mfs_qj(quick: bool, seed: int, progress: Progress) -> StudyResult:
     quick
         Two arms, two periods of five seconds, no genetic design.
     seed
-        Of the designs, and the first of the arms.
+        Seed of the designs, and the first of the arms.
     progress
         Called with what is done and the part of it.
 

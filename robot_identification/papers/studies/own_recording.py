@@ -62,7 +62,7 @@ def survey_recording(arm: Arm, recording: Recording, seed: int,
     arm, recording
         The robot and what it recorded.
     seed
-        Of the noise and the searches.
+        Seed of the noise and the searches.
     progress
         Called with what is done and the part of it.
 

@@ -37,7 +37,7 @@ class Contestant:
     search
         Name in `SEARCHES`.
     settings
-        Of the search.
+        Settings of the search.
     budget
         Evaluations.
 
@@ -89,7 +89,7 @@ def convergence(title: str, y: str, results: Mapping[str, list[SearchResult]],
     Parameters
     ----------
     title, y
-        Of the plot.
+        Title of the plot and label of its y axis.
     results
         Runs of each search.
     log

@@ -85,7 +85,7 @@ class StudyResult:
     Parameters
     ----------
     name, title, reference
-        Of the study and of its paper.
+        Name and title of the study, and reference of its paper.
     settings
         Seeds, repetitions, data.
     assumptions
@@ -95,7 +95,7 @@ class StudyResult:
     quick
         Whether it was cut short for a test.
     seconds, processor_seconds
-        That it took by the clock, and of the processor.
+        Time that it took by the clock, and processor time.
 
     """
 

@@ -43,7 +43,7 @@ def compare_frictions(seeds: range, budget: int, progress: Progress) -> Comparis
     Parameters
     ----------
     seeds
-        Of the arms, their noise and the searches; the first is that of the motions.
+        Seeds of the arms, their noise and the searches; the first is that of the motions.
     budget
         Evaluations of the particle filter.
     progress

@@ -108,7 +108,7 @@ def compare_instruments(platform: Platform, seeds: range, rounds: int,
     platform
         The arm and its excitation.
     seeds
-        Of the arms and the noise.
+        Seeds of the arms and the noise.
     rounds
         Most simulations of IDIM-IV.
     progress

@@ -127,7 +127,7 @@ class Platform:
         excitation
             The motion.
         seed
-            Of the arm.
+            Seed of the arm.
         inertia_error
             By how much its inertias differ from the URDF's; 0 is the survey's platform, whose arm
             has the inertias of its three-dimensional model.
@@ -195,7 +195,7 @@ def compare_methods(platform: Platform, friction: str, budget: int, seed: int,
     budget
         Evaluations of a search.
     seed
-        Of noise and searches.
+        Seed of noise and searches.
     progress
         Called with what is done and the part of it.
     methods

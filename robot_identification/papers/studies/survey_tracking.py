@@ -66,9 +66,9 @@ def follow(platform: Platform, seeds: range, periods: int, progress: Progress) -
     platform
         The arm with linear friction.
     seeds
-        Of the noise.
+        Seeds of the noise.
     periods
-        Of the excitation.
+        Periods of the excitation.
     progress
         Called with what is done and the part of it.
 

@@ -139,7 +139,7 @@ class Bag:
         Parameters
         ----------
         topic
-            That was read.
+            Topic that was read.
         count
             How many messages there were on it.
 

@@ -69,7 +69,7 @@ def arm_of_bag(path: str | Path, effort: Effort | None = None,
     effort
         Meaning of the effort; that of the robot YAML when None.
     topic
-        Of the joint states, where there are several.
+        Topic of the joint states, where there are several.
 
     Raises
     ------
