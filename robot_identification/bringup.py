@@ -25,11 +25,14 @@ from robot_identification.arm.prefix import with_prefix
 from robot_identification.arm.urdf import parse_urdf, read_urdf
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import shared_folder, write_text
-from robot_identification.yaml_file import read_yaml
+from robot_identification.yaml_file import read_yaml, Schema
 import yaml
 
 HARDWARE = ('mock', 'gazebo', 'none')
 COMMAND_INTERFACES = ('position', 'effort')
+_S = Schema(ConfigurationError)
+_CONTROLLER = _S.record({'ros__parameters': _S.record(
+    {}, {'command_interfaces': _S.items(_S.text)})})
 
 
 def controllers_file(arm: Arm) -> Path:
@@ -75,9 +78,12 @@ def check_controller(arm: Arm, controller: str, command_interface: str) -> None:
 
     """
     path = controllers_file(arm)
-    content = read_yaml(path, 'controllers file', ConfigurationError)
-    commands = {name: section['ros__parameters'].get('command_interfaces')
-                for name, section in content.items() if name != 'controller_manager'}
+    content = _controllers(path)
+    commands = {}
+    for name, section in content.items():
+        if name != 'controller_manager':
+            _CONTROLLER(section, f"the controllers file '{path}', {name}")
+            commands[name] = section['ros__parameters'].get('command_interfaces')
     if controller not in commands:
         raise ConfigurationError(f"'{path}' has no controller '{controller}'; it has: "
                                  f"{', '.join(commands)}")
@@ -112,12 +118,18 @@ def named_controllers(arm: Arm, namespace: str, folder: Path) -> Path:
     path, space = controllers_file(arm), namespace.strip('/')
     if not space and not arm.tf_prefix:
         return path
-    content = _prefixed(read_yaml(path, 'controllers file', ConfigurationError), arm)
+    content = _prefixed(_controllers(path), arm)
     content = {f'/{space}/{name}' if space else name: section
                for name, section in content.items()}
     target = folder / f'{space.replace("/", "_") or arm.tf_prefix.strip("/")}_{path.name}'
     write_text(target, yaml.safe_dump(content, sort_keys=False))
     return target
+
+
+def _controllers(path: Path) -> dict[str, Any]:
+    content: dict[str, Any] = read_yaml(path, 'controllers file', ConfigurationError)
+    _S.named(lambda value, place: None)(content, f"the controllers file '{path}'")
+    return content
 
 
 def _prefixed(content: Any, arm: Arm) -> Any:

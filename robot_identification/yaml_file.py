@@ -171,11 +171,8 @@ class Schema:
         """Refuse what is no number; it may be infinite or not known (NaN)."""
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.error(f'{place} must be a number, not {shown(value)!r}')
-        try:
-            float(value)
-        except OverflowError as reason:
-            raise self.error(f'{place} must be a number, not one of so many digits'
-                             ) from reason
+        if isinstance(value, int) and value.bit_length() > 63:
+            raise self.error(f'{place} must be a number, not one of so many digits')
 
     def finite(self, value: Any, place: str) -> None:
         """Refuse what is no finite number."""

@@ -29,6 +29,7 @@ from robot_identification.errors import (
     RecordingError,
     UnknownNameError,
 )
+from robot_identification.observer.uncertainty import UNCERTAINTY
 from robot_identification.signals import process
 from robot_identification.validation import whole_motion_error
 
@@ -151,6 +152,47 @@ def test_the_offset_of_an_encoder_is_estimated(arm, joint, offset):
                    if f.check == 'encoder offset')
     assert abs(finding.figure) < 0.02
     assert 'does not tell it of j1, j4' in finding.text
+
+
+@pytest.mark.parametrize(('signal', 'joint'), [('gravity', None), ('predicted', 2)])
+def test_the_deviation_of_an_effect_is_that_of_a_jackknife(arm, pair, signal, joint):
+    """Against fits of all columns without each block, by least squares of the stacked rows."""
+    result = identify(arm, [pair[0]])
+    evidence = Case('a', result.model, pair[0], result.training[0], result.estimate.base,
+                    result.estimate.values).evidence
+    rank, mine = len(evidence.beta), [joint] if joint is not None else range(arm.n)
+    column = getattr(evidence, signal)
+    stacked = np.zeros((*evidence.residual.shape, rank + 1))
+    for j, (columns, rows) in enumerate(zip(evidence.columns, evidence.rows)):
+        stacked[:, j, columns] = rows
+    for j in mine:
+        stacked[:, j, -1] = (column * evidence.weights)[:, j]
+    found = []
+    for block in np.unique(evidence.block):
+        rest = evidence.block != block
+        found.append(np.linalg.lstsq(stacked[rest].reshape(-1, rank + 1),
+                                     evidence.residual[rest].ravel(), rcond=1e-12)[0][-1])
+    count = len(found)
+    assert count > 20
+    effect = evidence.effect(column, joint)
+    assert effect.deviation == pytest.approx(np.sqrt((count - 1) * np.var(found)), rel=1e-5)
+
+
+def test_errors_of_the_model_count_in_the_mass_of_a_payload(arm, pair):
+    """What the model does not know of itself is no load; a file that tells nothing still loads."""
+    model = identify(arm, [pair[0]]).model
+    found = {}
+    for scale in (0, 1, 100):
+        rows = (scale * np.array(model.information[UNCERTAINTY])).tolist()
+        uncertain = replace(model, information={**model.information, UNCERTAINTY: rows})
+        verdict = validate(uncertain, loaded(arm, pair[1], 0.7)).verdict
+        found[scale] = next(f for f in verdict.findings if f.check == 'payload')
+    assert [finding.alarm for finding in found.values()] == [True, True, False]
+    assert found[1].threshold < found[100].threshold / 10
+    bare = replace(model, information={key: value for key, value in model.information.items()
+                                       if key != UNCERTAINTY})
+    old = validate(bare, loaded(arm, pair[1], 0.7)).verdict
+    assert next(f for f in old.findings if f.check == 'payload') == found[0]
 
 
 def test_alarms_are_sentences_with_a_way_out(arm, pair):

@@ -28,7 +28,7 @@ from robot_identification.arm.effort import Effort
 from robot_identification.arm.robot_keys import ROBOT_FILE_KEYS
 from robot_identification.arm.urdf import parse_urdf, read_urdf
 from robot_identification.errors import ConfigurationError
-from robot_identification.yaml_file import read_yaml
+from robot_identification.yaml_file import read_yaml, Schema
 import yaml
 
 FILL_IN = 'null    # FILL IN'
@@ -214,7 +214,8 @@ def _moveit_limits(path: Path, arm: Arm) -> dict[str, dict[str, float]]:
             if not given.get(f'has_{name}_limits') or key not in given:
                 continue
             value = given[key]
-            if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+            Schema(ConfigurationError).finite(value, f"'{path}', {joint}, {key}")
+            if not value > 0:
                 raise ConfigurationError(f"'{path}', {joint}, {key} is {value!r}; it must be a "
                                          'number above zero')
             if name == 'velocity' and value >= arm.limits.velocity[i]:

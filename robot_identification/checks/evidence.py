@@ -36,11 +36,14 @@ BLOCK = 0.5
 residuals of the recordings at hand are correlated over 0.2 to 0.4 s."""
 REACH = 0.025
 """Over which the change of a torque is taken [s]: delays that matter are as long."""
-FEWEST_BLOCKS = 10
+FEWEST_BLOCKS, MOST_BLOCKS = 10, 100
+"""Of a longer recording blocks are put together: each is left out of a fit once."""
 VAGUE = 0.15
 """Standard deviation of a relative effect from which the recording does not tell it."""
 SINGULAR = 1e-10
 """Eigenvalue of the Gram matrix of unit columns, over the largest, that counts as zero."""
+ALONE = 1e-3
+"""Part of what tells a column from the others that must be left without any one block."""
 ROUNDS = 3
 """Rounds of a fit whose weights come from its own residuals."""
 
@@ -125,7 +128,7 @@ class Evidence:
     @cached_property
     def inverse(self) -> Array:
         """Pseudo-inverse of the Gram matrix of the weighted columns, (r, r)."""
-        return _inverse(self.columns, self.rows, len(self.beta))
+        return _inverse(_gram(self.columns, self.rows, len(self.beta)))
 
     @cached_property
     def free(self) -> Array:
@@ -145,9 +148,10 @@ class Evidence:
         Return the coefficient of one more column, all base parameters being fitted again.
 
         By the theorem of Frisch, Waugh and Lovell it is that of a regression of the residual on
-        what the other columns do not explain of this one. Its variance is the sandwich over
-        blocks of time, all joints together: residuals of a model that is not complete are neither
-        white nor independent between joints.
+        what the other columns do not explain of this one. Its variance is that of a jackknife over
+        blocks of time, all joints together and all parameters fitted again: residuals of a model
+        that is not complete are neither white nor independent between joints, and as many
+        parameters as blocks make the sandwich's deviation too small, by 1.3 to 2.4 on ten seconds.
 
         Parameters
         ----------
@@ -163,8 +167,8 @@ class Evidence:
 
         References
         ----------
-        A. C. Cameron, D. L. Miller, "A practitioner's guide to cluster-robust inference", J. Human
-        Resources 50(2), 2015.
+        J. G. MacKinnon, M. O. Nielsen, M. D. Webb, "Leverage, influence, and the jackknife in
+        clustered regression models", The Stata Journal 23(4), 2023.
 
         """
         scaled = column * self.weights
@@ -176,11 +180,7 @@ class Evidence:
         if not energy > 1e-8 * size:
             return None
         value = float(np.sum(left * self.residual) / energy)
-        # the residual of the full fit: what the columns explain of it is orthogonal to `left`
-        rest = self._fitted - value * left
-        sums = np.bincount(self.block, np.sum(left * rest, axis=1))
-        count = len(np.unique(self.block))
-        deviation = float(np.sqrt(np.sum(sums ** 2) * count / max(count - 1, 1)) / energy)
+        deviation = self._jackknife(left, energy)
         whole = self._fitted if joint is None else self._fitted[:, [joint]]
         explained = 1 - np.sum((whole - value * (left if joint is None else left[:, [joint]]))
                                ** 2) / np.sum(whole ** 2)
@@ -212,7 +212,7 @@ class Evidence:
             right = np.zeros(len(self.beta))
             for j, (chosen, part) in enumerate(zip(self.columns, rows)):
                 right[chosen] += part.T @ (weights[j] * torque[:, j])
-            beta = _inverse(self.columns, rows, len(self.beta)) @ right
+            beta = _inverse(_gram(self.columns, rows, len(self.beta))) @ right
             residual = torque - np.column_stack([part[:, :-1] @ beta[chosen]
                                                  for chosen, part in zip(self.columns, packed)])
         return residual
@@ -225,6 +225,50 @@ class Evidence:
         beta = self.inverse @ right
         return scaled - np.column_stack([rows @ beta[chosen]
                                          for chosen, rows in zip(self.columns, self.rows)])
+
+    def _jackknife(self, left: Array, energy: float) -> float:
+        """
+        Return the deviation of the coefficient of a column over fits without one block each.
+
+        `left` is what the base columns do not explain of the column, and `_fitted` of the torques.
+        Without block b, whose rows are X of the base columns, x of the one and y of the other, and
+        with the inverse Gram matrix H of the other blocks, the coefficient is
+        (left y - x y - x'X H X'y) / (left left - x x - x'X H X'x), the first products over all.
+        """
+        fitted = self._fitted
+        count = len(self._others)
+        mine, theirs = self._products(left), self._products(fitted)
+        shared = np.einsum('bi,bij->bj', mine, self._others)
+        above = (np.sum(left * fitted) - np.sum(shared * theirs, axis=1)
+                 - np.bincount(self.block, np.sum(left * fitted, axis=1)))
+        below = (energy - np.sum(shared * mine, axis=1)
+                 - np.bincount(self.block, np.sum(left ** 2, axis=1)))
+        if np.any(below <= ALONE * energy):
+            return float('inf')
+        without = above / below
+        return float(np.sqrt((count - 1) / count * np.sum((without - without.mean()) ** 2)))
+
+    def _products(self, values: Array) -> Array:
+        """Return the products of the base columns with values (rows, n), block by block."""
+        found = np.zeros((len(self._others), len(self.beta)))
+        for j, (chosen, rows) in enumerate(zip(self.columns, self.rows)):
+            for b, part in enumerate(self._rows_of_blocks):
+                found[b, chosen] += rows[part].T @ values[part, j]
+        return found
+
+    @cached_property
+    def _rows_of_blocks(self) -> list[IndexArray]:
+        order = np.argsort(self.block, kind='stable')
+        return np.split(order, np.flatnonzero(np.diff(self.block[order])) + 1)
+
+    @cached_property
+    def _others(self) -> Array:
+        """Inverse Gram matrices of all rows but those of one block, (blocks, r, r)."""
+        rank = len(self.beta)
+        whole = _gram(self.columns, self.rows, rank)
+        return np.array([_inverse(whole - _gram(
+            self.columns, [rows[part] for rows in self.rows], rank))
+            for part in self._rows_of_blocks])
 
     @cached_property
     def _fitted(self) -> Array:
@@ -295,11 +339,16 @@ def _weighted(weights: Array, packed: Sequence[Array]) -> tuple[Array, ...]:
     return tuple(weight * part[:, :-1] for weight, part in zip(weights, packed))
 
 
-def _inverse(columns: tuple[IndexArray, ...], rows: tuple[Array, ...], rank: int) -> Array:
-    """Return the pseudo-inverse of the Gram matrix of all rows, (r, r)."""
+def _gram(columns: Sequence[IndexArray], rows: Sequence[Array], rank: int) -> Array:
+    """Return the Gram matrix of all rows, (r, r)."""
     gram = np.zeros((rank, rank))
     for chosen, part in zip(columns, rows):
         gram[np.ix_(chosen, chosen)] += part.T @ part
+    return gram
+
+
+def _inverse(gram: Array) -> Array:
+    """Return the pseudo-inverse of a Gram matrix, (r, r)."""
     scale = np.sqrt(np.diag(gram))
     scale[scale == 0] = 1.0
     values, vectors = np.linalg.eigh(gram / np.outer(scale, scale))
@@ -335,4 +384,4 @@ def _blocks(stamps: Array, samples: Samples) -> IndexArray:
         elapsed = elapsed % period
     numbers: IndexArray = np.unique(np.floor(elapsed / BLOCK).astype(np.int64),
                                     return_inverse=True)[1]
-    return numbers
+    return numbers // (1 + int(numbers.max()) // MOST_BLOCKS)

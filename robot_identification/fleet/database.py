@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from datetime import datetime, timezone
 import hashlib
 import math
@@ -28,6 +29,7 @@ import robot_identification
 from robot_identification.errors import ConfigurationError
 from robot_identification.fleet.plan import Job
 from robot_identification.fleet.work import Outcome
+from robot_identification.yaml_file import shown
 
 SCHEMA = 1
 TABLES = """
@@ -87,6 +89,7 @@ class Database:
             elif version != SCHEMA:
                 raise ConfigurationError(f"'{path}' is of the schema {version}, not {SCHEMA}: it "
                                          'is no database of this program, or of another version')
+            self._check()
         except sqlite3.Error as error:
             raise ConfigurationError(f"the database '{path}' cannot be used: {error}") from error
         self._run = 0
@@ -98,6 +101,16 @@ class Database:
                  trace: TracebackType | None) -> None:
         self._file.close()
 
+    def _check(self) -> None:
+        """Refuse tables that were changed: a view may be one that never ends."""
+        with closing(sqlite3.connect(':memory:')) as fresh:
+            fresh.executescript(TABLES)
+            wanted = set(fresh.execute('SELECT name, sql FROM sqlite_master'))
+        there = {tuple(row) for row in self._file.execute('SELECT name, sql FROM sqlite_master')}
+        if changed := {name for name, _ in wanted - there}:
+            raise ConfigurationError(f"'{self._path}' was changed: {', '.join(sorted(changed))} "
+                                     'is not as this program makes it')
+
     def begin(self, fleet: str | Path) -> None:
         """Begin a run; what is stored afterwards belongs to it."""
         with self._file:
@@ -107,13 +120,19 @@ class Database:
 
     def known(self) -> dict[str, str]:
         """Return the key of each robot's latest identification."""
-        return {row['robot']: row['key'] for row in self._file.execute('SELECT * FROM latest')}
+        return {row['robot']: row['key'] for row in self.rows('SELECT robot, key FROM latest')}
 
     def drift(self) -> dict[int, list[dict[str, Any]]]:
         """Return the drift of each robot's latest identification, by its number."""
         found: dict[int, list[dict[str, Any]]] = {}
         for row in self.rows('SELECT * FROM drift WHERE identification IN '
                              '(SELECT id FROM latest) ORDER BY recording'):
+            for name, kind in (('recording', int), ('value', float | None),
+                               ('deviation', float | None), ('change', float | None),
+                               ('change_deviation', float | None)):
+                if not isinstance(row[name], kind):
+                    raise ConfigurationError(f"'{self._path}' is damaged: {name} of a drift is "
+                                             f'{shown(row[name])}')
             found.setdefault(row['identification'], []).append(row)
         return found
 

@@ -161,7 +161,7 @@ def _settings(content: Any, place: str) -> dict[str, Any]:
         Thresholds(**found.get('thresholds', {}))
         if found.get('estimator', AUTO) != AUTO:
             get_estimator(found['estimator'], **found.get('settings', {}))
-    except TypeError as error:
+    except (TypeError, OverflowError) as error:
         raise ConfigurationError(f'{place}: {error}') from error
     if found.get('friction') is not None:
         get_friction(found['friction'])

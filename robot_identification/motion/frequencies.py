@@ -43,12 +43,12 @@ def check_harmonics(harmonics: int, duration: float, first_resonance: float | No
     """
     if first_resonance is None or not duration > 0:
         return
-    most = int(np.floor(duration * first_resonance / RESONANCE_RATIO * (1 + 1e-9)))
+    most = np.floor(duration * first_resonance / RESONANCE_RATIO * (1 + 1e-9))
     if harmonics > most:
         raise ExcitationError(
             f'{harmonics} harmonics of a period of {duration:g} s reach '
             f'{harmonics / duration:.3g} Hz, above a sixth of the first resonance of '
-            f'{first_resonance:g} Hz; take {most} harmonics or fewer, or a longer period')
+            f'{first_resonance:g} Hz; take {most:.0f} harmonics or fewer, or a longer period')
 
 
 def check_rate(rate: float, harmonics: int, duration: float) -> None:
@@ -109,9 +109,9 @@ def suggested_harmonics(duration: float, upper_frequency: float = 0.5,
         if not first_resonance > 0:
             raise ExcitationError(f'the first resonance must be positive, not {first_resonance!r}')
         upper = min(upper, first_resonance / RESONANCE_RATIO)
-    harmonics = int(np.floor(duration * upper * (1 + 1e-9)))
+    harmonics = int(np.floor(min(duration * upper * (1 + 1e-9), MOST)))
     if harmonics < FEWEST:
         raise ExcitationError(
             f'{FEWEST} harmonics of a period of {duration:g} s do not stay below {upper:g} Hz; '
             f'take a period of {FEWEST / upper:.3g} s or more, or a higher frequency')
-    return min(harmonics, MOST)
+    return harmonics

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 import hashlib
 import io
@@ -34,10 +34,24 @@ import zlib
 from excitation_arms import chain
 import numpy as np
 from robot_identification.arm import Arm, load_arm
+from robot_identification.arm.template import robot_template, TemplateOptions
+from robot_identification.bringup import check_controller, named_controllers
 from robot_identification.certificate import Certificate, Requirements
-from robot_identification.design import ColumnChoice, Excitation, load_excitation, save_excitation
+from robot_identification.cli.excite import read_options
+from robot_identification.cli.fleet import _robots
+from robot_identification.design import (
+    ColumnChoice,
+    DesignOptions,
+    Excitation,
+    load_excitation,
+    save_excitation,
+)
 from robot_identification.dynamics import IdentifiedModel, load_model
 from robot_identification.estimation import load_limits
+from robot_identification.fleet import Database, read_fleet
+from robot_identification.fleet.drift import Drift
+from robot_identification.fleet.plan import Job
+from robot_identification.fleet.work import Outcome, Part
 from robot_identification.motion import get_series, Trajectory
 from robot_identification.recording import load_recording, Recording, write_bag
 import yaml
@@ -68,6 +82,8 @@ class Fuzzer:
         Returns another file, given a source of chance and the good one.
     read
         Reads a file.
+    seconds
+        That a case may take.
 
     """
 
@@ -75,6 +91,7 @@ class Fuzzer:
     seed: Callable[[], bytes]
     spoil: Callable[[random.Random, bytes], bytes]
     read: Callable[[Path], object]
+    seconds: int = 10
 
 
 ARM = chain()
@@ -243,28 +260,46 @@ def _mcap(rng, raw):
 
 
 def _sqlite(rng, raw):
+    value = rng.choice(['NULL', "'text'", "x'00'", "x'ff'", '1.5', '-1', '9223372036854775807',
+                        "CAST(x'ff' AS TEXT)", 'zeroblob(100)', 'zeroblob(0)', '1e300',
+                        'randomblob(300)'])
+    column = rng.choice(['topic_id', 'timestamp', 'data', 'data', 'data'])
+    where = rng.choice(['1', 'id = 7', 'id % 2 = 0'])
+    return _by_statement(rng, raw, [
+        f'UPDATE messages SET {column} = {value} WHERE {where}',
+        f'UPDATE topics SET {rng.choice(["name", "type", "id"])} = {value}',
+        'DROP TABLE messages', 'DROP TABLE topics', f'DELETE FROM messages WHERE {where}',
+        'ALTER TABLE messages RENAME COLUMN data TO x',
+        'ALTER TABLE messages RENAME TO m; CREATE VIEW messages AS WITH RECURSIVE c(x) AS '
+        '(SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x AS id, 1 AS topic_id, '
+        'x AS timestamp, zeroblob(1000000) AS data FROM c',
+        f'UPDATE messages SET data = substr(data, 1, {rng.randrange(200)}) WHERE {where}',
+        f"UPDATE messages SET data = CAST(replace(hex(data), '00', 'ff') AS BLOB) "
+        f'WHERE {where}'])
+
+
+def _database(rng, raw):
+    table = rng.choice(['identification', 'drift', 'run', 'latest'])
+    column = rng.choice(['robot', 'key', 'id', 'state', 'identification', 'quantity', 'change'])
+    value = rng.choice(['NULL', "x'ff'", '1.5', "CAST(x'ff' AS TEXT)", 'zeroblob(100)', '1e300'])
+    return _by_statement(rng, raw, [
+        f'UPDATE {table} SET {column} = {value}', f'DELETE FROM {table}',
+        f'ALTER TABLE {table} RENAME COLUMN {column} TO x', f'ALTER TABLE {table} RENAME TO y',
+        'DROP VIEW latest', f'DROP TABLE {table}', f'PRAGMA user_version = {rng.randrange(3)}',
+        'DROP VIEW latest; CREATE VIEW latest AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL '
+        'SELECT x + 1 FROM c) SELECT x AS id, x AS robot, x AS key FROM c',
+        'DROP VIEW latest; CREATE TABLE latest AS SELECT 1 AS id'])
+
+
+def _by_statement(rng, raw, statements):
+    """Return a database spoilt by one of some statements, or by its bytes."""
     if rng.random() < 0.4:
         return flipped(rng, raw)
     path = Path(f'/dev/shm/fuzz_{random.Random().random()}.db3')
     try:
         path.write_bytes(raw)
         database = sqlite3.connect(path, isolation_level=None)
-        value = rng.choice(['NULL', "'text'", "x'00'", "x'ff'", '1.5', '-1', '9223372036854775807',
-                            "CAST(x'ff' AS TEXT)", 'zeroblob(100)', 'zeroblob(0)', '1e300',
-                            'randomblob(300)'])
-        column = rng.choice(['topic_id', 'timestamp', 'data', 'data', 'data'])
-        where = rng.choice(['1', 'id = 7', 'id % 2 = 0'])
-        statement = rng.choice([
-            f'UPDATE messages SET {column} = {value} WHERE {where}',
-            f'UPDATE topics SET {rng.choice(["name", "type", "id"])} = {value}',
-            'DROP TABLE messages', 'DROP TABLE topics', f'DELETE FROM messages WHERE {where}',
-            'ALTER TABLE messages RENAME COLUMN data TO x',
-            'ALTER TABLE messages RENAME TO m; CREATE VIEW messages AS WITH RECURSIVE c(x) AS '
-            '(SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x AS id, 1 AS topic_id, '
-            'x AS timestamp, zeroblob(1000000) AS data FROM c',
-            f'UPDATE messages SET data = substr(data, 1, {rng.randrange(200)}) WHERE {where}',
-            f"UPDATE messages SET data = CAST(replace(hex(data), '00', 'ff') AS BLOB) "
-            f'WHERE {where}'])
+        statement = rng.choice(statements)
         try:
             database.executescript('PRAGMA writable_schema=1; PRAGMA ignore_check_constraints=1;'
                                    + statement)
@@ -352,7 +387,6 @@ def _excitation_seed():
 
 
 def _finite_limits():
-    from dataclasses import replace
     return replace(ARM.limits, acceleration=np.full(ARM.n, 5.0), jerk=np.full(ARM.n, 50.0))
 
 
@@ -450,6 +484,87 @@ def _csv_seed():
                      ).encode()
 
 
+def _fleet_seed():
+    entry = {'robot': 'ur5e', 'recordings': ['a.csv', '*.yaml'], 'held_out': ['b.csv'],
+             'settings': {'estimator': 'wls', 'friction': 'coulomb_viscous', 'delay': True,
+                          'thresholds': {'overall': 0.1}}}
+    return yaml.safe_dump({
+        'robots': {'left': entry, 'right': {'robot': 'arm.yaml', 'recordings': 'c.csv'}},
+        'settings': {'estimator': 'auto', 'thresholds': {'overall': 0.1, 'joint': 0.2},
+                     'processing': {'cutoff': 5.0}, 'consistency': {}}}).encode()
+
+
+def _controllers_seed():
+    commands = {'ros__parameters': {'joints': list(ARM.joint_names),
+                                    'command_interfaces': ['position'],
+                                    'state_interfaces': ['position', 'effort']}}
+    return yaml.safe_dump({
+        'controller_manager': {'ros__parameters': {'update_rate': 500}},
+        'arm_controller': commands, 'other_controller': commands}).encode()
+
+
+def _read_controllers(path):
+    """Read the controllers of an arm whose robot YAML lies beside them."""
+    arm = replace(ARM, source=path.parent / f'{ARM.name}.yaml')
+    check_controller(arm, 'arm_controller', 'position')
+    named_controllers(replace(arm, tf_prefix='left_'), 'cell', path.parent)
+
+
+def _joint_limits_seed():
+    return yaml.safe_dump({'joint_limits': {
+        name: {'has_velocity_limits': True, 'max_velocity': 0.5, 'has_acceleration_limits': True,
+               'max_acceleration': 2.0} for name in ARM.joint_names}}).encode()
+
+
+def _read_joint_limits(path):
+    """Propose a robot YAML with the limits of a file."""
+    return robot_template(ARM.urdf, base=path.parent, options=TemplateOptions(joint_limits=path))
+
+
+def _options_seed():
+    options = DesignOptions(velocity=(0.5, 1.0, 1.0), start=(0.0, 0.1, 0.2), time_budget=5.0,
+                            harmonics=4, workers=2, noise=1.0)
+    return yaml.safe_dump(options.to_mapping()).encode()
+
+
+def _database_seed():
+    from tempfile import TemporaryDirectory
+    with TemporaryDirectory() as folder:
+        with Database(Path(folder) / 'fleet.sqlite', write=True) as database:
+            database.begin('fleet.yaml')
+            for name in ('left', 'right'):
+                database.store(Job(name, 'ur5e', ('a.csv',)), 'key', {'a.csv': 'print'}, Outcome(
+                    name, 'ur5e', 'passed', 'passed', 0.02, (Part('a.csv', 'fitted'),),
+                    drift=(Drift(1, 'payload', 1.0, 0.01, 1.0, 0.01),)))
+        return (Path(folder) / 'fleet.sqlite').read_bytes()
+
+
+def _read_database(path):
+    """Read what the next run of a fleet and `fleet query` read."""
+    with Database(path) as database:
+        return database.known(), _robots(database)
+
+
+def _xacro_seed():
+    root = ElementTree.fromstring(ARM.urdf)
+    ElementTree.register_namespace('xacro', XACRO)
+    for number, (name, value) in enumerate((('half', '0.5'), ('whole', '${2 * half}'))):
+        root.insert(number, ElementTree.Element(f'{{{XACRO}}}property', name=name, value=value))
+    root.insert(0, ElementTree.Element(f'{{{XACRO}}}arg', {'name': 'speed', 'default': '2.0'}))
+    macro = ElementTree.Element(f'{{{XACRO}}}macro', name='empty', params='name:=tool *origin')
+    macro.append(ElementTree.Element('link', name='${name}_link'))
+    root.insert(3, macro)
+    call = ElementTree.Element(f'{{{XACRO}}}empty', name='camera')
+    call.append(ElementTree.Element('origin', xyz='0 0 0'))
+    unless = ElementTree.Element(f'{{{XACRO}}}if', value='${whole > 2}')
+    unless.append(call)
+    root.append(unless)
+    for limit in root.iter('limit'):
+        limit.set('velocity', '$(arg speed)')
+    return ElementTree.tostring(root)
+
+
+XACRO = 'http://www.ros.org/wiki/xacro'
 FUZZERS = {
     'csv': Fuzzer('x.csv', _csv_seed, _csv, lambda path: load_recording(path, ARM)),
     'npz': Fuzzer('x.npz', _npz_seed, _npz, lambda path: load_recording(path, ARM)),
@@ -462,4 +577,11 @@ FUZZERS = {
                          lambda rng, raw: _tree(rng, raw, digest=True), load_excitation),
     'limits': Fuzzer('x.yaml', _limits_seed, _tree, lambda path: load_limits(path, ARM)),
     'urdf': Fuzzer('x.urdf', lambda: ARM.urdf.encode(), _urdf, Arm.from_urdf),
+    'fleet': Fuzzer('fleet.yaml', _fleet_seed, _tree, read_fleet),
+    'database': Fuzzer('fleet.sqlite', _database_seed, _database, _read_database),
+    'options': Fuzzer('options.yaml', _options_seed, _tree, read_options),
+    'controllers': Fuzzer(f'{ARM.name}_controllers.yaml', _controllers_seed, _tree,
+                          _read_controllers),
+    'joint_limits': Fuzzer('joint_limits.yaml', _joint_limits_seed, _tree, _read_joint_limits),
+    'xacro': Fuzzer('x.urdf.xacro', _xacro_seed, _urdf, Arm.from_urdf, seconds=60),
 }
