@@ -37,7 +37,7 @@ residuals of the recordings at hand are correlated over 0.2 to 0.4 s."""
 REACH = 0.025
 """Over which the change of a torque is taken [s]: delays that matter are as long."""
 FEWEST_BLOCKS, MOST_BLOCKS = 10, 100
-"""Largest number of blocks; longer recordings have longer ones, each left out of a fit once."""
+"""Blocks of a longer recording are put together: each is left out of a fit once."""
 VAGUE = 0.15
 """Standard deviation of a relative effect from which the recording does not tell it."""
 SINGULAR = 1e-10

@@ -24,7 +24,7 @@ from robot_identification.validation import Finding
 NAME = 'joint gain'
 TOLERANCE = 0.1
 DEVIATIONS = 2.0
-"""Deviations of the jackknife; as much as 3 of the smaller ones that `TOLERANCE` was set with."""
+"""Deviations of the jackknife: as much as 3 of the smaller ones the tolerance was set with."""
 LOADED = 0.05
 """Part of the most loaded joint's torque from which a joint is looked at: below, friction that
 the model lacks decides."""
