@@ -33,7 +33,7 @@ NODES = ('simulated_robot', 'excitation', 'recorder', 'identification', 'validat
 PATIENT = {'/**/excitation': {'ros__parameters': {
     'watch': {'stale': 2.0}, 'brake': {'horizon': 3.0}, 'approach_speed': 1.0}},
     '/**/simulated_robot': {'ros__parameters': {'rate': 100.0}}}
-BUSY = ('late', 'stale_joint_states', 'clock', 'tracking_error')
+BUSY = ('late', 'stale_joint_states', 'clock', 'tracking_error', 'not_at_rest')
 
 
 @pytest.fixture
