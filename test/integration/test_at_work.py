@@ -229,19 +229,22 @@ def test_launch_files_bring_the_model_to_work_on_the_simulated_robot(system, fol
         system.wait(lambda: (flags and sender.get_subscription_count())
                     or 'has died' in said(), 60)
         goal = [places[-1][0] + 0.2, places[-1][1] - 0.2]
+
+        def there():
+            return np.abs(np.array(places[-1]) - goal).max() < 0.02
         message = JointTrajectory(joint_names=['joint_1', 'joint_2'])
         for k, place in enumerate((places[-1], goal)):
             point = JointTrajectoryPoint(positions=place, velocities=[0.0, 0.0])
             point.time_from_start.sec, point.time_from_start.nanosec = 2 * k, 100_000_000
             message.points.append(point)
-        for attempt in range(5):    # a node that has just started may not know the controller yet
+        for _ in range(5):    # a node that has just started may not know the controller yet
+            before = said().count('not passed on')
             sender.publish(message)
-            system.wait(lambda: np.abs(np.array(places[-1]) - goal).max() < 0.02
-                        or said().count('not passed on') > attempt, 30)
-            if said().count('not passed on') <= attempt:
+            system.wait(lambda n=before: there() or said().count('not passed on') > n, 30)
+            if there():
                 break
             system.settle(1.0)
-        assert np.abs(np.array(places[-1]) - goal).max() < 0.02, said()
+        assert there(), said()
         system.kill('simulated_robot', signal.SIGINT)
         system.wait(lambda: "not watched: nobody publishes '/joint_states'" in said(), 30)
         before = said().count("nobody listens on '/joint_trajectory_controller")
