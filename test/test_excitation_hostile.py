@@ -115,7 +115,7 @@ def panda():
 
 @pytest.fixture(scope='module')
 def safe(panda):
-    return design(panda, kind='mfs', period=6.0, harmonics=3, starts=1, time_budget=4.0,
+    return design(panda, kind='mfs', period=6.0, harmonics=3, starts=1, good_enough=12.0,
                   requirements=SAFE)
 
 

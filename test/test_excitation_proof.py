@@ -53,7 +53,7 @@ def panda():
 
 @pytest.fixture(scope='module')
 def safe(panda):
-    return design(panda, kind='mfs', starts=1, time_budget=4.0, requirements=SAFE)
+    return design(panda, kind='mfs', starts=1, good_enough=12.0, requirements=SAFE)
 
 
 def a_motion(arm, seed, amplitude=0.3):
@@ -185,7 +185,7 @@ def test_constraints_have_exact_derivatives(panda, requirements):
 
 
 def test_a_safe_design_is_certified_and_certifies_again(panda, safe, tmp_path):
-    assert safe.certificate.holds and safe.condition_number < 60    # after 4 s on a busy machine
+    assert safe.certificate.holds and safe.condition_number < 60
     assert {c.quantity for c in safe.certificate.claims} == {
         'position', 'velocity', 'acceleration', 'jerk', 'torque', 'clearance'}
     t = np.random.default_rng(6).uniform(0, safe.period, 10_000)
