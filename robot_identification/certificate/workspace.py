@@ -75,10 +75,7 @@ class WorkspaceLimits(StateConstraint):
 
     def position(self, q: Array) -> tuple[Array, Array, Array]:
         """Return the frame's origin (N, 3), and rotations and origins of the joints' frames."""
-        from robot_identification.dynamics.kernels import placements
-
-        world, origin = np.empty((*q.shape, 3, 3)), np.empty((*q.shape, 3))
-        placements(np.ascontiguousarray(q), *self._tree[:5], world, origin)
+        world, origin = self._tree.placed(q)
         point = origin[:, self._joint] + world[:, self._joint] @ self._point
         return point, world, origin
 

@@ -128,15 +128,16 @@ class Evidence:
     @cached_property
     def inverse(self) -> Array:
         """Pseudo-inverse of the Gram matrix of the weighted columns, (r, r)."""
-        return _inverse(_gram(self.columns, self.rows, len(self.beta)))
+        return _inverse(self._gram)
+
+    @cached_property
+    def _gram(self) -> Array:
+        return _gram(self.columns, self.rows, len(self.beta))
 
     @cached_property
     def free(self) -> Array:
         """Base parameters fitted to these rows alone, (r,)."""
-        step = np.zeros(len(self.beta))
-        for j, (chosen, part) in enumerate(zip(self.columns, self.rows)):
-            step[chosen] += part.T @ self.residual[:, j]
-        return np.asarray(self.beta + self.inverse @ step)
+        return np.asarray(self.beta + self.inverse @ self.products(self.residual))
 
     @property
     def measured(self) -> Array:
@@ -209,22 +210,15 @@ class Evidence:
         for _ in range(ROUNDS):
             weights = 1 / np.maximum(np.sqrt(np.mean(residual ** 2, axis=0)), floor)
             rows = _weighted(weights, packed)
-            right = np.zeros(len(self.beta))
-            for j, (chosen, part) in enumerate(zip(self.columns, rows)):
-                right[chosen] += part.T @ (weights[j] * torque[:, j])
+            right = _products(self.columns, rows, weights * torque, len(self.beta))
             beta = _inverse(_gram(self.columns, rows, len(self.beta))) @ right
-            residual = torque - np.column_stack([part[:, :-1] @ beta[chosen]
-                                                 for chosen, part in zip(self.columns, packed)])
+            residual = torque - _torques(self.columns, [part[:, :-1] for part in packed], beta)
         return residual
 
     def _outside(self, scaled: Array) -> Array:
         """Return what the base columns do not explain of weighted torques (rows, n)."""
-        right = np.zeros(len(self.beta))
-        for j, (chosen, rows) in enumerate(zip(self.columns, self.rows)):
-            right[chosen] += rows.T @ scaled[:, j]
-        beta = self.inverse @ right
-        return scaled - np.column_stack([rows @ beta[chosen]
-                                         for chosen, rows in zip(self.columns, self.rows)])
+        beta = self.inverse @ self.products(scaled)
+        return scaled - _torques(self.columns, self.rows, beta)
 
     def _jackknife(self, left: Array, energy: float) -> float:
         """
@@ -237,7 +231,7 @@ class Evidence:
         """
         fitted = self._fitted
         count = len(self._others)
-        mine, theirs = self._products(left), self._products(fitted)
+        mine, theirs = self._products_of_blocks(left), self._products_of_blocks(fitted)
         shared = np.einsum('bi,bij->bj', mine, self._others)
         above = (np.sum(left * fitted) - np.sum(shared * theirs, axis=1)
                  - np.bincount(self.block, np.sum(left * fitted, axis=1)))
@@ -248,13 +242,13 @@ class Evidence:
         without = above / below
         return float(np.sqrt((count - 1) / count * np.sum((without - without.mean()) ** 2)))
 
-    def _products(self, values: Array) -> Array:
-        """Return the products of the base columns with values (rows, n), block by block."""
-        found = np.zeros((len(self._others), len(self.beta)))
-        for j, (chosen, rows) in enumerate(zip(self.columns, self.rows)):
-            for b, part in enumerate(self._rows_of_blocks):
-                found[b, chosen] += rows[part].T @ values[part, j]
-        return found
+    def products(self, values: Array) -> Array:
+        """Return the products of the weighted base columns with values (rows, n), (r,)."""
+        return _products(self.columns, self.rows, values, len(self.beta))
+
+    def _products_of_blocks(self, values: Array) -> Array:
+        return np.array([_products(self.columns, [rows[part] for rows in self.rows], values[part],
+                                   len(self.beta)) for part in self._rows_of_blocks])
 
     @cached_property
     def _rows_of_blocks(self) -> list[IndexArray]:
@@ -264,10 +258,8 @@ class Evidence:
     @cached_property
     def _others(self) -> Array:
         """Inverse Gram matrices of all rows but those of one block, (blocks, r, r)."""
-        rank = len(self.beta)
-        whole = _gram(self.columns, self.rows, rank)
-        return np.array([_inverse(whole - _gram(
-            self.columns, [rows[part] for rows in self.rows], rank))
+        return np.array([_inverse(self._gram - _gram(
+            self.columns, [rows[part] for rows in self.rows], len(self.beta)))
             for part in self._rows_of_blocks])
 
     @cached_property
@@ -325,7 +317,7 @@ def gather(base: BaseParameters, samples: Samples, beta: Array,
     for run in runs:
         slope[run] = _slope(torque[run], samples.rate)
     columns, packed = joint_columns(base), tuple(packed_rows(base, samples, load))
-    predicted = np.column_stack([p[:, :-1] @ beta[c] for p, c in zip(packed, columns)])
+    predicted = _torques(columns, [part[:, :-1] for part in packed], beta)
     measured = np.column_stack([p[:, -1] for p in packed])
     deviation = np.sqrt(np.mean((measured - predicted) ** 2, axis=0))
     level = np.sqrt(np.mean(measured ** 2, axis=0))
@@ -345,6 +337,20 @@ def _gram(columns: Sequence[IndexArray], rows: Sequence[Array], rank: int) -> Ar
     for chosen, part in zip(columns, rows):
         gram[np.ix_(chosen, chosen)] += part.T @ part
     return gram
+
+
+def _products(columns: Sequence[IndexArray], rows: Sequence[Array], values: Array,
+              rank: int) -> Array:
+    """Return the products of all columns with values (rows, n), (r,)."""
+    found = np.zeros(rank)
+    for j, (chosen, part) in enumerate(zip(columns, rows)):
+        found[chosen] += part.T @ values[:, j]
+    return found
+
+
+def _torques(columns: Sequence[IndexArray], rows: Sequence[Array], beta: Array) -> Array:
+    """Return what base parameters make of the columns of each joint, (rows, n)."""
+    return np.column_stack([part @ beta[chosen] for chosen, part in zip(columns, rows)])
 
 
 def _inverse(gram: Array) -> Array:

@@ -93,10 +93,7 @@ def _of_model(case: Case, evidence: Evidence, mass: Array) -> Array:
     directions = directions_of(case.model)
     if directions is None or case.base is None:    # a model file that tells none
         return np.zeros(0)
-    slope = np.zeros(len(evidence.beta))
-    for j, (chosen, rows) in enumerate(zip(evidence.columns, evidence.rows)):
-        slope[chosen] += mass[:, j] @ rows
-    found: Array = directions @ (case.base.matrix.T @ slope)
+    found: Array = directions @ (case.base.matrix.T @ evidence.products(mass))
     return found
 
 

@@ -72,6 +72,14 @@ class Kinematics(NamedTuple):
             prismatic=arm.prismatic,
             gravity=read_only(model.gravity.linear))
 
+    def placed(self, q: Array) -> tuple[Array, Array]:
+        """Return rotations (N, n, 3, 3) and origins (N, n, 3) [m] of the joints' frames."""
+        from robot_identification.dynamics.kernels import placements
+
+        world, origin = np.empty((*q.shape, 3, 3)), np.empty((*q.shape, 3))
+        placements(np.ascontiguousarray(q), *self[:5], world, origin)
+        return world, origin
+
     def beyond(self) -> Array:
         """Return whether joint j carries link i, (n, n) bool at [j, i]."""
         n = len(self.parents)

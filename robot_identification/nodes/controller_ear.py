@@ -23,20 +23,18 @@ from typing import Any
 from action_msgs.msg import GoalStatus, GoalStatusArray
 import numpy as np
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from robot_identification.arrays import Array
 from robot_identification.errors import ExecutionError
 from robot_identification.execution import Fault
 from robot_identification.nodes.batch import BatchSubscription
 from robot_identification.nodes.control_messages import message_type
+from robot_identification.nodes.latched import LATCHED
 from robot_identification.nodes.trajectories import stamp_of
 from std_msgs.msg import Float64, String
 from trajectory_msgs.msg import JointTrajectory
 
 FOLLOWED = (GoalStatus.STATUS_ACCEPTED, GoalStatus.STATUS_EXECUTING)
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL,
-                     reliability=ReliabilityPolicy.RELIABLE)
 PATIENCE = 2.0      # [s] for the first message of a state that somebody publishes
 SCALED = 1e-3       # [-] from 1
 

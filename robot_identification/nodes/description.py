@@ -24,12 +24,12 @@ from rcl_interfaces.srv import GetParameters
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from robot_identification.arm import load_arm, parse_effort, robot_template, TemplateOptions
 from robot_identification.arm.urdf import MOVING, parse_urdf
 from robot_identification.bringup import without_control
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import write_text
+from robot_identification.nodes.latched import LATCHED
 from std_msgs.msg import String
 
 PATIENCE = 15.0    # [s] for a description; drivers take their time
@@ -62,8 +62,7 @@ def listen(topic: str, controller: str, namespace: str = '',
     executor.add_node(node)
     heard: list[str] = []
     node.create_subscription(
-        String, topic, lambda message: heard.append(message.data),
-        QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL))
+        String, topic, lambda message: heard.append(message.data), LATCHED)
     name = node.resolve_topic_name(controller)
     client = node.create_client(GetParameters, f'{name}/get_parameters')
     asked: Any = None

@@ -25,7 +25,6 @@ import numpy as np
 from rclpy.action import ActionServer, CancelResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from robot_identification.arm import Arm, load_arm
 from robot_identification.arm.prefix import with_prefix
 from robot_identification.dynamics.identified_model import DELAYED
@@ -37,6 +36,7 @@ from robot_identification.files import check_output_folder
 from robot_identification.identification import IdentificationResult, identify
 from robot_identification.nodes.design_request import designed, SUFFIXES, written
 from robot_identification.nodes.health import ERROR, Health, OK
+from robot_identification.nodes.latched import LATCHED
 from robot_identification.nodes.long_work import CancelledError, LongWork
 from robot_identification.nodes.parameters import declare, declared_arm
 from robot_identification.nodes.process import main_of
@@ -63,9 +63,8 @@ class IdentificationProcess:
         self.arm = declared_arm(node)
         self.data = DataDirectory(declare(node, 'data_directory', '~/robot_identification',
                                           'folder of recordings, excitations and results'))
-        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self._description = node.create_publisher(
-            String, '~/identified_robot_description', latched)
+            String, '~/identified_robot_description', LATCHED)
         self._progress = node.create_publisher(String, '~/progress', 10)
         self.health = Health(node)
         self._work = LongWork(node, self._tell)

@@ -15,24 +15,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 import itertools
 from typing import Any
 
 from geometry_msgs.msg import Point
 import numpy as np
-import pinocchio as pin
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
+from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.excitation import Excitation, Requirements
 from robot_identification.execution import MotionPlan, Piece, whole
 from robot_identification.nodes.control_messages import message_type
+from robot_identification.nodes.latched import LATCHED
 from robot_identification.nodes.trajectories import trajectory_message
 from sensor_msgs.msg import JointState
 
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 STEP, MOST = 0.02, 2000     # [s] between points of a line, and points of the longest line
 LINE, JOINT = 0.008, 0.03   # [m] width of the path and of the arm at its start
 THIN = 0.002                # [m] thickness of a floor
@@ -215,13 +213,8 @@ def _times(begin: float, end: float) -> Array:
 
 def _places(arm: Arm, q: Array) -> Array:
     """Return the origins of the joints' frames and of the last frame, (N, n + 1, 3) [m]."""
-    model, last = arm.model, arm.model.nframes - 1
-    data = model.createData()
-
-    def rows() -> Iterator[list[Array]]:
-        for row in q:
-            pin.forwardKinematics(model, data, row)
-            pin.updateFramePlacement(model, data, last)
-            yield [placement.translation.copy() for placement in data.oMi[1:]] + [
-                data.oMf[last].translation.copy()]
-    return np.array(list(rows()))
+    frame = arm.model.frames[arm.model.nframes - 1]
+    world, origin = Kinematics.of(arm).placed(q)
+    last = frame.parentJoint - 1
+    tool = origin[:, last] + world[:, last] @ frame.placement.translation
+    return np.concatenate([origin, tool[:, None]], axis=1)

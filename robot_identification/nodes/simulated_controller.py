@@ -24,7 +24,6 @@ import numpy as np
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.task import Future
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
@@ -32,6 +31,7 @@ from robot_identification.errors import SimulationError
 from robot_identification.nodes.batch import BatchSubscription
 from robot_identification.nodes.control_messages import message_type
 from robot_identification.nodes.faults import Faults
+from robot_identification.nodes.latched import LATCHED
 from robot_identification.nodes.parameters import declare
 from robot_identification.nodes.trajectories import SECOND, trajectory_of
 from robot_identification.simulation.trajectory_controller import (
@@ -49,7 +49,6 @@ TOLERANCES = {
     'path_tolerance': ('path', 'from which a motion is ended [rad or m]; 0: never'),
     'goal_tolerance': ('goal', 'within which a goal is reached [rad or m]; 0: at once'),
     'goal_time': ('time', 'after which a goal that is not reached is ended [s]; 0: never')}
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class _Goal:

@@ -26,7 +26,6 @@ from robot_identification.arrays import Array
 from robot_identification.certificate.geometry import Scene, Shape
 from robot_identification.certificate.geometry.shapes import coarse
 from robot_identification.certificate.nominal_torque import faulty_bodies, NominalTorque
-from robot_identification.dynamics.kernels import placements
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.excitation import Excitation, scene_for
 from robot_identification.files import write_text
@@ -203,9 +202,7 @@ def _motion(arm: Arm, excitation: Excitation, scene: Scene | None) -> dict[str, 
     """Return what the script draws: shapes, placements in every frame, tool path."""
     tree = Kinematics.of(arm)
     t = np.linspace(0, np.nextafter(excitation.period, 0), FRAMES)
-    q = np.ascontiguousarray(excitation.trajectory.derivative(t, 0))
-    world, origin = np.empty((FRAMES, arm.n, 3, 3)), np.empty((FRAMES, arm.n, 3))
-    placements(q, *tree[:5], world, origin)
+    world, origin = tree.placed(excitation.trajectory.derivative(t, 0))
     frame = arm.model.frames[arm.model.nframes - 1]
     last = frame.parentJoint - 1
     path = origin[:, last] + world[:, last] @ frame.placement.translation
