@@ -53,7 +53,8 @@ class Segments:
         first = GRID * np.arange(count)[:, None] + np.arange(GRID + 1)
         bounds = np.stack([
             np.abs(trajectory.derivative(times, order))[first].max(axis=1)
-            + h / 2 * series.largest(trajectory.coefficients, order + 1) for order in range(ORDERS)])
+            + h / 2 * series.largest(trajectory.coefficients, order + 1)
+            for order in range(ORDERS)])
         return cls(times[::GRID], bounds)
 
     def joined(self, count: int) -> Segments:

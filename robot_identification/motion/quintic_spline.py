@@ -94,7 +94,7 @@ class QuinticSpline(Series):
         return self.largest(np.eye(self.size), derivative)
 
     def largest(self, coefficients: Array, derivative: int) -> Array:
-        """Return an upper bound of a motion's derivative: a spline lies in its coefficients' hull."""
+        """Return an upper bound of a motion: a B-spline lies in its coefficients' hull, (n,)."""
         pulls, knots = self._pulls(coefficients, derivative == 0), self.knots
         for degree in range(DEGREE, DEGREE - derivative, -1):
             if degree == 0:
