@@ -47,8 +47,8 @@ class TorqueLimits(StateConstraint):
 
     """
 
-    way_out = ('allow a smaller --torque-margin or a lighter --payload, correct the masses or torque '
-               'limits of the URDF, or design without torque (--no-torque)')
+    way_out = ('allow a smaller --torque-margin or a lighter --payload, correct the masses or '
+               'torque limits of the URDF, or design without torque (--no-torque)')
 
     def __init__(self, arm: Arm, series: Series, requirements: Requirements,
                  reserve: float = RESERVE) -> None:
