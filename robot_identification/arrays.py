@@ -15,6 +15,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+import math
+import mmap
+import os
+import tempfile
 from typing import Any
 
 import numpy as np
@@ -56,7 +61,75 @@ def _frozen(values: np.ndarray) -> bool:
         if owner.flags.writeable:
             return False
         owner = owner.base
-    if isinstance(owner, bytes):
+    if isinstance(owner, bytes | mmap.mmap):
         return len(owner) <= _LARGER * values.nbytes
     return (isinstance(owner, np.ndarray) and not owner.flags.writeable
             and owner.nbytes <= _LARGER * values.nbytes)
+
+
+_ON_DISK = 8_000_000
+"""Bytes from which an array of samples is kept in a scratch file: 150 000 samples of 7 joints."""
+_ROWS = 1 << 16
+"""Rows that are looked at before their memory is given back: 4 MB of 7 joints."""
+_MOST_FILES = 200
+"""Number of an open file beyond which arrays stay in memory: a process may open 1024 or fewer."""
+
+
+def _roomy(shape: tuple[int, ...]) -> Array:
+    """
+    Return an array to write to, (shape); a large one lies in a scratch file, not in memory.
+
+    The file is in the temporary folder, has no name, and goes with the array. Where there is no
+    room for it, or too many files are open, the array is in memory.
+    """
+    size = 8 * math.prod(shape)
+    if size < _ON_DISK:
+        return np.empty(shape)
+    try:
+        with tempfile.TemporaryFile() as file:
+            if file.fileno() > _MOST_FILES:
+                return np.empty(shape)
+            os.posix_fallocate(file.fileno(), 0, size)    # a full disk says so here
+            return np.ndarray(shape, buffer=mmap.mmap(file.fileno(), size))
+    except (OSError, AttributeError):
+        return np.empty(shape)
+
+
+def _release(*arrays: Array) -> None:
+    """Give back the memory of arrays that lie in scratch files; what is in them stays."""
+    for array in arrays:
+        owner: Any = array
+        while isinstance(owner, np.ndarray):
+            owner = owner.base
+        if isinstance(owner, mmap.mmap) and hasattr(mmap, 'MADV_DONTNEED'):
+            owner.madvise(mmap.MADV_DONTNEED)
+
+
+def _walk(rows: int, *arrays: Array, block: int = _ROWS) -> Iterator[slice]:
+    """Yield slices that together cover so many rows, and give back what arrays took for each."""
+    for first in range(0, rows, block):
+        yield slice(first, min(first + block, rows))
+        _release(*arrays)
+
+
+def _column(x: Array, j: int) -> Array:
+    """Return a contiguous copy of a column of x (N, c)."""
+    out = np.empty(len(x))
+    for rows in _walk(len(x), x):
+        out[rows] = x[rows, j]
+    return out
+
+
+def _picked(x: Array, rows: IndexArray) -> Array:
+    """Return x[rows] of x (N, ...), for increasing numbers of rows."""
+    out = np.empty((len(rows), *x.shape[1:]))
+    step = max(1, len(x) // max(1, len(rows)))
+    for some in _walk(len(rows), x, block=max(1, _ROWS // step)):
+        out[some] = x[rows[some]]
+    return out
+
+
+def _extremes(x: Array) -> tuple[Array, Array]:
+    """Return the smallest and the largest value of each column of x (N, c); NaN where one is."""
+    lows, highs = zip(*((x[rows].min(axis=0), x[rows].max(axis=0)) for rows in _walk(len(x), x)))
+    return np.min(lows, axis=0), np.max(highs, axis=0)

@@ -15,8 +15,16 @@
 
 from __future__ import annotations
 
+import tempfile
+import tracemalloc
+
+from closed_recordings import closed_recording
 import numpy as np
-from robot_identification.arrays import read_only
+import pytest
+from robot_identification import arrays, identify, load_arm, load_recording, Recording
+from robot_identification.arrays import _column, _extremes, _picked, _release, _roomy, read_only
+from robot_identification.signals import process
+from simulation_arms import two_link
 
 
 def test_what_can_be_written_to_is_copied():
@@ -45,3 +53,83 @@ def test_a_small_part_keeps_nothing_large_in_memory():
     whole = np.frombuffer(raw)
     assert np.shares_memory(read_only(whole), whole)
     assert not np.shares_memory(read_only(whole[:10]), whole)
+
+
+@pytest.fixture
+def small_memory(monkeypatch):
+    monkeypatch.setattr(arrays, '_ON_DISK', 1000)
+    monkeypatch.setattr(arrays, '_ROWS', 300)
+
+
+def test_what_lies_in_a_scratch_file_stays_when_its_memory_is_given_back(small_memory):
+    values = np.random.default_rng(0).normal(size=(1000, 3))
+    held = _roomy(values.shape)
+    held[:] = values
+    held.flags.writeable = False
+    assert not held.flags.owndata and np.shares_memory(read_only(held[10:]), held)
+    for _ in range(2):
+        _release(held[5:], values)
+        np.testing.assert_array_equal(held, values)
+    np.testing.assert_array_equal(_column(held, 1), values[:, 1])
+    np.testing.assert_array_equal(_extremes(held), (values.min(axis=0), values.max(axis=0)))
+    rows = np.arange(3, 1000, 7)
+    np.testing.assert_array_equal(_picked(held, rows), values[rows])
+    assert np.all(np.isnan(_extremes(np.array([[1.0, np.nan], [2.0, 3.0]]))) == [False, True])
+
+
+def test_without_room_on_the_disk_arrays_are_in_memory(small_memory, monkeypatch):
+    monkeypatch.setattr(tempfile, 'tempdir', '/no/such/folder')
+    assert _roomy((1000, 3)).flags.owndata
+    monkeypatch.undo()
+    monkeypatch.setattr(arrays, '_ON_DISK', 1000)
+    monkeypatch.setattr(arrays, '_MOST_FILES', 0)    # all that may be opened are open
+    assert _roomy((1000, 3)).flags.owndata
+
+
+def _figures(result):
+    return np.concatenate([
+        result.estimate.values, result.consistent.values, np.diag(result.estimate.covariance),
+        [finding.figure for finding in result.verdict.findings],
+        [part.relative_error for part in (*result.fitted, *result.verdict.held_out)],
+        np.ravel(result.fitted[0].predicted), np.ravel(result.training[0].a)])
+
+
+@pytest.mark.parametrize('kind', ['plain', 'rests and gaps', 'jitter'])
+def test_no_digit_depends_on_where_samples_lie(kind, small_memory, monkeypatch, tmp_path):
+    arm = two_link()
+    made, held_out = (closed_recording(arm, seed) for seed in (0, 1))
+    rows, t = np.arange(len(made)), np.array(made.t)
+    if kind == 'rests and gaps':
+        rows = np.maximum.accumulate(np.where(rows % 1500 < 1300, rows, 0))    # stands still
+        t[2000:] += 3.0
+    elif kind == 'jitter':
+        t += np.random.default_rng(2).uniform(0, 1e-3, len(t))
+    Recording(t, made.q[rows], made.tau[rows], joint_names=arm.joint_names).to_npz(
+        tmp_path / 'a.npz')
+    on_disk = identify(arm, [tmp_path / 'a.npz'], held_out=[held_out])
+    assert not load_recording(tmp_path / 'a.npz', arm).q.base.flags.owndata
+    monkeypatch.undo()
+    in_memory = identify(arm, [tmp_path / 'a.npz'], held_out=[held_out])
+    np.testing.assert_array_equal(_figures(on_disk), _figures(in_memory))
+    if kind == 'rests and gaps':
+        assert len(on_disk.training[0].segments) > 2
+
+
+def test_the_samples_of_a_long_recording_are_never_in_memory_as_a_whole(monkeypatch):
+    arm = load_arm('panda')
+    t = np.arange(200_000) / 1000
+    speeds = np.linspace(2.0, 4.0, arm.n)
+    middle = (arm.limits.lower + arm.limits.upper) / 2
+    q = middle + 0.3 * np.sin(speeds * t[:, None] + 0.002 * t[:, None] ** 2)
+    recording = Recording(t, q, 3.0 * q, joint_names=arm.joint_names)
+    peaks = []
+    for size in (arrays._ON_DISK, 10 ** 12):
+        monkeypatch.setattr(arrays, '_ON_DISK', size)
+        tracemalloc.start()
+        samples = process(recording, arm, cutoff=20.0, decimation_cutoff=10.0)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        assert len(samples) > 190_000
+    signal = q.nbytes    # what is in memory is of one joint, of stamps, or true or false
+    assert peaks[0] < peaks[1] - 2 * signal
+    assert peaks[0] < 1.5 * signal

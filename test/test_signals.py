@@ -144,6 +144,18 @@ def test_nothing_is_interpolated_across_a_gap():
         assert np.diff(out.t[rows]) == pytest.approx(0.01)
 
 
+def test_a_long_signal_is_resampled_piece_by_piece_as_whole(monkeypatch):
+    rng = np.random.default_rng(0)
+    t = np.sort(np.arange(4000) / 100 + rng.uniform(0, 4e-3, 4000))
+    x = np.column_stack([np.sin(3 * t), rng.normal(size=len(t))])
+    whole = resample(t, x, stamps='recorded')
+    monkeypatch.setattr('robot_identification.signals.resampling._PIECE', 300)
+    monkeypatch.setattr('robot_identification.signals.resampling._MOST_FITTED', 300)
+    pieces = resample(t, x, stamps='recorded')
+    np.testing.assert_allclose(pieces.columns, whole.columns, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(pieces.t, whole.t, rtol=0, atol=1e-12)
+
+
 def test_further_signals_are_resampled_like_the_first():
     rng = np.random.default_rng(0)
     t = np.cumsum(rng.uniform(0.008, 0.012, 300))

@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 import numpy as np
-from robot_identification.arrays import Array
+from robot_identification.arrays import _column, Array
 from robot_identification.checks.case import Case
 from robot_identification.checks.check import Check, RECORDINGS
 from robot_identification.validation import Finding
@@ -39,8 +39,8 @@ def find(case: Case) -> Finding | None:
     rate = recording.rate
     # a / 2 t^2: as far as a joint gets from rest in that time; friction may stop what is slower
     reach = 0.5 * case.arm.limits.acceleration * ASIDE**2
-    held = [_held(column, rate, floor) for column, floor in zip(
-        recording.q.T, np.where(np.isfinite(reach), reach, 0.0))]
+    held = [_held(_column(recording.q, j), rate, floor) for j, floor in enumerate(
+        np.where(np.isfinite(reach), reach, 0.0))]
     j = int(np.argmax(held))
     joint, alarm = recording.joint_names[j], held[j] > LONGEST
     text = (f'the position of {joint} stands still for up to {held[j]:.3g} s between fast motion'

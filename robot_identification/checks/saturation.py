@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 import numpy as np
-from robot_identification.arrays import Array
+from robot_identification.arrays import _column, Array
 from robot_identification.checks.case import Case
 from robot_identification.checks.check import Check, RECORDINGS
 from robot_identification.validation import Finding
@@ -47,10 +47,12 @@ def find(case: Case) -> Finding | None:
     if effort is None:
         return None
     moving, seconds = np.zeros(len(recording), dtype=bool), recording.t[2:] - recording.t[:-2]
-    for column in recording.q.T:
+    for j in range(recording.q.shape[1]):
+        column = _column(recording.q, j)
         speed = np.abs(column[2:] - column[:-2]) / seconds
         moving[1:-1] |= speed > MOVING * speed.max()
-    shares = np.array([_plateau(column[moving]) for column in effort.T])
+    shares = np.array([_plateau(_column(effort, j)[moving])
+                       for j in range(effort.shape[1])])
     j = int(np.argmax(shares))
     joint, alarm = recording.joint_names[j], bool(shares[j] > SHARE)
     text = f'the effort of {joint} is at a plateau for {shares[j]:.1%} of the motion'

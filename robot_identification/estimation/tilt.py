@@ -239,8 +239,8 @@ def _fewer(samples: Samples, load: Array | None) -> tuple[Samples, Array | None]
         size = int(length / count * MOST_ROWS / rows)
         pieces += [slice(segment.start + k * length // count,
                          segment.start + k * length // count + size) for k in range(count)]
-    chosen = np.concatenate([np.arange(len(samples))[piece] for piece in pieces])
-    return select(samples, pieces), None if load is None else load[chosen]
+    return select(samples, pieces), None if load is None else np.concatenate([
+        load[piece] for piece in pieces])
 
 
 def _splined(function: Callable[[Array], Array], q: Array, step: int) -> Array:

@@ -20,18 +20,20 @@ from pathlib import Path
 import struct
 import tokenize
 from types import TracebackType
-from typing import IO
+from typing import IO, Literal
 import warnings
 import zipfile
 import zlib
 
 import numpy as np
 from numpy.lib import format as npy
+from robot_identification.arrays import _roomy, _walk, Array
 from robot_identification.errors import RobotIdentificationError
 from robot_identification.files import regular_size
 
 ROOM, RATIO = 256_000_000, 100    # bytes that may come out: ROOM and RATIO for each byte of file
 MEMBERS = 10_000
+PIECE = 1 << 17    # numbers that are read at once
 STORED, DEFLATED = zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED
 BROKEN = (OSError, ValueError, EOFError, KeyError, IndexError, TypeError, OverflowError,
           SyntaxError, RuntimeError, NotImplementedError, tokenize.TokenError, struct.error,
@@ -118,9 +120,27 @@ class NumpyArchive:
         if any(length < 0 for length in shape) or count * dtype.itemsize != size - file.tell():
             raise self._error(f'{place} says that its shape is {shape}, and holds '
                               f'{size - file.tell()} bytes')
+        order: Literal['C', 'F'] = 'F' if fortran else 'C'
+        if dtype == np.float64:
+            return self._numbers(file, count).reshape(shape, order=order)
         raw = file.read()
         if len(raw) != count * dtype.itemsize:
             raise ValueError('it ends early')
         if not count or not dtype.itemsize:
             return np.zeros(shape, dtype)
-        return np.frombuffer(raw, dtype, count).reshape(shape, order='F' if fortran else 'C')
+        return np.frombuffer(raw, dtype, count).reshape(shape, order=order)
+
+    @staticmethod
+    def _numbers(file: IO[bytes], count: int) -> Array:
+        """Return so many numbers; a long signal is never in memory as a whole."""
+        values = _roomy((count,))
+        for rows in _walk(count, values, block=PIECE):
+            size = 8 * (rows.stop - rows.start)
+            part = file.read(size)
+            if len(part) != size:
+                raise ValueError('it ends early')
+            values[rows] = np.frombuffer(part)
+        if file.read(1):
+            raise ValueError('it goes on')
+        values.flags.writeable = False
+        return values

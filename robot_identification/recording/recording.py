@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification.arm import Arm
-from robot_identification.arrays import Array, read_only
+from robot_identification.arrays import _extremes, _roomy, _walk, Array, read_only
 from robot_identification.errors import RecordingError
 from robot_identification.recording import effort, stamps
 
@@ -110,7 +110,8 @@ class Recording:
                 raise RecordingError(
                     f'{place}: {signal} has the shape {values.shape}, not ({len(t)}, '
                     f'{len(names)}) for {len(t)} stamps and the joints {", ".join(names)}')
-            dead = np.all(np.isnan(values), axis=0) & (signal in EFFORTS)
+            dead = np.isnan(values[0]) & (signal in EFFORTS)
+            dead[dead] = np.all(np.isnan(values[:, dead]), axis=0)
             _check_finite(np.where(dead, 0.0, values) if np.any(dead) else values, signal, names,
                           t, place)
             object.__setattr__(self, signal, read_only(values[chosen]))
@@ -332,9 +333,8 @@ class Recording:
         if not is_current and effort._is_joint_torque(arm):
             effort.without_unmeasured(arm, raw[:1], self.place)    # NaN is in every row or none
             return raw
-        torque = np.empty(raw.shape)
-        for first in range(0, len(q), BLOCK):    # a long recording's copies are large
-            rows = slice(first, first + BLOCK)
+        torque = _roomy(raw.shape)
+        for rows in _walk(len(q), q, raw, torque, block=BLOCK):
             part = effort.without_unmeasured(arm, raw[rows], self.place)
             if is_current:
                 part = effort.torque_of_current(arm, part, self.place)
@@ -382,11 +382,13 @@ def _numbers(values: ArrayLike, signal: str, place: str) -> np.ndarray:
 def _check_finite(values: np.ndarray, signal: str, names: tuple[str, ...], t: np.ndarray | None,
                   place: str) -> None:
     largest = LARGEST_STAMP if signal == 't' else LARGEST
-    with np.errstate(invalid='ignore'):
-        good = np.abs(values) <= largest
-    if good.all():
+    if not values.size:
         return
-    wrong = np.argwhere(~good)
+    with np.errstate(invalid='ignore'):
+        lowest, highest = _extremes(values)
+        if np.all(lowest >= -largest) and np.all(highest <= largest):
+            return
+        wrong = np.argwhere(~(np.abs(values) <= largest))
     sample, column = wrong[0]
     joint = '' if signal == 't' else f" of joint '{names[column]}'"
     instant = '' if t is None else f' (t = {t[sample]:g} s)'

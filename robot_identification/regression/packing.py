@@ -21,7 +21,7 @@ from functools import cached_property
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
-from robot_identification.arrays import Array, IndexArray
+from robot_identification.arrays import _release, Array, IndexArray
 from robot_identification.dynamics import BaseParameters, joint_torque_regressor
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.dynamics.regressor import default_backend
@@ -120,6 +120,7 @@ class Packing:
         """Return for each joint the decimated columns and torque of a block, (rows, c_j + 1)."""
         compiled = (self.base.structure.backend or default_backend()) == 'numba'
         table = self._compiled(block) if compiled else self._plain(block)
+        _release(self.samples.q, self.samples.v, self.samples.a, self.samples.tau)
         return [table[:, part] for part in self._parts]
 
     def _compiled(self, block: Block) -> Array:

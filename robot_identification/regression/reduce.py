@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
-from robot_identification.arrays import Array
+from robot_identification.arrays import _release, Array
 from robot_identification.dynamics import BaseParameters
 from robot_identification.dynamics.parallel import core_count, single_threaded_blas
 from robot_identification.regression.normal_form import NormalForm, triangle
@@ -108,6 +108,7 @@ def residuals(base: BaseParameters, samples: Samples, beta: Array, *,
         q, v, a, tau = (x[block.samples] for x in (samples.q, samples.v, samples.a, samples.tau))
         rest = (None if x is None else x[block.samples] for x in (load, states))
         out[block.rows] = decimator.apply(tau - structure.torque(q, v, a, standard, *rest))
+        _release(samples.q, samples.v, samples.a, samples.tau)
 
     with single_threaded_blas(), ThreadPoolExecutor(core_count()) as pool:
         for _ in pool.map(fill, blocks_of(samples)):

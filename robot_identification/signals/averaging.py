@@ -15,11 +15,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from robot_identification.arrays import Array, read_only
+from robot_identification.arrays import _column, Array, read_only
 from robot_identification.errors import SignalError
 from scipy import signal
 from scipy.optimize import minimize_scalar
@@ -76,14 +78,17 @@ def detect_period(q: ArrayLike, rate: float, tolerance: float = REPEAT_TOLERANCE
         The motion does not repeat; the text says how near it came.
 
     """
-    motion: Array = np.array(q, dtype=float)
-    motion -= motion.mean(axis=0)
-    spread = motion.std(axis=0)
+    q = np.asarray(q, dtype=float)
+    mean, spread = np.transpose([(x.mean(), x.std()) for x in (
+        _column(q, j) for j in range(q.shape[1]))])
     if not np.any(spread > 0):
         raise SignalError('no joint moves, so there is no period to find')
-    motion /= np.where(spread > 0, spread, 1.0)
-    thin = max(1, len(motion) // _COARSE_SAMPLES)
-    coarse = motion[::thin]
+
+    def motion(rows: Any) -> Array:
+        return np.asarray((q[rows] - mean) / np.where(spread > 0, spread, 1.0))
+
+    thin = max(1, len(q) // _COARSE_SAMPLES)
+    coarse = motion(slice(None, None, thin))
     difference = _differences(coarse)  # (lags, joints), RMS
     last = int(len(coarse) / (1 + SMALLEST_OVERLAP))
     worst = difference[:last].max(axis=1)
@@ -96,7 +101,7 @@ def detect_period(q: ArrayLike, rate: float, tolerance: float = REPEAT_TOLERANCE
     candidates = start + signal.argrelmin(worst[start:])[0]
     nearest = float(worst[candidates].min()) if len(candidates) else float('inf')
     for k in candidates[worst[candidates] <= tolerance + half_step]:
-        delay, error = _refine(motion, int(k) * thin, thin)
+        delay, error = _refine(motion, len(q), int(k) * thin, thin)
         nearest = min(nearest, error)
         if error <= tolerance:
             return delay / rate
@@ -119,21 +124,22 @@ def _differences(q: Array) -> Array:
     return np.asarray(np.sqrt(np.maximum(sums, 0.0) / (count - delays)[:, None]))
 
 
-def _refine(q: Array, lag: int, width: int) -> tuple[float, float]:
+def _refine(q: Callable[[Any], Array], samples: int, lag: int,
+            width: int) -> tuple[float, float]:
     """Return the delay [samples] of least difference near `lag`, and the worst joint's RMS."""
-    count = len(q) - lag - 2 * width - 4
+    count = samples - lag - 2 * width - 4
     if count < 10:
         return float(lag), float('inf')
     every = max(1, count // _COARSE_SAMPLES)
     index = np.arange(width + 1, width + 1 + count, every)
-    here = q[index]
+    here = q(index)
 
     def difference(delay: float) -> Array:
         whole = int(np.floor(delay))
         x = delay - whole  # four-point Lagrange interpolation between samples
         weights = (-x * (x - 1) * (x - 2) / 6, (x + 1) * (x - 1) * (x - 2) / 2,
                    -(x + 1) * x * (x - 2) / 2, (x + 1) * x * (x - 1) / 6)
-        there = sum(w * q[index + whole + k] for k, w in zip((-1, 0, 1, 2), weights, strict=True))
+        there = sum(w * q(index + whole + k) for k, w in zip((-1, 0, 1, 2), weights, strict=True))
         return np.asarray(np.sqrt(np.mean((there - here) ** 2, axis=0)))
 
     found = minimize_scalar(lambda delay: float(np.sum(difference(delay) ** 2)),

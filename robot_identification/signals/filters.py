@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from robot_identification.arrays import Array
+from robot_identification.arrays import _column, _roomy, _walk, Array
 from robot_identification.errors import SignalError
 from scipy import signal
 
@@ -82,9 +82,11 @@ def zero_phase_lowpass(x: ArrayLike, cutoff: ArrayLike, rate: float, order: int 
     """
     x = np.asarray(x, dtype=float)
     cutoffs = np.broadcast_to(np.asarray(cutoff, dtype=float), x.shape[1:])
-    out = np.array(x)
+    out = _roomy(x.shape)
     for j, fc in enumerate(cutoffs):
+        column = _column(x, j)
         if fc == np.inf:
+            _write(column, out, j)
             continue
         if not 0 < fc < rate / 2:
             raise SignalError(
@@ -97,8 +99,13 @@ def zero_phase_lowpass(x: ArrayLike, cutoff: ArrayLike, rate: float, order: int 
                 f'{settle / rate:.3g} s are needed')
         pad = min(len(x) - 1, 3 * settle + 9)  # odd continuation, in which the start settles
         sos = signal.butter(order, fc, fs=rate, output='sos')
-        out[:, j] = signal.sosfiltfilt(sos, x[:, j], padlen=pad)
+        _write(signal.sosfiltfilt(sos, column, padlen=pad), out, j)
     return out
+
+
+def _write(column: Array, out: Array, j: int) -> None:
+    for rows in _walk(len(column), out):
+        out[rows, j] = column[rows]
 
 
 def smooth_five_point(x: ArrayLike, passes: int = 1) -> Array:
@@ -173,12 +180,14 @@ def central_differences(x: ArrayLike, rate: float) -> tuple[Array, Array]:
         raise SignalError(
             f'central differences need {2 * STENCIL_HALF + 1} samples, not {len(x)}')
     shape = (len(x) - 2 * STENCIL_HALF, *x.shape[1:])
-    first, second = np.zeros(shape), np.zeros(shape)
-    for begin in range(0, len(first), _BLOCK):    # a block and its products stay in the cache
-        for whole, stencil, scale in ((first, _FIRST, rate), (second, _SECOND, rate ** 2)):
-            out = whole[begin:begin + _BLOCK]
-            for k, c in enumerate(stencil):
-                if c:
-                    out += c * x[begin + k:begin + k + len(out)]
-            out *= scale
+    first, second = _roomy(shape), _roomy(shape)
+    for many in _walk(len(first), x, first, second):
+        for begin in range(many.start, many.stop, _BLOCK):    # what is at work stays in the cache
+            end = min(begin + _BLOCK, many.stop)
+            for whole, stencil, scale in ((first, _FIRST, rate), (second, _SECOND, rate ** 2)):
+                out = np.zeros((end - begin, *shape[1:]))
+                for k, c in enumerate(stencil):
+                    if c:
+                        out += c * x[begin + k:end + k]
+                np.multiply(out, scale, out=whole[begin:end])
     return first, second

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification.arm import Arm
-from robot_identification.arrays import Array
+from robot_identification.arrays import _extremes, _roomy, _walk, Array
 from robot_identification.errors import SignalError, UnknownNameError
 from robot_identification.signals.averaging import average_periods, detect_period
 from robot_identification.signals.bridging import bridge, PART_OF_PERIOD
@@ -193,13 +193,14 @@ def process(
 def _signals(recording: Recording, arm: Arm, velocity: str, still_joints: bool) -> list[Array]:
     """Return positions, torques and, where asked for, velocities."""
     q, tau = recording.joint_position(arm), recording.joint_torque(arm)
+    reach, span = (np.subtract(*_extremes(x)[::-1]) for x in (q, tau))
     for j, name in enumerate(arm.joint_names):
-        still = np.ptp(q[:, j]) <= 1e-9 * max(1.0, float(np.abs(q[0, j])))
+        still = reach[j] <= 1e-9 * max(1.0, float(np.abs(q[0, j])))
         if still and not still_joints:
             raise SignalError(
                 f"joint '{name}' does not move in this recording; lock it in the robot file, or "
                 'record a motion of all joints')
-        if np.ptp(tau[:, j]) == 0 and arm.measured[j]:
+        if span[j] == 0 and arm.measured[j]:
             raise SignalError(
                 f"the effort of joint '{name}' is {tau[0, j]:.6g} in every sample: it was not "
                 'measured; check the driver, or lock the joint')
@@ -342,8 +343,8 @@ def _treat_rest(
     done: list[tuple[_Run, Motion]], rate: float, drop: bool, notes: dict[str, object]
 ) -> list[tuple[_Run, Motion]]:
     """Set v and a of resting joints to zero, and drop the rows in which the whole arm rests."""
-    highest = np.max([np.maximum(motion.v.max(axis=0), -motion.v.min(axis=0))
-                      for _, motion in done], axis=0)
+    highest = np.max([np.maximum(-low, high) for low, high in (
+        _extremes(motion.v) for _, motion in done)], axis=0)
     treated: list[tuple[_Run, Motion]] = []
     rest = 0
     alone = np.zeros(len(highest))
@@ -355,8 +356,9 @@ def _treat_rest(
             moving[rows] = True
         rest += int(np.sum(~moving))
         alone += np.sum(rests & moving, axis=0)
-        still = rests | ~moving
-        motion.v[still] = motion.a[still] = 0.0
+        rests |= ~moving
+        for part in _walk(len(rests), motion.v, motion.a):
+            motion.v[part][rests[part]] = motion.a[part][rests[part]] = 0.0
         parts = [motion.part(rows) for rows in runs] if drop else [motion]
         treated.extend((run, part) for part in parts)
     notes['standstill_s'] = round(rest / rate, 6)
@@ -424,7 +426,13 @@ def _assemble(
 
 def _joined(pieces: list[Array]) -> Array:
     """Return the pieces in one read-only array, which `Samples` takes as it is."""
-    whole = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+    whole = pieces[0]
+    if len(pieces) > 1:
+        whole = _roomy((sum(map(len, pieces)), *whole.shape[1:]))
+        ends = np.cumsum([0, *map(len, pieces)])
+        for piece, start in zip(pieces, ends):
+            for rows in _walk(len(piece), piece, whole):
+                whole[start + rows.start:start + rows.stop] = piece[rows]
     for array in (whole.base, whole):    # what was made of the recording, and is written no more
         if isinstance(array, np.ndarray):
             array.flags.writeable = False

@@ -21,12 +21,19 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
-from robot_identification.arrays import Array, read_only
+from robot_identification.arrays import _column, _release, _roomy, Array, read_only
 from robot_identification.errors import SignalError, UnknownNameError
 from scipy.interpolate import CubicSpline
 
 GAP_STEPS = 4.0
 STAMPS = ('auto', 'recorded', 'uniform')
+_PIECE = 1 << 17
+"""Samples of one spline: it takes twenty times the memory of the signal."""
+_REACH = 100
+"""Samples that a piece overlaps its neighbours: what its ends do is 0.27 as large a sample on, so
+nothing is left of it (0.27^100 is below any digit)."""
+_MOST_FITTED = 1 << 20
+"""Stamps that `polyfit` gets: it takes 64 bytes for each."""
 UNIFORM_TOLERANCE = 1e-3
 """Jitter, in steps, below which stamps count as uniform and nothing is interpolated."""
 
@@ -156,11 +163,12 @@ def resample(
             f'{shortest:.3g} s are needed; record for longer'
             + (f', without the {len(runs) - 1} gaps' if len(runs) > 1 else ''))
     dropped = sum(float(t[run][-1] - t[run][0]) for run in runs if run not in kept)
-    chosen, roughness = _choose_stamps(t, signals[0], kept, stamps)
+    evens = [_even(t[run]) for run in kept]
+    chosen, roughness = _choose_stamps(t, signals[0], kept, evens, stamps)
     if step is None:
-        step = _mean_or_median(t, kept, median, chosen)
-    pieces = [_resample_run(t[run], [each[run] for each in signals], step, chosen)
-              for run in kept]
+        step = _mean_or_median(t, kept, evens, median, chosen)
+    pieces = [_resample_run(t[run], even, [each[run] for each in signals], step, chosen)
+              for run, even in zip(kept, evens)]
     ends = np.cumsum([0] + [len(clock) for clock, _ in pieces])
     joined = [_joined([values[i] for _, values in pieces]) for i in range(len(signals))]
     return Resampled(
@@ -191,28 +199,35 @@ def _without_duplicates(t: Array, signals: list[Array]) -> tuple[Array, list[Arr
 
 
 def _even(t: Array) -> Array:
-    index = np.arange(len(t), dtype=float)
-    slope, offset = np.polyfit(index, t - t[0], 1)
-    return np.asarray(t[0] + offset + slope * index)
+    """Return the evenly spaced stamps nearest to some, by least squares."""
+    index, elapsed = np.arange(len(t), dtype=float), t - t[0]
+    if len(t) <= _MOST_FITTED:
+        slope, offset = np.polyfit(index, elapsed, 1)
+    else:
+        index -= (len(t) - 1) / 2
+        slope, offset = index @ elapsed / (index @ index), elapsed.mean()
+    index *= slope
+    index += t[0] + offset
+    return index
 
 
-def _mean_or_median(t: Array, runs: list[slice], median: float, chosen: str) -> float:
+def _mean_or_median(t: Array, runs: list[slice], evens: list[Array], median: float,
+                    chosen: str) -> float:
     """Take the mean step where samples are even: then they need no interpolation at all."""
-    jitter = max(float(np.abs(t[run] - _even(t[run])).max()) for run in runs)
+    jitter = max(float(np.abs(t[run] - even).max()) for run, even in zip(runs, evens))
     if len(runs) == 1 and (chosen == 'uniform' or jitter < UNIFORM_TOLERANCE * median):
-        even = _even(t[runs[0]])
+        even = evens[0]
         return float((even[-1] - even[0]) / (len(even) - 1))
     return median
 
 
 def _choose_stamps(
-    t: Array, columns: Array, runs: list[slice], stamps: str
+    t: Array, columns: Array, runs: list[slice], evens: list[Array], stamps: str
 ) -> tuple[str, float]:
     if stamps != 'auto':
         return stamps, float('nan')
     found = []
-    for run in runs:
-        even = _even(t[run])
+    for run, even in zip(runs, evens):
         step = (even[-1] - even[0]) / (len(even) - 1)
         jitter = np.abs(t[run] - even).max()
         if jitter < UNIFORM_TOLERANCE * step:
@@ -232,9 +247,21 @@ def _choose_stamps(
     return ('uniform' if ratio < 0.5 else 'recorded'), ratio
 
 
-def _resample_run(t: Array, signals: list[Array], step: float,
+def _splined(t: Array, column: Array, clock: Array) -> Array:
+    """Return a signal at other instants by cubic splines; of a long one, piece by piece."""
+    if len(t) <= 2 * _PIECE:
+        return np.asarray(CubicSpline(t, column)(clock))
+    out = np.empty(len(clock))
+    for first in range(0, len(t), _PIECE):
+        last = min(first + _PIECE, len(t) - 1)
+        rows = slice(*np.searchsorted(clock, (t[first], t[last] if last < len(t) - 1 else np.inf)))
+        part = slice(max(0, first - _REACH), last + _REACH)
+        out[rows] = CubicSpline(t[part], column[part])(clock[rows])
+    return out
+
+
+def _resample_run(t: Array, even: Array, signals: list[Array], step: float,
                   chosen: str) -> tuple[Array, list[Array]]:
-    even = _even(t)
     mean = (even[-1] - even[0]) / (len(t) - 1)
     if chosen == 'uniform' or np.abs(t - even).max() < UNIFORM_TOLERANCE * mean:
         t = even
@@ -245,8 +272,9 @@ def _resample_run(t: Array, signals: list[Array], step: float,
     inside = np.minimum(clock, t[-1])
     done = []
     for each in signals:
-        out = np.empty((count, each.shape[1]))
-        for j, column in enumerate(each.T):  # one at a time: splines are large
-            out[:, j] = CubicSpline(t, column)(inside)
+        out = _roomy((count, each.shape[1]))
+        for j in range(each.shape[1]):  # one at a time: splines are large
+            out[:, j] = _splined(t, _column(each, j), inside)
+            _release(out)
         done.append(out)
     return clock, done

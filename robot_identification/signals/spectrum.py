@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from robot_identification.arrays import Array
+from robot_identification.arrays import _column, Array
 
 BAND = 1.0 / 3.0
 """Width of a band [octaves]: wide enough to span gaps between the lines of a periodic motion."""
@@ -61,7 +61,8 @@ def power_spectrum(x: ArrayLike, rate: float) -> tuple[Array, Array]:
     power = np.zeros((len(frequency), x.shape[1]))
     pieces = 1 if len(x) == count else -(-2 * (len(x) - count) // count) + 1
     starts = np.linspace(0, len(x) - count, pieces).astype(int)
-    for j, column in enumerate(x.T):
+    for j in range(x.shape[1]):
+        column = _column(x, j)
         mean = column.mean()
         for start in starts:
             amplitude = np.fft.rfft((column[start:start + count] - mean) * taper) / count

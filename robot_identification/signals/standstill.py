@@ -19,7 +19,7 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from robot_identification.arrays import Array
+from robot_identification.arrays import _walk, Array
 
 SLOW = 2e-3
 """Share of a joint's highest speed below which it counts as standing."""
@@ -43,8 +43,9 @@ def _standing(v: Array, highest: Array) -> NDArray[np.bool_]:
 
     """
     bound = SLOW * np.maximum(highest, OF_FASTEST * highest.max())
-    slow: NDArray[np.bool_] = v < bound
-    slow &= v > -bound
+    slow = np.empty(v.shape, dtype=bool)
+    for rows in _walk(len(v), v):
+        slow[rows] = (v[rows] < bound) & (v[rows] > -bound)
     return slow
 
 

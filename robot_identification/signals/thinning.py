@@ -19,6 +19,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
+from robot_identification.arrays import _picked, _release
 from robot_identification.signals.decimation import Decimator
 from robot_identification.signals.samples import Samples
 
@@ -52,10 +53,11 @@ def thinned(samples: Samples, enough: float = ENOUGH) -> Samples:
     index = np.concatenate([run.start + decimator.centres(run.stop - run.start) for run in runs])
     ends = np.cumsum([0] + [decimator.rows(run.stop - run.start) for run in runs])
     period = None if samples.period is None else samples.period // step
+    tau = np.concatenate([decimator.apply(samples.tau[run]) for run in runs])
+    _release(samples.tau)
+    t, q, v, a = (_picked(x, index) for x in (samples.t, samples.q, samples.v, samples.a))
     return replace(
-        samples, t=samples.t[index], q=samples.q[index], v=samples.v[index], a=samples.a[index],
-        tau=np.concatenate([decimator.apply(samples.tau[run]) for run in runs]),
-        rate=samples.rate / step, period=period,
+        samples, t=t, q=q, v=v, a=a, tau=tau, rate=samples.rate / step, period=period,
         noise=None if samples.noise is None else samples.noise * decimator.noise_gain,
         segments=tuple(slice(int(a), int(b)) for a, b in pairwise(ends)))
 

@@ -20,7 +20,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from robot_identification.arrays import Array, read_only
+from robot_identification.arrays import (
+    _column,
+    _extremes,
+    _roomy,
+    _walk,
+    Array,
+    read_only,
+)
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import SignalError
 from robot_identification.signals import delayed, Samples
@@ -154,7 +161,8 @@ def evaluate(
 
     t = np.concatenate([samples.t[run][edge:_length(run) - edge] for run in runs])
     moving = np.ones((len(t), samples.n), dtype=bool)
-    for j, column in enumerate(samples.v.T):
+    for j in range(samples.n):
+        column = _column(samples.v, j)
         if not np.all(column):    # a low-pass leaves a one alone
             moving[:, j] = low_pass((column != 0).astype(float)) > MOSTLY
     moving &= model.arm.measured & ~hardly_moving(samples.v, model.arm.limits.velocity)
@@ -163,9 +171,13 @@ def evaluate(
 
     def pairs(predicting: IdentifiedModel) -> Iterator[tuple[Array, ...]]:
         """Yield measured and predicted torques, joint by joint: those of all are large."""
-        torque = predicting.torque(samples.q, samples.v, samples.a)
+        torque, states = _roomy(samples.q.shape), predicting.states(samples.q)
+        for rows in _walk(len(samples), samples.q, samples.v, samples.a, torque):
+            torque[rows] = predicting.torque(
+                samples.q[rows], samples.v[rows], samples.a[rows],
+                None if states is None else states[rows])
         for j in range(samples.n):
-            pair = low_pass(samples.tau[:, j]), low_pass(torque[:, j])
+            pair = low_pass(_column(samples.tau, j)), low_pass(_column(torque, j))
             if predicting is model:
                 kept[:, :, j] = pair[0][::step], pair[1][::step]
             chosen: slice | Array = slice(None) if np.all(moving[:, j]) else moving[:, j]
@@ -189,7 +201,8 @@ def hardly_moving(v: Array, limits: Array) -> NDArray[np.bool_]:
         Limits of velocity, (n,), by which joints compare where all are known.
 
     """
-    fastest = np.maximum(v.max(axis=0), -v.min(axis=0))
+    lowest, highest = _extremes(v)
+    fastest = np.maximum(highest, -lowest)
     if np.all(np.isfinite(limits) & (limits > 0)):
         fastest = fastest / limits
     slow: NDArray[np.bool_] = fastest < HARDLY * fastest.max()
