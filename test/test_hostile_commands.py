@@ -271,7 +271,8 @@ REFUSED = (
     ('identify rb.yaml rec.csv hard.csv -o out', 'one and the same'),
     ('identify rb.yaml rec.csv link.csv -o out', 'one and the same'),
     ('identify rb.yaml rec.csv -o out --setting budget=5', 'no setting .budget.'),
-    ('identify rb.yaml rec.csv -o out --estimator kalman --setting memory=nan', 'must be a number'),
+    ('identify rb.yaml rec.csv -o out --estimator kalman --setting memory=nan',
+     'must be a number'),
     ('identify rb.yaml rec.csv -o out --setting a=1 --setting a=2', 'given twice'),
     ('identify rb.yaml rec.csv -o out --held-out-window 1s 2s', '--held-out names'),
     ('identify rb.yaml rec.csv -o out --limits negative.yaml', 'mass of at most'),
@@ -288,6 +289,11 @@ REFUSED = (
     ('compare res2 res2 --report res2/results.json --force', 'would be lost'),
     ('compare res2 res2 --report res2/model.yaml --force', 'would be lost'),
     ('fleet fleeturl.yaml -o x', 'cannot be read'),
+    ('init -o x.yaml', 'give the URDF or xacro'),
+    ('init arm.urdf --from-topic /x -o x.yaml', 'give the URDF or xacro'),
+    ('init --from-topic aSPACEb -o x.yaml', 'no name of a topic|needs the Python module'),
+    ('simulate rb.yaml e.yaml -o x.csv --periods 99999999999999999999', 'longer than'),
+    ('excite rb.yaml -o x.yaml --csv y.csv --rate 1e9', 'more than'),
     ('nobody', 'No such command'),
 )
 
@@ -351,7 +357,7 @@ def _write_strange(folder, good):
         'quoted.csv': '\n'.join([rows[0], *('"' + row.replace(',', '","') + '"'
                                             for row in rows[1:])]),
         'day.csv': '\n'.join([rows[0], *('12:00:' + row for row in rows[1:])]),
-        'fullwidth.csv': '\n'.join([*rows[:3], '１' + rows[3], *rows[4:]]),
+        'fullwidth.csv': '\n'.join([*rows[:3], '\uff11' + rows[3], *rows[4:]]),
         'clock.csv': '\n'.join([*rows[:31], *(_earlier(row, 0.1) for row in rows[31:])]),
         'res/results.json': '[1, 2', 'res2/results.json': '[]'}
     for name in ('empty', 'res', 'res2'):
