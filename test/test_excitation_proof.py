@@ -20,7 +20,7 @@ import dataclasses
 from excitation_arms import chain, tree
 import numpy as np
 import pytest
-from robot_identification.arm import load_arm
+from robot_identification.arm import Arm, load_arm
 from robot_identification.certificate import prove_clearance, prove_torque, prove_workspace
 from robot_identification.certificate.geometry.shapes import coarse, Shape
 from robot_identification.certificate.nominal_torque import nominal_inertial
@@ -220,13 +220,45 @@ def test_a_motion_that_was_tampered_with_is_refused(panda, safe):
 @pytest.mark.parametrize(('requirements', 'words'), [
     (Requirements(clearance=0.01, floor=5.0), "clearance between .* and 'floor' is missed by"),
     (Requirements(workspace=(Workspace('panda_hand', (3, 3, 3), (4, 4, 4)),)),
-     "bound of frame 'panda_hand' is missed by .* mm"),
+     "bound of frame 'panda_hand' is missed by .* mm.*give a larger --workspace"),
     (Requirements(torque_margin=0.99, payload=Payload(30.0, (0, 0, 0.1))),
-     'torque limit of joint .* is missed by .* N m'),
+     'torque limit of joint .* is missed by .* N m.*allow a smaller --torque-margin'),
 ])
 def test_impossible_requests_say_what_cannot_be_met_and_by_how_much(panda, requirements, words):
     with pytest.raises(ExcitationError, match=words):
         design(panda, kind='mfs', starts=1, requirements=requirements)
+
+
+def arm_with_a_gap(gap):
+    """Return an arm whose foot and upper arm, no neighbours, are a constant gap apart [m]."""
+    def ball(name, radius):
+        return (f'<link name="{name}"><inertial><mass value="1"/><inertia ixx="0.01" iyy="0.01" '
+                'izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial><collision><geometry><sphere '
+                f'radius="{radius}"/></geometry></collision></link>')
+
+    links = [('foot', 0.1), ('turret', 0.01), ('upper', 0.1 - gap), ('fore', 0.02)]
+    joints = [('0 0 0.105', '0 0 1'), ('0 0 0.095', '0 1 0'), ('0.3 0 0', '0 1 0')]
+    return Arm.from_urdf('<robot name="gap">' + ''.join(ball(*link) for link in links) + ''.join(
+        f'<joint name="j{k}" type="revolute"><parent link="{links[k][0]}"/><child link='
+        f'"{links[k + 1][0]}"/><origin xyz="{origin}"/><axis xyz="{axis}"/><limit lower="-2" '
+        'upper="2" velocity="2" effort="50"/></joint>'
+        for k, (origin, axis) in enumerate(joints)) + '</robot>')
+
+
+@pytest.mark.parametrize('gap', [0.0105, 0.013])
+def test_links_that_have_little_more_than_the_clearance_are_designed_for(gap):
+    safe = design(arm_with_a_gap(gap), period=4.0, harmonics=2, starts=1, acceleration=5.0,
+                  requirements=Requirements(clearance=0.01))
+    [claim] = [claim for claim in safe.certificate.claims if claim.quantity == 'clearance']
+    assert claim.holds and 0.01 <= claim.bound <= gap + 1e-9
+
+
+def test_links_without_the_clearance_are_a_note_and_other_obstacles_name_a_way_out():
+    scene = scene_for(arm_with_a_gap(0.0095), Requirements(clearance=0.01))
+    assert "'foot' and 'upper' is not looked at" in ' '.join(scene.notes)
+    with pytest.raises(ExcitationError, match=r'allow a smaller --clearance.*--srdf.*--floor'):
+        design(arm_with_a_gap(0.02), acceleration=5.0, starts=1,
+               requirements=Requirements(clearance=0.01, floor=1.0))
 
 
 @pytest.mark.parametrize(('make', 'words'), [

@@ -23,6 +23,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.arm import load_arm
+from robot_identification.dynamics import inverse_dynamics
 from robot_identification.errors import ExcitationError
 from robot_identification.excitation import (
     check_certificate,
@@ -140,6 +141,21 @@ def test_every_joint_moves_on_the_circle_of_a_redundant_arm(seed):
     speeds = np.abs(found.trajectory.derivative(t, 1)).max(axis=0) / arm.limits.velocity
     assert speeds.min() > 0.2 * speeds.max()    # without a swing joint 7 rests, others hardly move
     assert not hardly_moving(found.trajectory.derivative(t, 1), arm.limits.velocity).any()
+
+
+def test_a_circle_that_no_posture_follows_says_why_and_what_suffices():
+    with pytest.raises(ExcitationError, match=r"no posture takes 'link_2' along it.*link for the "
+                       r'tool.*one motion of another kind is enough'):
+        validation_motion(load_arm('two_link'), 'circle', requirements=Requirements())
+
+
+def test_a_path_with_rests_is_proven_within_a_margin_of_its_torques(ur10):
+    found = validation_motion(ur10, 'point_to_point', time_budget=0.0,    # at the first place
+                              requirements=Requirements(torque_margin=0.2))
+    q, v, a = found.trajectory.evaluate(np.linspace(0, found.period, 2000), 2)
+    true = np.abs(inverse_dynamics(ur10, q, v, a) / ur10.limits.torque).max()
+    [torque] = [c for c in found.certificate.claims if c.quantity == 'torque']
+    assert true <= torque.bound <= true + 0.01
 
 
 def test_unknown_validation_motions_are_refused(ur10):

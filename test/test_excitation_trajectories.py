@@ -51,6 +51,29 @@ def test_columns_stay_within_their_bounds_and_motions_repeat(kind):
                                    atol=1e-11)
 
 
+@pytest.mark.parametrize('kind', TRAJECTORIES)
+def test_motions_stay_within_their_largest(kind):
+    trajectory = a_trajectory(kind)
+    series, x = trajectory.series, trajectory.coefficients
+    t = np.linspace(0, series.period, 5000, endpoint=False)
+    for order in range(6):
+        found = series.largest(x, order)
+        assert np.all(np.abs(trajectory.derivative(t, order)).max(axis=0) <= found * (1 + 1e-9))
+        assert np.all(found <= series.bounds(order) @ np.abs(x) * (1 + 1e-9))
+
+
+def test_a_long_spline_through_a_path_is_proven_closely():
+    from robot_identification.design.validation_motions import through
+    t = np.linspace(0, 20, 400)
+    path = 3.0 - np.cos(2 * np.pi * t / 20)[:, None] * [1.2, 0.8]    # columns add up to more
+    trajectory = through(t, path, 20.0)
+    dense = np.linspace(0, 20, 4001)
+    for order in range(1, 4):
+        true = np.abs(trajectory.derivative(dense, order)).max(axis=0)
+        found = trajectory.series.largest(trajectory.coefficients, order)
+        assert np.all(true <= found) and np.all(found <= 1.6 * true)
+
+
 def test_ffs_is_the_papers_divided_form():
     series = get_series('ffs', 10.0, 2)
     x0, a1, b1, a2, b2 = x = np.array([0.3, 1.0, -2.0, 0.5, 0.7])

@@ -82,3 +82,19 @@ def test_empty_frames_on_a_body_are_no_fault_and_empty_bodies_are():
 
 def test_the_base_does_not_count():
     assert check_inertias(Arm.from_urdf(spoiled('base', MASS, '<mass value="-1"/>'))) == ()
+
+
+def test_the_refusal_comes_before_anything_is_waited_for(tmp_path, monkeypatch):
+    from robot_identification.cli import app, excite
+    from typer.testing import CliRunner
+    (tmp_path / 'arm.urdf').write_text(spoiled('three', MASS, '<mass value="0"/>'))
+    monkeypatch.chdir(tmp_path)
+    runner = CliRunner()
+    assert runner.invoke(app, ['init', 'arm.urdf', '--acceleration', '5']).exit_code == 0
+
+    def too_late(*_):
+        raise AssertionError
+
+    monkeypatch.setattr(excite, 'scene_for', too_late)
+    result = runner.invoke(app, ['excite', 'arm.yaml', '-o', 'e.yaml', '--validate'])
+    assert '--guess-inertias' in str(result.exception)

@@ -25,6 +25,7 @@ from robot_identification.arm.packages import find_package
 from robot_identification.arm.urdf import read_urdf
 from robot_identification.cli import app
 from robot_identification.errors import ArmError
+from robot_identification.excitation import motion_limits
 from typer.testing import CliRunner
 
 INERTIAL = ('<inertial><origin xyz="0 0 0.1"/><mass value="2"/><inertia ixx="0.02" iyy="0.02" '
@@ -95,6 +96,16 @@ WILD = {    # robot, flags, joints that move
         [chain('', 'base', 3), link('turn'), joint('roll', 'link3', 'turn', 'continuous',
          extra='<limit velocity="2" effort="9"/>')])), (), 4),
     'names with slashes': (robot(link('ns/base'), chain('ns/arm/', 'ns/base', 3)), (), 3),
+    'gripper by name': (robot(link('base'), chain('', 'base', 5), link('jaw'),
+                              joint('gripper', 'link5', 'jaw')), (), 5),
+    'gripper that is told': (robot(link('base'), chain('', 'base', 5), link('jaw'),
+                                   joint('gripper', 'link5', 'jaw')), ('--tip', 'jaw'), 6),
+    'wrist of a gripper': (robot(link('base'), chain('', 'base', 5), link('hand'),
+                                 joint('gripper_roll', 'link5', 'hand')), (), 6),
+    'gripper beside fingers': (robot(
+        link('base'), chain('', 'base', 6), link('prop'), joint('gripper', 'link6', 'prop'),
+        link('left'), joint('finger', 'link6', 'left', 'prismatic'), link('right'),
+        joint('follower', 'link6', 'right', 'prismatic', MIMIC)), (), 6),
     'locked by pattern': (robot(link('base'), chain('', 'base', 4)), ('--lock', '*4'), 3),
 }
 
@@ -164,6 +175,17 @@ def test_massless_and_impossible_links_are_listed(tmp_path):
     done = run('init', tmp_path / 'wild.urdf', '-o', tmp_path / 'wild.yaml', '--json')
     faults = json.loads(done.stdout)['inertia_faults']
     assert len(faults) == 2 and "'a'" in faults[0] and "'b'" in faults[1]
+
+
+def test_limits_in_degrees_are_doubted(tmp_path):
+    text = robot(link('base'), chain('', 'base', 3)).replace(
+        '<limit lower="-2" upper="2" velocity="2"', '<limit lower="-100" upper="100" '
+        'velocity="180"', 1)
+    (tmp_path / 'wild.urdf').write_text(text)
+    done = run('init', tmp_path / 'wild.urdf', '-o', tmp_path / 'wild.yaml', *KNOWN, '--json')
+    [doubt] = json.loads(done.stdout)['limits_in_doubt']
+    assert "'joint1' may turn by 100 rad and at 180 rad/s: if these are degrees" in doubt
+    assert doubt in motion_limits(load_arm(tmp_path / 'wild.yaml'))[1]
 
 
 def test_accelerations_of_moveit(tmp_path):

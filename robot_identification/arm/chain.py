@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+import re
 from xml.etree import ElementTree
 
 from robot_identification.arm.urdf import MOVING
@@ -27,6 +28,8 @@ SHORTEST_ARM = 3
 """Joints that a branch needs to be taken for an arm; a wheel, a caster or a head has fewer."""
 LONGEST_FINGER = 6
 """Joints of the longest finger of a hand, with those that some descriptions add."""
+_GRIPPER = re.compile('gripper|finger|jaw|claw', re.IGNORECASE)
+_WRIST = re.compile('rot|roll|yaw|pitch|twist|wrist|spin', re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,16 @@ class _Tree:
         branches = [b for other in following for b in self.arms(other, above + 1)]
         return [[joint, *branch] for branch in branches] or [[joint]]
 
+    def grippers(self) -> list[str]:
+        """Return joints at the end of an arm whose names say that they open a gripper."""
+        found: list[str] = []
+        for joint in self.joints:
+            above = [other for other in self.path(joint.parent) if other.moves]
+            if (joint.moves and len(above) >= SHORTEST_ARM and _GRIPPER.search(joint.name)
+                    and not _WRIST.search(joint.name) and self.depth(joint) == 1):
+                found.append(joint.name)
+        return found
+
     def _fingers(self, joints: list[_Joint], above: int) -> bool:
         """Whether several short branches end what is already an arm."""
         longest = max((self.depth(joint) for joint in joints), default=0)
@@ -108,8 +121,8 @@ def choose_chain(root: ElementTree.Element, origin: str, *, base: str | None = N
     Choose the arm of a robot.
 
     Given a tip, it is what moves between base and tip. Otherwise it is the one branch that is
-    long enough: joints that mimic others and those that they follow, fingers at the end of an arm,
-    wheels, casters and heads beside it are locked.
+    long enough: joints that mimic others and those that they follow, fingers and grippers at the
+    end of an arm, wheels, casters and heads beside it are locked.
 
     Parameters
     ----------
@@ -135,6 +148,9 @@ def choose_chain(root: ElementTree.Element, origin: str, *, base: str | None = N
             raise ArmError(f"{origin} has no joint '{pattern}' to lock; it has: "
                            f'{", ".join(joint.name for joint in every.joints)}')
         locked |= dict.fromkeys(names, f"as '{pattern}' says")
+    if tip is None:
+        locked |= dict.fromkeys(_Tree(root, locked).grippers(),
+                                'a gripper by its name; init --tip with its link moves it')
     tree = _Tree(root, locked)
     for link in (base, tip):
         if link is not None and link not in tree.links:

@@ -21,6 +21,8 @@ import numpy as np
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import ArmError
 
+FASTEST = 50.0    # [rad] and [rad/s]: no joint of an arm turns so far or so fast; degrees do
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -71,6 +73,20 @@ class Limits:
                     raise ArmError(
                         f"joint '{joint}': the {name} limit is {value:g}, it must be positive; "
                         f'correct the URDF or give `{name}:` in the robot YAML')
+
+    def doubts(self, joint_names: tuple[str, ...], prismatic: Array) -> tuple[str, ...]:
+        """Return sentences about limits that no joint that turns has, as those in degrees."""
+        found = []
+        for i, joint in enumerate(joint_names):
+            far = max(abs(x) for x in (self.lower[i], self.upper[i], 0.0) if np.isfinite(x))
+            fast = self.velocity[i] if np.isfinite(self.velocity[i]) else 0.0
+            words = [f'{value:g} {unit}' for value, unit in ((far, 'rad'), (fast, 'rad/s'))
+                     if value > FASTEST]
+            if words and not prismatic[i]:
+                found.append(f"joint '{joint}' may turn by {' and at '.join(words)}: if these are "
+                             'degrees, correct the URDF; else give less under `joints` in the '
+                             'robot YAML')
+        return tuple(found)
 
     def missing(self, name: str, joint_names: tuple[str, ...]) -> list[str]:
         """Return the joints for which the limit `name` is not known."""

@@ -27,7 +27,7 @@ from robot_identification.arm.driver import argument_texts, Driver
 from robot_identification.arm.drives import Drives
 from robot_identification.arm.effort import Effort, PositionSignal
 from robot_identification.arm.library import find_urdf
-from robot_identification.arm.limits import Limits
+from robot_identification.arm.limits import FASTEST, Limits
 from robot_identification.arm.recording_block import check_recording_block
 from robot_identification.arm.robot_keys import ROBOT_FILE_KEYS
 from robot_identification.arm.urdf import rotation_from_rpy
@@ -38,7 +38,6 @@ from robot_identification.yaml_file import read_yaml, Schema, shown
 KEYS = tuple(ROBOT_FILE_KEYS)
 JOINT_KEYS = ('position', 'velocity', 'acceleration', 'jerk', 'torque')
 DRIVE_KEYS = ('gain', 'reduction', 'rotor_inertia')
-FASTEST = 50.0    # [rad] and [rad/s]: no joint of an arm turns so far or so fast; degrees do
 SAME = 1e-6    # relative difference of limits that rounding makes
 STRONGEST_GRAVITY = 30.0    # [m/s^2], of no planet that arms work on
 _S = Schema(ConfigurationError)

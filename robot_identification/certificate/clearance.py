@@ -43,15 +43,21 @@ class Clearance(StateConstraint):
     clearance
         Distance to keep [m].
     reserve
-        Beyond the clearance [m].
+        Beyond the clearance [m]; less for pairs that hardly have more than the clearance
+        anywhere, as the foot and the upper arm of many robots: half of what they have.
 
     """
+
+    way_out = ('allow a smaller --clearance, disable the pair in an SRDF where its links cannot '
+               'touch (--srdf), or correct the collision geometry or --floor')
 
     def __init__(self, scene: Scene, series: Series, clearance: float,
                  reserve: float = RESERVE) -> None:
         super().__init__(series, 1)
-        self.scene, self.wanted, self.reserve = scene, clearance + reserve, reserve
-        self.clearance = clearance
+        self.scene, self.clearance = scene, clearance
+        room = np.full(len(scene.pairs), np.inf) if scene.room is None else scene.room
+        self.reserve: Array = np.minimum(reserve, (room - clearance) / 2)    # (P,) [m]
+        self.wanted: Array = clearance + self.reserve
 
     def at(self, states: tuple[Array, ...]) -> Array:
         """Return the slacks of the pairs, (N, P)."""
@@ -67,7 +73,8 @@ class Clearance(StateConstraint):
         """Distances and gradients of one motion, kept for the next question about it."""
         known = getattr(self._last, 'q', None)
         if known is None or known.shape != q.shape or not np.array_equal(known, q):
-            self._last.seen = self.scene.distances(q, self.wanted + INFLUENCE)
+            self._last.seen = self.scene.distances(
+                q, float(self.wanted.max(initial=self.clearance)) + INFLUENCE)
             self._last.q = q
         seen: tuple[Array, Array] = self._last.seen
         return seen
@@ -92,5 +99,6 @@ class Clearance(StateConstraint):
     def excess(self, index: int, slack: float) -> str:
         """Return in words by how much a negative slack breaks the limit."""
         lacking = (np.sqrt(1.0 - slack) - 1.0) * INFLUENCE
-        return (f'{lacking * 1000:.3g} mm (wanted are {self.wanted * 1000:.3g} mm, '
-                f'{self.reserve * 1000:.3g} of them for what happens between samples)')
+        _, pair = self.place(index, len(self.scene.pairs))
+        return (f'{lacking * 1000:.3g} mm (wanted are {self.wanted[pair] * 1000:.3g} mm, '
+                f'{self.reserve[pair] * 1000:.3g} of them for what happens between samples)')

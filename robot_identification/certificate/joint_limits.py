@@ -58,6 +58,8 @@ class JointLimits(Constraint):
 
     """
 
+    way_out = 'ask for a smaller --margin'
+
     def __init__(self, series: Series, limits: Limits, joint_names: tuple[str, ...],
                  margin: float = 0.0, wider: tuple[str, ...] = ()) -> None:
         count = TIMES_PER_HARMONIC * series.resolution
@@ -181,7 +183,7 @@ def prove_peaks(trajectory: Trajectory, limits: Limits) -> Peaks:
     values[0] = np.abs(trajectory.derivative(times, 0) - centre(limits))
     usage = []
     for d, ranges in enumerate(half_ranges(limits)):
-        third = series.bounds(d + 3) @ np.abs(x)
+        third = series.largest(x, d + 3)
         second = values[d + 2].max(axis=0) + 0.5 * h * third
         usage.append((values[d].max(axis=0) + h * h / 8 * second) / ranges)
     return Peaks(read_only(usage))

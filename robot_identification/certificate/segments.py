@@ -50,11 +50,11 @@ class Segments:
         count = SEGMENTS * series.resolution
         times = instants(series.period, count * GRID)
         h = series.period / (count * GRID)
-        magnitude = np.abs(trajectory.coefficients)
         first = GRID * np.arange(count)[:, None] + np.arange(GRID + 1)
         bounds = np.stack([
             np.abs(trajectory.derivative(times, order))[first].max(axis=1)
-            + h / 2 * (series.bounds(order + 1) @ magnitude) for order in range(ORDERS)])
+            + h / 2 * series.largest(trajectory.coefficients, order + 1)
+            for order in range(ORDERS)])
         return cls(times[::GRID], bounds)
 
     def joined(self, count: int) -> Segments:

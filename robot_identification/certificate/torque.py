@@ -47,6 +47,9 @@ class TorqueLimits(StateConstraint):
 
     """
 
+    way_out = ('allow a smaller --torque-margin or a lighter --payload, correct the masses or '
+               'torque limits of the URDF, or design without torque (--no-torque)')
+
     def __init__(self, arm: Arm, series: Series, requirements: Requirements,
                  reserve: float = RESERVE) -> None:
         super().__init__(series, 3)
@@ -99,6 +102,8 @@ class PowerLimit(StateConstraint):
         Power and payload.
 
     """
+
+    way_out = 'allow more --power, or a lighter --payload'
 
     def __init__(self, arm: Arm, series: Series, requirements: Requirements,
                  reserve: float = RESERVE) -> None:

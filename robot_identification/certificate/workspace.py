@@ -63,6 +63,8 @@ class WorkspaceLimits(StateConstraint):
 
     """
 
+    way_out = 'give a larger --workspace, or another frame'
+
     def __init__(self, arm: Arm, series: Series, workspace: Workspace) -> None:
         super().__init__(series, 1)
         self.arm, self.workspace = arm, workspace

@@ -24,6 +24,7 @@ from typing import Annotated, Any
 import numpy as np
 from rich.table import Table
 from robot_identification.arm import Arm, load_arm
+from robot_identification.certificate import nominal_inertial
 from robot_identification.certificate.geometry import Scene
 from robot_identification.cli.stopwatch import Stopwatch
 from robot_identification.console import AsJson, emit, Force, out, progress, read_told, Robot
@@ -176,6 +177,8 @@ def excite(
     watch = Stopwatch(asked.time_budget)
     watch.lap('start of the program')
     wanted = asked.requirements
+    if wanted.torque_margin is not None or wanted.power is not None:
+        nominal_inertial(arm, wanted)    # refused before anything is waited for
     scene = scene_for(arm, wanted) if wanted.clearance is not None else None
     watch.lap('collision geometry')
     motions = _Motions(arm, asked, scene, watch, as_json)

@@ -81,7 +81,8 @@ def init(
     as_json: AsJson = False,
 ) -> None:
     """Write a robot YAML with what the URDF says, and mark what it does not."""
-    target = output or Path(f'{_stem(urdf, from_topic)}.yaml')
+    stem = _stem(urdf, from_topic)
+    target = output or Path(f'{stem}.yaml')
     if target.exists() and not force:
         raise ConfigurationError(f"'{target}' exists; give another --output, or --force")
     check_outputs([(target, ROBOT_YAML)], (urdf, joint_limits, recording), force=force)
@@ -144,11 +145,13 @@ def _write(urdf: Path, target: Path, options: TemplateOptions, recording: Path |
         text = robot_template(urdf, base=target.parent,
                               options=replace(options, recording=proposal.block))
     faults = [str(fault) for fault in check_inertias(arm)]
+    doubts = arm.limits.doubts(arm.joint_names, arm.prismatic)
     write_text(target, text)
     places = len(re.findall(r': null    # FILL IN', text))
     if as_json:
         emit({'robot': str(target), 'to_fill_in': places, 'joints': list(arm.joint_names),
               'locked': list(locked), 'inertia_faults': faults,
+              'limits_in_doubt': list(doubts),
               'recording': yaml.safe_load(text).get('recording', {}), 'notes': list(notes)})
         return
     if places == 0:
@@ -157,6 +160,8 @@ def _write(urdf: Path, target: Path, options: TemplateOptions, recording: Path |
               + (f'; locked: {", ".join(locked)}' if locked else ''), markup=False)
     for note in notes:
         out.print(f'recording: {note}', markup=False)
+    for doubt in doubts:
+        out.print(f'limits: {doubt}', markup=False)
     for fault in faults:
         out.print(f'inertia: {fault}', markup=False)
     if faults:

@@ -98,12 +98,13 @@ class Problem:
                     return swing
                 part /= 2
                 swing[1:] /= 2
-        raise ExcitationError(f'no motion is possible: {self.obstacle(rng)}, even when the arm '
-                              f'hardly moves')
+        obstacle, way_out = self.obstacle(rng)
+        raise ExcitationError(f'no motion is possible: {obstacle}, even when the arm hardly '
+                              f'moves; {way_out}')
 
-    def obstacle(self, rng: np.random.Generator) -> str:
+    def obstacle(self, rng: np.random.Generator) -> tuple[str, str]:
         """
-        Return in words the constraint that keeps the arm from resting anywhere.
+        Return in words the constraint that keeps the arm from resting anywhere, and what helps.
 
         Parameters
         ----------
@@ -111,7 +112,7 @@ class Problem:
             Draws the positions that are tried.
 
         """
-        best, words = -np.inf, ''
+        best, words, way_out = -np.inf, '', ''
         place = (f'at the best of {RESTS_TRIED} positions' if np.any(self.free[0])
                  else 'at the start that was given')
         for _ in range(RESTS_TRIED):
@@ -119,10 +120,10 @@ class Problem:
             still[1:] = 0.0
             slack, constraint, index = self._nearest(still)
             if slack > best:
-                best = slack
+                best, way_out = slack, constraint.way_out
                 words = (f'{constraint.describe(index)} is missed by '
                          f'{constraint.excess(index, slack)} {place}')
-        return words
+        return words, way_out if np.any(self.free[0]) else f'give another --start, or {way_out}'
 
     def _draw(self, rng: np.random.Generator, offset: float) -> Array:
         ranges, middle = half_ranges(self.limits), centre(self.limits)

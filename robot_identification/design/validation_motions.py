@@ -50,7 +50,7 @@ SWING = 0.3              # of joints that the circle leaves free [rad or m]
 SWINGS = (0.15, 0.25)    # a lap, of the first and of the last joint, so that no two are alike
 DAMPING = 1e-6           # of the inverse kinematics [m^2]
 SLOWEST = 4.0            # times as long as asked for; what would be slower still is drawn again
-NEAR = 'links or surroundings come too near'
+NEAR = 'links or surroundings come too near (see --floor, --box and --clearance)'
 ROOM = 1.02              # between what is seen at some times and what is proven for all
 
 
@@ -114,7 +114,8 @@ def validation_motion(
             start = _place(limits, rng, 0.6, apart)
             path = None if start is None else _circle(arm, start, diameter, speed, laps, frame)
             missing = NEAR if start is None else (
-                f"the inverse kinematics does not move '{frame or last}' along it")
+                f"no posture takes '{frame or last}' along it, as where too few joints move that "
+                'frame; a link for the tool in the URDF would be moved by more')
         else:
             path, missing = _point_to_point(limits, margin, rng, apart), NEAR
         if path is None or not apart(path[1]):
@@ -134,9 +135,12 @@ def validation_motion(
                                    certificate, scene)
             reasons.append('; '.join(str(claim) for claim in certificate.broken))
         else:
-            reasons.append('limits of velocity or acceleration are exceeded')
+            reasons.append('limits of velocity or acceleration are exceeded, slowed down too')
     most = max(set(reasons), key=reasons.count)
-    raise ExcitationError(f"no motion '{name}' was found at {len(reasons)} places: mostly, {most}")
+    tried = (f'at {len(reasons)} places: mostly, ' if len(reasons) > 1
+             else 'at the one place that there was time for: ')
+    raise ExcitationError(f"no motion '{name}' was found {tried}{most}; one motion of another "
+                          'kind is enough to validate on')
 
 
 def _in_order(drawn: Callable[[], Path | None], limits: Limits,

@@ -73,31 +73,33 @@ class QuinticSpline(Series):
     def motion(self, t: ArrayLike, coefficients: Array, derivative: int = 0) -> Array:
         """Return the derivative of the motion of some coefficients, (N, n)."""
         times = np.mod(np.asarray(t, dtype=float), self.period)
-        free = np.zeros((len(self.knots) - DEGREE - 1, coefficients.shape[1]))
-        free[3:-3] = coefficients[1:] * self.spacing
-        if derivative == 0:
-            free += coefficients[0]
         if derivative > DEGREE:
             return np.zeros((len(times), coefficients.shape[1]))
-        result: Array = BSpline(self.knots, free, DEGREE)(times, nu=derivative)
+        result: Array = BSpline(self.knots, self._pulls(coefficients, derivative == 0), DEGREE)(
+            times, nu=derivative)
         return result
+
+    def _pulls(self, coefficients: Array, with_start: bool) -> Array:
+        """Return the coefficients of the B-splines, (size + 5, n)."""
+        free = np.zeros((len(self.knots) - DEGREE - 1, coefficients.shape[1]))
+        free[3:-3] = coefficients[1:] * self.spacing
+        return free + coefficients[0] if with_start else free
 
     def basis(self, t: ArrayLike, derivative: int = 0) -> Array:
         """Return the derivative of the columns, (N, size); see `Series.basis`."""
         return self.motion(t, np.eye(self.size), derivative)
 
     def bounds(self, derivative: int) -> Array:
-        """Return bounds of the columns' derivative: a B-spline lies in its coefficients' hull."""
-        columns = np.zeros((len(self.knots) - DEGREE - 1, self.size))
-        columns[3:-3, 1:] = self.spacing * np.eye(self.size - 1)
-        if derivative == 0:
-            columns[:, 0] = 1.0
-        knots, degree = self.knots, DEGREE
-        for _ in range(derivative):
+        """Return for each column an upper bound of the derivative's magnitude, (size,)."""
+        return self.largest(np.eye(self.size), derivative)
+
+    def largest(self, coefficients: Array, derivative: int) -> Array:
+        """Return an upper bound of a motion: a B-spline lies in its coefficients' hull, (n,)."""
+        pulls, knots = self._pulls(coefficients, derivative == 0), self.knots
+        for degree in range(DEGREE, DEGREE - derivative, -1):
             if degree == 0:
-                return np.zeros(self.size)
+                return np.zeros(pulls.shape[1])
             steps = knots[degree + 1:-1] - knots[1:-degree - 1]
-            columns = degree * np.diff(columns, axis=0) / steps[:, None]
-            knots, degree = knots[1:-1], degree - 1
-        result: Array = np.abs(columns).max(axis=0)
+            pulls, knots = degree * np.diff(pulls, axis=0) / steps[:, None], knots[1:-1]
+        result: Array = np.abs(pulls).max(axis=0)
         return result

@@ -83,6 +83,21 @@ class Series(ABC):
     def bounds(self, derivative: int) -> Array:
         """Return for each column an upper bound of the derivative's magnitude, (size,)."""
 
+    def largest(self, coefficients: Array, derivative: int) -> Array:
+        """
+        Return an upper bound of the magnitude of the derivative of a motion, (n,).
+
+        Parameters
+        ----------
+        coefficients
+            (size, n).
+        derivative
+            As for `basis`.
+
+        """
+        result: Array = self.bounds(derivative) @ np.abs(coefficients)
+        return result
+
     @property
     def resolution(self) -> int:
         """Number of harmonics that grids of times are made for."""

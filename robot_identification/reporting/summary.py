@@ -137,31 +137,23 @@ def _headline(arm: Arm, verdict: Verdict) -> Text:
     if verdict.alarms:
         line.append(f" with {len(verdict.alarms)} alarm{'s' * (len(verdict.alarms) > 1)} of the "
                     f'checks below', style='yellow')
-    allowed = f'allowed {verdict.thresholds.overall:.1%}'
+    allowed = f'(allowed {verdict.thresholds.overall:.1%})'
     if not verdict.held_out:
         line.append(': fitted, but not validated on any other motion')
-    elif len(verdict.held_out) > 1:
-        whole = [held_out.whole_relative_error for held_out in verdict.held_out]
-        if np.all(np.isfinite(whole)):
-            line.append(': over the whole recordings relative torque errors ')
-            line.append(', '.join(f'{error:.1%}' for error in whole), style='bold')
-            line.append(', while the arm moves ')
-        else:
-            line.append(': relative torque errors ')
-        errors = ', '.join(f'{held_out.relative_error:.1%}' for held_out in verdict.held_out)
-        line.append(errors, style='bold')
-        line.append(f' on {len(verdict.held_out)} validation motions, {allowed}')
+        return line
+    moving = np.array([held_out.relative_error for held_out in verdict.held_out])
+    whole = np.array([held_out.whole_relative_error for held_out in verdict.held_out])
+    line.append(f": relative torque error{'s' * (len(moving) > 1)} ")
+    line.append(', '.join(f'{error:.1%}' for error in moving), style='bold')
+    line.append(f" {'while the arm moves ' * bool(np.all(np.isfinite(whole)))}{allowed} on ")
+    if len(moving) > 1:
+        line.append(f'{len(moving)} validation motions')
     else:
         held_out = verdict.held_out[0]
         kind = '(repeats the training motion)' if held_out.repeat else '(held out)'
-        line.append(': relative torque error ')
-        if np.isfinite(held_out.whole_relative_error):
-            line.append(f'{held_out.whole_relative_error:.1%}', style='bold')
-            line.append(f" over all of '{held_out.name}' {kind}, rests and gaps included; "
-                        f'{held_out.relative_error:.1%} while the arm moves, {allowed}')
-        else:
-            line.append(f'{held_out.relative_error:.1%}', style='bold')
-            line.append(f" on '{held_out.name}' {kind}, {allowed}")
+        line.append(f"'{held_out.name}' {kind}")
+    if np.all(np.isfinite(whole)):
+        line.append(f"; {', '.join(f'{error:.1%}' for error in whole)} with rests and gaps")
     return line
 
 

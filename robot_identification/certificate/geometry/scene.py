@@ -55,6 +55,9 @@ class Scene:
         Pairs of links that are not looked at, and why.
     notes
         Sentences for the report.
+    room
+        Distance that each pair has in the middle of the states in which it is clear, as far as
+        looked, (P,) [m]; any when None.
 
     """
 
@@ -63,6 +66,7 @@ class Scene:
     pairs: NDArray[np.int64]
     excluded: dict[tuple[str, str], str]
     notes: tuple[str, ...]
+    room: Array | None = None
 
     def __post_init__(self) -> None:
         shapes = [coarse(shape) for shape in self.shapes]
@@ -212,7 +216,8 @@ def build_scene(
     tree = Kinematics.of(arm)
     pairs, excluded = _pairs(shapes, links, tree, disabled, self_collision, carried)
     scene = Scene(tree, tuple(shapes), pairs, excluded, ())
-    keep, close = _always_close(arm, scene, links, clearance)
+    distances = _seen_anywhere(arm, scene, clearance)
+    keep, close = _always_close(scene, links, distances, clearance)
     excluded.update(close)
     if file is not None:
         notes.append(f'collisions that {file.name} disables are not looked at')
@@ -220,7 +225,9 @@ def build_scene(
               for (a, b), why in close.items()]
     if not np.any(keep):
         notes.append('there is no distance to look at: nothing but neighbouring links')
-    return Scene(tree, tuple(shapes), pairs[keep], excluded, tuple(notes))
+    clear = np.ma.masked_less_equal(distances[:, keep], clearance)
+    room = np.ma.median(clear, axis=0).filled(clearance)
+    return Scene(tree, tuple(shapes), pairs[keep], excluded, tuple(notes), room)
 
 
 def shapes_of_arm(arm: Arm, package_dirs: Iterable[str | Path] = ()) -> list[Shape]:
@@ -292,12 +299,16 @@ def _pairs(shapes: list[Shape], links: int, tree: Kinematics, disabled: set[froz
     return np.array(pairs, dtype=np.int64).reshape(-1, 2), excluded
 
 
-def _always_close(arm: Arm, scene: Scene, links: int, clearance: float,
-                  ) -> tuple[NDArray[np.bool_], dict[tuple[str, str], str]]:
+def _seen_anywhere(arm: Arm, scene: Scene, clearance: float) -> Array:
+    """Return the pairs' distances in random states, (N, P) [m]."""
     lower = np.maximum(arm.limits.lower, -np.pi)
     upper = np.minimum(arm.limits.upper, np.pi)
     q = np.random.default_rng(0).uniform(lower, upper, size=(RANDOM_STATES, arm.n))
-    distances, _ = scene.distances(q, 4 * clearance + 0.01)
+    return scene.distances(q, 4 * clearance + 0.01)[0]
+
+
+def _always_close(scene: Scene, links: int, distances: Array, clearance: float,
+                  ) -> tuple[NDArray[np.bool_], dict[tuple[str, str], str]]:
     keep, excluded = np.ones(len(scene.pairs), dtype=bool), {}
     names = [(scene.shapes[int(a)].name, scene.shapes[int(b)].name) for a, b in scene.pairs]
     surroundings = {shape.name for shape in scene.shapes[links:]}
