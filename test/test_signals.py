@@ -283,6 +283,8 @@ def test_fits_are_exact_for_their_own_series():
             assert got == pytest.approx(want, abs=1e-8 * np.abs(want).max())
     with pytest.raises(SignalError, match='one whole period'):
         fit_series(t, truth[0], 20.0, 4)
+    with pytest.raises(SignalError, match='harmonics have 2000000000001 coefficients'):
+        fit_series(t, truth[0], 5.0, 10 ** 12)
 
 
 def test_lines_between_the_excited_ones_are_taken_out():
