@@ -249,6 +249,10 @@ def read_text(path: str | Path, what: str, error: type[RobotIdentificationError]
 
 def encoding_of(raw: bytes) -> str:
     """Return what is wrong with bytes that are not UTF-8, and the way out, for a sentence."""
+    if raw[:4] in (b'\xff\xfe\0\0', b'\0\0\xfe\xff'):
+        return 'it is written in UTF-32; save it as UTF-8'
+    if raw[:2] in (b'\x1f\x8b', b'PK'):
+        return 'it is compressed; unpack it, or export it as text'
     if raw[:2] in (b'\xff\xfe', b'\xfe\xff') or raw[:200].count(b'\0') > 20:
         return 'it is written in UTF-16; save it as UTF-8'
     return 'it is not text in UTF-8; save it as UTF-8'

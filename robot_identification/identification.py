@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+import hashlib
 import html
 import io
 from pathlib import Path
@@ -242,6 +243,7 @@ def identify(
     others = [_load(arm, recording) for recording in held_out]
     if not fitted:
         raise EstimationError('no recording to identify from')
+    _refuse_twins(fitted)
     samples = []
     for number in range(len(fitted)):
         tell('processing recordings', number / len(fitted))
@@ -278,6 +280,18 @@ def identify(
         fitted=tuple(evaluate(model, part, name=name, repeated=1.0)
                      for name, part in zip(names, samples)),
         delay=fit.delay, choice=choice, tilt=tilt)
+
+
+def _refuse_twins(recordings: Sequence[Recording]) -> None:
+    """Refuse a recording that is given twice, perhaps through a link or as a copy."""
+    seen: dict[bytes, str] = {}
+    for recording in recordings:
+        key = hashlib.sha256(np.column_stack([recording.t, recording.q]).tobytes()).digest()
+        if key in seen:
+            raise EstimationError(f"the recordings '{seen[key]}' and '{recording.name}' are one "
+                                  'and the same; counted twice it would look more certain than '
+                                  'it is, so leave one out')
+        seen[key] = recording.name
 
 
 def _options(arm: Arm, samples: Sequence[Samples], method: Estimator | None, friction: str | None,

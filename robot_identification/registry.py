@@ -17,7 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import TypeVar
+from inspect import signature
+from typing import Any, TypeVar
 
 from robot_identification.errors import ConfigurationError, UnknownNameError
 
@@ -58,6 +59,42 @@ class Registry(dict[str, Member]):
             raise ConfigurationError(f"there is already another {self.kind} '{name}'")
         self[name] = member
         return member
+
+    def build(self, name: str, settings: Mapping[str, Any]) -> Any:
+        """
+        Return what the member of that name makes of settings.
+
+        Parameters
+        ----------
+        name
+            Key.
+        settings
+            Arguments by name.
+
+        Raises
+        ------
+        UnknownNameError
+            There is none; the text lists those that exist.
+        ConfigurationError
+            It has no such setting, or a value is of the wrong kind.
+
+        """
+        member: Any = self.find(name)
+        taken = signature(member).parameters
+        start = f"the {self.kind} '{name}' cannot be set up: "
+        unknown = sorted(set(settings) - set(taken))
+        if unknown and not any(p.kind is p.VAR_KEYWORD for p in taken.values()):
+            raise ConfigurationError(f"{start}it has no setting '{unknown[0]}'; it has: "
+                                     f"{', '.join(sorted(taken)) or 'none'}")
+        for key, value in settings.items():
+            default = taken[key].default if key in taken else None
+            if type(default) in (int, float) and type(value) not in (int, float):
+                raise ConfigurationError(f'{start}{key} must be a number, not {value!r}')
+        try:
+            return member(**settings)
+        except (TypeError, OverflowError) as error:
+            values = ', '.join(f'{key}={value!r}' for key, value in settings.items())
+            raise ConfigurationError(f'{start}it does not take {values or error}') from error
 
     def find(self, name: str) -> Member:
         """

@@ -249,6 +249,21 @@ def test_the_whole_motion_counts_rests_and_gaps():
     assert whole_motion_error(t, measured, t[kept], predicted[kept]) == pytest.approx(
         0.2 * np.sqrt(2.5 / 5), rel=0.02)
     assert np.isnan(whole_motion_error(t[:50], measured[:50], t, predicted))
+    later = t + 1e9 * (t > 3)    # as many steps of the clock as no memory holds
+    assert np.isnan(whole_motion_error(later, measured, later, predicted))
+
+
+def test_a_recording_counts_once(arm, pair):
+    twin = replace(pair[0], name='copy')
+    with pytest.raises(EstimationError, match="'copy' are one and the same"):
+        identify(arm, [pair[0], twin])
+
+
+def test_positions_that_never_move_are_no_velocities_to_compare(arm, pair, recwarn):
+    still = replace(pair[1], q=np.zeros_like(pair[1].q), v=np.zeros_like(pair[1].q))
+    model = identify(arm, [pair[0]]).model
+    get_check('time scale').find(Case('other', model, still))
+    assert not recwarn.list
 
 
 @pytest.mark.parametrize('height, alarm', [(0.01, False), (1.0, True)])

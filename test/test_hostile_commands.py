@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import os
 import re
@@ -267,6 +268,32 @@ REFUSED = (
     ('demo -o x --seed -1', 'from 0 on'),
     ('ros faults --only nobody', 'no fault|needs the Python module'),
     ('robots --json --markdown', 'No such option'),
+    ('identify rb.yaml rec.csv hard.csv -o out', 'one and the same'),
+    ('identify rb.yaml rec.csv link.csv -o out', 'one and the same'),
+    ('identify rb.yaml rec.csv -o out --setting budget=5', 'no setting .budget.'),
+    ('identify rb.yaml rec.csv -o out --estimator kalman --setting memory=nan',
+     'must be a number'),
+    ('identify rb.yaml rec.csv -o out --setting a=1 --setting a=2', 'given twice'),
+    ('identify rb.yaml rec.csv -o out --held-out-window 1s 2s', '--held-out names'),
+    ('identify rb.yaml rec.csv -o out --limits negative.yaml', 'mass of at most'),
+    ('identify rb.yaml rec.csv -o out --decimation-cutoff 1e-9', 'slower than all'),
+    ('identify rb.yaml rec.csv -o out --method fourier --period 0.2 --harmonics ' + '9' * 20,
+     'coefficients'),
+    ('validate m.yaml cr.csv', 'carriage return'),
+    ('validate m.yaml utf32.csv', 'UTF-32'),
+    ('validate m.yaml gzip.csv', 'compressed'),
+    ('validate m.yaml quoted.csv', 'quotation marks'),
+    ('validate m.yaml day.csv', 'time of day'),
+    ('validate m.yaml fullwidth.csv', 'line 4, column'),
+    ('validate m.yaml clock.csv', 'go backwards'),
+    ('compare res2 res2 --report res2/results.json --force', 'would be lost'),
+    ('compare res2 res2 --report res2/model.yaml --force', 'would be lost'),
+    ('fleet fleeturl.yaml -o x', 'cannot be read'),
+    ('init -o x.yaml', 'give the URDF or xacro'),
+    ('init arm.urdf --from-topic /x -o x.yaml', 'give the URDF or xacro'),
+    ('init --from-topic aSPACEb -o x.yaml', 'no name of a topic|needs the Python module'),
+    ('simulate rb.yaml e.yaml -o x.csv --periods 99999999999999999999', 'longer than'),
+    ('excite rb.yaml -o x.yaml --csv y.csv --rate 1e9', 'more than'),
     ('nobody', 'No such command'),
 )
 
@@ -325,11 +352,20 @@ def _write_strange(folder, good):
         'fleet.yaml': 'robots: {one: {robot: rb.yaml, recordings: [rec.csv]}}',
         'fleetnone.yaml': 'robots: {one: {robot: rb.yaml, recordings: ["no*.csv"]}}',
         'fleetup.yaml': 'robots: {../../x: {robot: rb.yaml, recordings: [rec.csv]}}',
+        'fleeturl.yaml': 'robots: {one: {robot: rb.yaml, recordings: ["nobody://x/y.csv"]}}',
+        'negative.yaml': 'wrist: {mass: [-2, -1]}', 'cr.csv': '\r'.join(rows),
+        'quoted.csv': '\n'.join([rows[0], *('"' + row.replace(',', '","') + '"'
+                                            for row in rows[1:])]),
+        'day.csv': '\n'.join([rows[0], *('12:00:' + row for row in rows[1:])]),
+        'fullwidth.csv': '\n'.join([*rows[:3], '\uff11' + rows[3], *rows[4:]]),
+        'clock.csv': '\n'.join([*rows[:31], *(_earlier(row, 0.1) for row in rows[31:])]),
         'res/results.json': '[1, 2', 'res2/results.json': '[]'}
     for name in ('empty', 'res', 'res2'):
         (folder / name).mkdir()
     for name, text in texts.items():
-        (folder / name).write_text(text)
+        (folder / name).write_bytes(text.encode())
+    (folder / 'utf32.csv').write_text(good['csv'].decode(), encoding='utf-32')
+    (folder / 'gzip.csv').write_bytes(gzip.compress(good['csv']))
     for end in ('csv', 'yaml', 'urdf', 'npz', 'mcap'):
         (folder / f'empty.{end}').touch()
     for end in ('csv', 'yaml', 'urdf', 'xacro', 'db3', 'mat'):
@@ -344,6 +380,11 @@ def _write_strange(folder, good):
         (folder / name).symlink_to(target)
     for name in ('m', 'e'):
         (folder / f'{name}hard.yaml').hardlink_to(folder / f'{name}.yaml')
+
+
+def _earlier(row, seconds):
+    first, rest = row.split(',', 1)
+    return f'{float(first) - seconds},{rest}'
 
 
 @pytest.fixture(scope='module')

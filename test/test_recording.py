@@ -82,6 +82,16 @@ def test_late_and_repeated_stamps_are_put_right_and_counted():
     assert (r.out_of_order, r.duplicates) == (1, 1)
 
 
+@pytest.mark.parametrize('early', [-0.305, 0.305])
+def test_one_message_may_come_late_or_from_the_future(early):
+    t, q, _ = motion()
+    t = t.copy()
+    t[100] += early
+    r = Recording(t, q, joint_names=NAMES)
+    assert r.out_of_order == 1
+    assert np.all(np.diff(r.t) > 0)
+
+
 def test_gaps_are_found():
     t, q, _ = motion()
     keep = np.r_[0:80, 95:200]
@@ -92,6 +102,7 @@ def test_gaps_are_found():
 @pytest.mark.parametrize('change, sentence', [
     (lambda t: np.concatenate([t[:150], t[:50]]), 'several recordings'),
     (lambda t: np.random.default_rng(0).permutation(t), 'go backwards'),
+    (lambda t: t - 0.3 * (t - t[0] > 1), '1 of its stamps go backwards.*a clock that was set'),
     (lambda t: np.floor(t * 20) / 20, 'coarser than the recording'),
     (lambda t: 1.7e18 + t * 1e9, 'nanoseconds.*divide them by 1e[+]09'),
     (lambda t: t * 1e6, 'microseconds'),

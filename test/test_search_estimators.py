@@ -161,7 +161,7 @@ def test_consistent_model_follows_the_search_not_the_rows():
 
 def test_wrong_settings_end_with_a_sentence():
     regression = data.regression('coulomb_viscous')
-    with pytest.raises(ConfigurationError, match="estimator 'ics' cannot be set up"):
+    with pytest.raises(ConfigurationError, match="it has no setting 'wings'"):
         get_estimator('ics', wings=2)
     with pytest.raises(EstimationError, match='2 bounds were given'):
         get_estimator('ics', bounds=Bounds(np.zeros(2), np.ones(2))).fit(regression)

@@ -207,12 +207,15 @@ class Evidence:
 
         """
         floor, residual = 1e-9 * self.level.max(), torque
+        rows = [part[:, :-1] for part in packed]
+        products = [part.T @ np.column_stack([part, torque[:, j]]) for j, part in enumerate(rows)]
         for _ in range(ROUNDS):
             weights = 1 / np.maximum(np.sqrt(np.mean(residual ** 2, axis=0)), floor)
-            rows = _weighted(weights, packed)
-            right = _products(self.columns, rows, weights * torque, len(self.beta))
-            beta = _inverse(_gram(self.columns, rows, len(self.beta))) @ right
-            residual = torque - _torques(self.columns, [part[:, :-1] for part in packed], beta)
+            gram, right = np.zeros((len(self.beta), len(self.beta))), np.zeros(len(self.beta))
+            for chosen, weight, product in zip(self.columns, weights, products):
+                gram[np.ix_(chosen, chosen)] += weight ** 2 * product[:, :-1]
+                right[chosen] += weight ** 2 * product[:, -1]
+            residual = torque - _torques(self.columns, rows, _inverse(gram) @ right)
         return residual
 
     def _outside(self, scaled: Array) -> Array:

@@ -69,7 +69,9 @@ def find(case: Case) -> Finding | None:
 def _velocity_agrees(recording: Recording) -> bool:
     from robot_identification.checks.velocity import velocity_ratios
     ratios = velocity_ratios(recording)
-    return ratios is not None and bool(abs(np.nanmedian(ratios.ratio) - 1) < NEAR_CLOCK)
+    if ratios is None or not np.any(np.isfinite(ratios.ratio)):
+        return False
+    return bool(abs(np.nanmedian(ratios.ratio) - 1) < NEAR_CLOCK)
 
 
 def _odd_rate(recording: Recording) -> float:

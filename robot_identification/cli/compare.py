@@ -24,7 +24,7 @@ from rich.text import Text
 from robot_identification.console import AsJson, emit, Force, out
 from robot_identification.errors import ModelFileError
 from robot_identification.files import check_outputs, HTML_PAGE, write_text
-from robot_identification.reporting import load_results, RESULTS
+from robot_identification.reporting import load_results, RESULT_FILES
 from robot_identification.reporting.comparison import compare as compare_results
 from robot_identification.reporting.comparison import Comparison, comparison_contents, TINY
 from robot_identification.reporting.comparison_page import comparison_page, sentence
@@ -43,7 +43,8 @@ def compare(
 ) -> None:
     """Say what changed between two identifications of one arm, and what may be chance."""
     folders = [path.parent if path.is_file() else path for path in (first, second)]
-    check_outputs([(report, HTML_PAGE)], [folder / RESULTS for folder in folders], force=force)
+    check_outputs([(report, HTML_PAGE)],
+                  [folder / name for folder in folders for name in RESULT_FILES], force=force)
     names = _names(*folders)
     try:
         found = compare_results(load_results(folders[0]), load_results(folders[1]), names)

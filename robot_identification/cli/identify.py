@@ -134,6 +134,9 @@ def identify(
     """Identify a dynamic model from recordings; exit code 1 when the verdict is negative."""
     if delay_of and delay is False:
         raise ConfigurationError('--delay-of and --no-delay contradict each other')
+    if held_out_window is not None and not held_out:
+        raise ConfigurationError('--held-out-window is of the recordings that --held-out names; '
+                                 'give one, or leave it out')
     thresholds = Thresholds(overall, joint)
     arm, recordings = _described(robot, recordings or [], effort, topic)
     check_output_folder(output, RESULT_FILES, RESULTS, (

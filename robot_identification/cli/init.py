@@ -81,7 +81,8 @@ def init(
     as_json: AsJson = False,
 ) -> None:
     """Write a robot YAML with what the URDF says, and mark what it does not."""
-    target = output or Path(f'{_stem(urdf, from_topic)}.yaml')
+    stem = _stem(urdf, from_topic)
+    target = output or Path(f'{stem}.yaml')
     if target.exists() and not force:
         raise ConfigurationError(f"'{target}' exists; give another --output, or --force")
     check_outputs([(target, ROBOT_YAML)], (urdf, joint_limits, recording), force=force)

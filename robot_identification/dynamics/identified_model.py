@@ -396,7 +396,7 @@ def _ordered(values: Mapping[str, Any], names: tuple[str, ...]) -> Array:
     return array
 
 
-class _Dumper(yaml.SafeDumper):
+class _Dumper(getattr(yaml, 'CSafeDumper', yaml.SafeDumper)):    # type: ignore[misc]
     """Writes the URDF as a readable block."""
 
 

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from robot_identification.errors import ConfigurationError
 from robot_identification.estimation.auto import (
     AUTO,
     AUTO_FEATURES,
@@ -88,14 +87,11 @@ def get_estimator(name: str, **settings: Any) -> Estimator:
     UnknownNameError
         There is none; the text lists those that exist.
     ConfigurationError
-        It has no such setting.
+        It has no such setting, or a value is of the wrong kind.
 
     """
-    estimator = ESTIMATORS.find(name)
-    try:
-        return estimator(**settings)
-    except TypeError as error:
-        raise ConfigurationError(f"the estimator '{name}' cannot be set up: {error}") from error
+    built: Estimator = ESTIMATORS.build(name, settings)
+    return built
 
 
 def register_search(search: type[Search]) -> None:

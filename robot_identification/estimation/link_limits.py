@@ -70,6 +70,8 @@ class LinkLimits:
                 good = bool(np.all(array[1] > 0))
             elif good:
                 good = bool(np.all(array[0] <= array[1]))
+            if good and name == 'mass' and array[1] <= 0:
+                raise ConfigurationError(f'a link cannot have a mass of at most {array[1]:g} kg')
             if not good:
                 raise ConfigurationError(
                     f'{name} of a link must be two rows of shape {shape}, '

@@ -34,7 +34,7 @@ def read_settings(pairs: Iterable[str]) -> dict[str, Any]:
     Raises
     ------
     ConfigurationError
-        One is no such pair.
+        One is no such pair, or given twice.
 
     """
     settings = {}
@@ -42,5 +42,7 @@ def read_settings(pairs: Iterable[str]) -> dict[str, Any]:
         name, equals, value = pair.partition('=')
         if not equals or not name:
             raise ConfigurationError(f"'{pair}' is not a setting; write NAME=VALUE")
+        if name in settings:
+            raise ConfigurationError(f"the setting '{name}' is given twice")
         settings[name] = parse_yaml(value, f"the value of '{pair}'", ConfigurationError)
     return settings

@@ -85,7 +85,8 @@ def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
     scheduler
         Address of a scheduler of Dask; a cluster on this machine when None.
     workers
-        Workers of the cluster on this machine, one core each; as many as cores when None.
+        Workers of the cluster on this machine, one core each, and no more than robots; as
+        many as cores when None.
     tell
         Called with sentences on the progress.
     force
@@ -109,10 +110,10 @@ def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
                             force=force)
     with ExitStack() as stack:
         client = None if scheduler is None else stack.enter_context(_client(scheduler, workers, 1))
-        folder.mkdir(parents=True, exist_ok=True)
-        database = stack.enter_context(Database(folder / DATABASE, write=True))
         prints = _fingerprints(client, fleet.jobs)
         keys = _keys(fleet.jobs, prints)
+        folder.mkdir(parents=True, exist_ok=True)
+        database = stack.enter_context(Database(folder / DATABASE, write=True))
         known, before = database.known(), _states(database)
         todo = [job for job in fleet.jobs if known.get(job.name) != keys[job.name]
                 or not _stored(folder / job.name, before[job.name])]
@@ -202,8 +203,14 @@ def _client(scheduler: str | None, workers: int | None, jobs: int) -> Iterator[A
         with client:
             yield client
         return
-    cluster = distributed.LocalCluster(
-        n_workers=workers or min(core_count(), max(jobs, 1)), threads_per_worker=1,
-        processes=True, dashboard_address='localhost:0', silence_logs=50)
+    count = min(workers or core_count(), max(jobs, 1))
+    try:
+        cluster = distributed.LocalCluster(
+            n_workers=count, threads_per_worker=1, processes=True,
+            dashboard_address='localhost:0', silence_logs=50)
+    except (RuntimeError, OSError) as error:
+        raise ConfigurationError(
+            f'{count} workers cannot be started: {error.__cause__ or error}; look at the limits '
+            'of processes, files and memory (ulimit -a), or take fewer (--workers)') from error
     with cluster, distributed.Client(cluster, set_as_default=False) as client:
         yield client

@@ -22,8 +22,10 @@ from typing import Any
 
 from rcl_interfaces.srv import GetParameters
 import rclpy
+from rclpy.exceptions import NameValidationException
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.validate_topic_name import validate_topic_name
 from robot_identification.arm import load_arm, parse_effort, robot_template, TemplateOptions
 from robot_identification.arm.urdf import MOVING, parse_urdf
 from robot_identification.bringup import without_control
@@ -52,9 +54,14 @@ def listen(topic: str, controller: str, namespace: str = '',
     Raises
     ------
     ConfigurationError
-        Nobody published a description.
+        A name is none of ROS, or nobody published a description.
 
     """
+    for said in (topic, controller):
+        try:
+            validate_topic_name(said)
+        except NameValidationException as error:
+            raise ConfigurationError(f"'{said}' is no name of a topic of ROS") from error
     context = rclpy.Context()
     rclpy.init(context=context, args=[])
     node = Node('robot_identification_description', namespace=namespace, context=context)

@@ -231,6 +231,9 @@ def _header(raw: bytes, place: str) -> tuple[list[str], str]:
     if '\0' in line:
         raise RecordingError(f'{place} is not text: it has bytes of zero; '
                              + encoding_of(raw).replace('it is', 'perhaps it is'))
+    if '\r' in line.rstrip('\r\n'):
+        raise RecordingError(f'{place}: its lines end with a carriage return alone; save it with '
+                             'the line ends of Linux or Windows')
     delimiter = max(DELIMITERS, key=line.count)
     line = re.sub(r'^#+\s*', '', line)
     if delimiter not in line and len(line.split()) > 1:
@@ -270,6 +273,8 @@ def _rows(file: IO[bytes], delimiter: str, columns: int, place: str) -> Iterator
 
 def _bad_cell(cell: str, number: int, column: str, place: str) -> RecordingError:
     hint = ('write decimal points, not commas' if _is_number(cell.replace(',', '.'))
+            else 'write numbers without quotation marks' if _is_number(cell.strip(' "'))
+            else 'write seconds, not the time of day' if column == 't' and ':' in cell
             else 'leave out the lines that were not measured, gaps are dealt with')
     return RecordingError(f"{place}, line {number}, column '{shown(column)}': "
                           f"'{shown(cell.strip())}' is not a number; {hint}")
@@ -280,4 +285,4 @@ def _is_number(cell: str) -> bool:
         float(cell)
     except ValueError:
         return False
-    return '_' not in cell
+    return '_' not in cell and cell.isascii()

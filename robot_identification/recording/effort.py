@@ -99,7 +99,7 @@ def check_radians(arm: Arm, q: Array, place: str) -> None:
             f'motor angles: `position: {{side: motor}}`')
 
 
-def check_effort_known(arm: Arm) -> None:
+def _check_effort_known(arm: Arm) -> None:
     """
     Refuse an arm whose robot YAML does not say what effort means.
 
@@ -146,7 +146,7 @@ def raw_effort(arm: Arm, tau: Array | None, current: Array | None,
             f'{place} has neither torques (tau) nor currents (current); name their columns in the '
             'robot YAML: `recording: {tau: NAME}` (`init --recording FILE` proposes the block). For '
             'hobby servos, which measure no torque, `robot-identification servos` needs none')
-    check_effort_known(arm)
+    _check_effort_known(arm)
     if arm.effort is None:
         return (tau, False) if tau is not None else (current, True)  # type: ignore[return-value]
     if arm.effort.quantity == 'current':
@@ -303,7 +303,7 @@ def published_effort(arm: Arm, torque: Array, q: Array) -> dict[str, Array]:
         Effort is a current, and a gain is not known.
 
     """
-    check_effort_known(arm)
+    _check_effort_known(arm)
     effort = arm.effort
     if effort is None:
         return {'tau': torque}

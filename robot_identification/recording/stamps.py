@@ -22,6 +22,7 @@ from robot_identification.errors import RecordingError
 SHORTEST = 10  # samples
 GAP_STEPS = 4.0  # a step longer than so many median steps is a gap
 JUMP = 100  # a stamp that is late by so many steps belongs to another recording
+OVERLAP = 5  # samples either side of a backward step that belong between one another: a clock set
 DISORDER = 0.05  # share of stamps that may come late or twice
 FASTEST = 50e3  # [Hz] that an arm is recorded with; the slowest, 5 Hz, is in UNITS
 # median step from which a stamp is rather in this unit: 20 kHz to 5 Hz each
@@ -63,7 +64,8 @@ def ordered(t: Array, place: str) -> tuple[np.ndarray, int, int]:
         _check_unit(float(np.median(steps)), place)
         return np.arange(len(t)), 0, 0
     late = int(np.count_nonzero(steps < 0))
-    if late > DISORDER * len(t) or np.any(steps < -JUMP * max(_typical(steps), 1e-12)):
+    if late > DISORDER * len(t) or np.any(steps < -JUMP * max(_typical(steps), 1e-12)) or (
+            _overlap(t) > OVERLAP):
         first = int(np.argmin(steps))
         raise RecordingError(
             f'{place}: {late} of its stamps go backwards, the worst by {-steps[first]:g} s after '
@@ -96,6 +98,22 @@ def gaps(t: Array) -> tuple[tuple[float, float], ...]:
     steps = np.diff(t)
     wide = np.flatnonzero(steps > GAP_STEPS * np.median(steps))
     return tuple((float(t[k]), float(steps[k])) for k in wide)
+
+
+def _overlap(t: Array) -> int:
+    """
+    Return how many samples before and behind a backward step belong between one another, at most.
+
+    One late message overlaps with one sample, as one stamp in the future does; a clock that was
+    set back mixes whole stretches, which sorting would interleave.
+    """
+    worst = 0
+    for k in np.flatnonzero(np.diff(t) < 0):
+        before, behind = t[max(0, k - JUMP):k + 1], t[k + 1:k + 2 + JUMP]
+        late = behind < before.max()
+        run = len(late) if late.all() else int(np.argmin(late))
+        worst = max(worst, min(int(np.sum(before > behind[0])), run))
+    return worst
 
 
 def _typical(steps: Array) -> float:

@@ -112,7 +112,8 @@ def save_results(
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(dir=target.parent, prefix=f'.{target.name}.'))
     except OSError as error:
-        raise ConfigurationError(f"'{target}' cannot be written: {error}") from error
+        raise ConfigurationError(
+            f"'{target}' cannot be written: {error.strerror or error}") from error
     try:
         _write(result, temporary, excitation, work)
         target.mkdir(exist_ok=True)

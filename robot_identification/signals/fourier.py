@@ -102,11 +102,12 @@ def fit_series(
         raise SignalError(
             f'a Fourier series of period {period:.6g} s cannot be fitted to {duration:.4g} s: '
             "one whole period is needed; take the method 'butterworth'")
-    values, first, second = series_basis(t - t[0], period, harmonics, basis)
-    if values.shape[1] > len(t) // 2:
+    count = 1 + 2 * harmonics + (_QUINTIC if basis == 'mfs' else 0)
+    if count > len(t) // 2:
         raise SignalError(
-            f'{harmonics} harmonics have {values.shape[1]} coefficients for {len(t)} samples; '
+            f'{harmonics} harmonics have {count} coefficients for {len(t)} samples; '
             'lower `harmonics` or the cut-off')
+    values, first, second = series_basis(t - t[0], period, harmonics, basis)
     coefficients = np.linalg.lstsq(values, q, rcond=None)[0]
     return values @ coefficients, first @ coefficients, second @ coefficients
 

@@ -402,6 +402,9 @@ def _assemble(
         notes['model_content_hz'] = [round(float(f), 3) for f in content.joints]
     else:
         reason = 'given'
+    if decimation * lengths[k] < rate:    # the period of the cut-off alone is longer
+        raise SignalError(f'a decimation cut-off of {decimation:.3g} Hz is slower than all of '
+                          f'{lengths[k] / rate:.3g} s; raise the decimation cut-off')
     decimator = Decimator(rate, decimation)
     if decimator.rows(lengths[k]) < FEWEST_ROWS:
         raise SignalError(

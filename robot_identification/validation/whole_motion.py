@@ -20,10 +20,14 @@ from robot_identification.arrays import Array
 from robot_identification.validation.held_out import CUTOFF, EDGE
 from scipy import signal
 
+FILLED = 10    # samples of the even clock for each that was recorded, from which it is mostly gaps
+
 
 def whole_motion_error(t: Array, measured: Array, t_predicted: Array, predicted: Array) -> float:
     """
-    Return the relative torque error of all joints over all of a motion; NaN where it is too short.
+    Return the relative torque error of all joints over all of a motion.
+
+    NaN where it is too short, or nine tenths of it are gaps.
 
     Both sides are brought to one even clock (the median step, linear), across gaps and rests
     alike, and pass the same zero-phase fourth-order low-pass, half a second cut at either end.
@@ -37,7 +41,10 @@ def whole_motion_error(t: Array, measured: Array, t_predicted: Array, predicted:
 
     """
     step = float(np.median(np.diff(t)))
-    clock = np.arange(max(t[0], t_predicted[0]), min(t[-1], t_predicted[-1]), step)
+    first, last = max(t[0], t_predicted[0]), min(t[-1], t_predicted[-1])
+    if last - first > FILLED * len(t) * step:
+        return float('nan')
+    clock = np.arange(first, last, step)
     edge = int(EDGE / step)
     if len(clock) < 4 * edge + 20:
         return float('nan')

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from robot_identification.errors import ConfigurationError
 from robot_identification.estimation.search.bounds import Bounds
 from robot_identification.estimation.search.cma_es import CovarianceMatrixAdaptation
 from robot_identification.estimation.search.differential_evolution import DifferentialEvolution
@@ -45,14 +44,11 @@ def get_search(name: str, **settings: Any) -> Search:
     UnknownNameError
         There is none; the text lists those that exist.
     ConfigurationError
-        It has no such setting.
+        It has no such setting, or a value is of the wrong kind.
 
     """
-    search = SEARCHES.find(name)
-    try:
-        return search(**settings)
-    except TypeError as error:
-        raise ConfigurationError(f"the search '{name}' cannot be set up: {error}") from error
+    built: Search = SEARCHES.build(name, settings)
+    return built
 
 
 __all__ = [

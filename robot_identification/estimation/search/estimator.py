@@ -33,6 +33,7 @@ from robot_identification.estimation.estimator import (
 )
 from robot_identification.estimation.features import Features, NEAREST
 from robot_identification.estimation.noise import colour
+from robot_identification.estimation.search import get_search
 from robot_identification.estimation.search.bounds import Bounds
 from robot_identification.estimation.search.objective import get_objective, MeanSquared, Objective
 from robot_identification.estimation.search.problem import SearchProblem
@@ -122,7 +123,7 @@ class SearchEstimator(Estimator):
         self.objective, self.budget, self.seed = objective, budget, seed
         self.bounds, self.relative, self.joint_weights = bounds, relative, weights
         self.eliminate = eliminate
-        self._search = self.search(**settings)
+        self._search = get_search(self.search.name, **settings)
 
     def weights(self, regression: Regression, reweighted: Reweighted) -> Array:
         """Return the weights that the covariance is made with, (n,)."""

@@ -211,7 +211,7 @@ def topic_of(bag: Bag, topic: str | None = None, arm: Arm | None = None) -> str:
     known = sorted(name for name, kind in types.items() if kind == TYPE)
     if topic is not None:
         if topic not in known:
-            raise UnknownNameError(f'topic of joint states in {place}', topic, known)
+            raise UnknownNameError(f'topic of joint states in {place} named', topic, known)
         return topic
     if not known:
         raise RecordingError(f'{place} has no topic of type {TYPE}; it has: '
