@@ -198,7 +198,7 @@ def test_decimal_commas_are_said_and_do_not_mix_with_points(fast, tmp_path, monk
     assert any('decimal commas' in remark for remark in read.remarks)
     lines = path.read_text().splitlines()
     path.write_text('\n'.join([*lines[:5], lines[5].replace(',', '.'), *lines[6:]]))
-    with pytest.raises(RecordingError, match='line 6.*points and commas mix'):
+    with pytest.raises(RecordingError, match=r'line 6.*points and commas mix'):
         load_recording(path, UR)
     proposal = propose_recording(path, UR)
     assert 'units are not known' in ' '.join(proposal.notes)

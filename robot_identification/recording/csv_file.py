@@ -49,8 +49,8 @@ def read_csv(path: str | Path, arm: Arm | None = None,
     path
         A file with a header; columns t, q_<joint>, and v_<joint>, tau_<joint>, current_<joint> as
         far as recorded, separated by commas, semicolons, tabs or spaces. Decimal commas are read
-        where no comma separates. Other columns are ignored, and lines in which only the stamp and other columns are filled. With one joint
-        its name may be left out.
+        where no comma separates. Other columns are ignored, and lines in which only the stamp and
+        other columns are filled. With one joint its name may be left out.
     arm
         Its joints are read, in its order; its `recording_keys` name the columns.
     keys
