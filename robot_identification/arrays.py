@@ -55,6 +55,17 @@ def read_only(values: ArrayLike, dtype: Any = np.float64) -> Array:
     return array
 
 
+def unwritable(values: Array) -> Array:
+    """
+    Return a view of C-contiguous values that nobody can write through.
+
+    Kernels are compiled anew for arrays that can be written to; inputs of all callers are alike.
+    """
+    view = np.ascontiguousarray(values, dtype=np.float64).view(np.ndarray)
+    view.flags.writeable = False
+    return view
+
+
 def _frozen(values: np.ndarray) -> bool:
     owner: Any = values
     while isinstance(owner, np.ndarray) and owner.base is not None:
