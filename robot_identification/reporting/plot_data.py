@@ -44,8 +44,8 @@ def plot_data(result: IdentificationResult,
     """
     Return the arrays of all plots by name.
 
-    `held_out_<k>_joint_<j>` and `fit_<k>_joint_<j>` are (3, points): time, measured, predicted, the
-    latter NaN where samples are left out;
+    `held_out_<k>_joint_<j>` and `fit_<k>_joint_<j>` are (3, points): time, measured, predicted,
+    both NaN where samples are left out;
     `..._spectrum` is (1 + 2 n, frequencies): frequency, then measured and residual amplitude
     density of each joint; `friction_<e>_curve` and `_data` are (2, points): velocity, torque;
     `friction_<e>_bins` is (4, bins): velocity, median and quartiles of the torque; `motion_<j>` is
