@@ -55,6 +55,17 @@ def read_only(values: ArrayLike, dtype: Any = np.float64) -> Array:
     return array
 
 
+def unwritable(values: Array) -> Array:
+    """
+    Return a view of C-contiguous values that nobody can write through.
+
+    Kernels are compiled anew for arrays that can be written to; inputs of all callers are alike.
+    """
+    view = np.ascontiguousarray(values, dtype=np.float64).view(np.ndarray)
+    view.flags.writeable = False
+    return view
+
+
 def _frozen(values: np.ndarray) -> bool:
     owner: Any = values
     while isinstance(owner, np.ndarray) and owner.base is not None:
@@ -105,11 +116,17 @@ def _release(*arrays: Array) -> None:
             owner.madvise(mmap.MADV_DONTNEED)
 
 
-def _walk(rows: int, *arrays: Array, block: int = _ROWS) -> Iterator[slice]:
+def _walk(rows: int, *arrays: Array, block: int | None = None) -> Iterator[slice]:
     """Yield slices that together cover so many rows, and give back what arrays took for each."""
-    for first in range(0, rows, block):
-        yield slice(first, min(first + block, rows))
+    for part in _blocks(rows, block):
+        yield part
         _release(*arrays)
+
+
+def _blocks(rows: int, block: int | None = None) -> list[slice]:
+    """Return slices that together cover so many rows."""
+    size = block or _ROWS
+    return [slice(first, min(first + size, rows)) for first in range(0, rows, size)]
 
 
 def _column(x: Array, j: int) -> Array:

@@ -15,9 +15,8 @@
 
 import importlib.util
 import json
-import subprocess
-import sys
 
+from command_line import call
 from motions import excitation_of
 import pytest
 from robot_identification.arm import load_arm
@@ -27,31 +26,25 @@ from robot_identification.recording import load_recording
 import yaml
 
 
-def command(*arguments):
-    return subprocess.run(
-        [sys.executable, '-c', 'from robot_identification.cli import main; main()', *arguments],
-        capture_output=True, text=True, timeout=120)
-
-
 def test_simulate_writes_a_bag(tmp_path):
     pytest.importorskip('mcap', reason='the package mcap is not installed')
     arm = load_arm('ur5')
     save_excitation(excitation_of('ur5_2s', arm), tmp_path / 'motion.yaml')
     bag, table = str(tmp_path / 'bag'), str(tmp_path / 'table.csv')
     for output in (bag, table):
-        done = command('simulate', 'ur5', str(tmp_path / 'motion.yaml'), '-o', output)
+        done = call('simulate', 'ur5', str(tmp_path / 'motion.yaml'), '-o', output)
         assert done.returncode == 0, done.stderr
     one, other = load_recording(bag, arm), load_recording(table, arm)
     assert one.q.tolist() == other.q.tolist() and one.tau.tolist() == other.tau.tolist()
-    again = command('simulate', 'ur5', str(tmp_path / 'motion.yaml'), '-o', bag)
+    again = call('simulate', 'ur5', str(tmp_path / 'motion.yaml'), '-o', bag)
     assert again.returncode == 2 and 'exists' in again.stderr
-    wrong = command('simulate', 'ur5', str(tmp_path / 'motion.yaml'), '-o', f'{bag}.txt')
+    wrong = call('simulate', 'ur5', str(tmp_path / 'motion.yaml'), '-o', f'{bag}.txt')
     assert wrong.returncode == 2 and '.csv or .npz' in wrong.stderr
 
 
 @pytest.mark.skipif(importlib.util.find_spec('rclpy') is not None, reason='ROS 2 is installed')
 def test_ros_demo_without_ros(tmp_path):
-    done = command('ros', 'demo', '-o', str(tmp_path / 'demo'))
+    done = call('ros', 'demo', '-o', str(tmp_path / 'demo'))
     assert done.returncode == 2
     assert "needs the Python module 'rclpy'" in ' '.join(done.stderr.split())
     assert not (tmp_path / 'demo').exists()
@@ -68,9 +61,9 @@ def test_node_parameters_are_the_defaults():
 
 
 def test_ros_faults_needs_no_ros():
-    done = command('ros', 'faults', '--only', 'stop asked for', '--json')
+    done = call('ros', 'faults', '--only', 'stop asked for', '--json')
     rows = json.loads(done.stdout)['rows']
     assert done.returncode == 0 and [row['reasons'] for row in rows] == [['stopped']] * 2
     assert max(row['excess'] for row in rows) < 1.05
-    wrong = command('ros', 'faults', '--only', 'earthquake')
+    wrong = call('ros', 'faults', '--only', 'earthquake')
     assert wrong.returncode == 2 and 'a joint is stuck' in ' '.join(wrong.stderr.split())

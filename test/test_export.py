@@ -20,8 +20,8 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 
+from command_line import call
 from export_checks import (
     ARMS,
     Compiled,
@@ -362,11 +362,7 @@ def test_the_command_export(tmp_path):
     model.save(tmp_path / 'model.yaml')
 
     def run(*words):
-        done = subprocess.run(
-            [sys.executable, '-c', 'from robot_identification.cli import main; main()', 'export',
-             str(tmp_path / 'model.yaml'), *words], capture_output=True, text=True, cwd=tmp_path)
-        assert 'Traceback' not in done.stderr
-        return done
+        return call('export', tmp_path / 'model.yaml', *words, cwd=tmp_path)
 
     done = run('--to', 'c', '-o', 'code', '--json')
     assert done.returncode == 0, done.stderr

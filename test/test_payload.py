@@ -15,9 +15,8 @@
 
 import dataclasses
 import json
-import subprocess
-import sys
 
+from command_line import call
 import numpy as np
 import pytest
 from reporting_results import chain
@@ -138,9 +137,7 @@ def test_gains_are_found_from_a_known_mass():
 
 
 def run(*words):
-    done = subprocess.run(
-        [sys.executable, '-c', 'from robot_identification.cli import main; main()',
-         *map(str, words)], capture_output=True, text=True)
+    done = call(*words)
     return done.returncode, done.stdout, done.stderr
 
 

@@ -33,7 +33,8 @@ from robot_identification.signals import (
     smooth_five_point,
     zero_phase_lowpass,
 )
-from robot_identification.signals.filters import smoothing_passes
+from robot_identification.signals.filters import _both_ways, smoothing_passes
+from scipy import signal
 
 RNG_SEED = 20
 
@@ -142,6 +143,15 @@ def test_nothing_is_interpolated_across_a_gap():
     assert not np.any((out.t > 9.995) & (out.t < 11.995))
     for rows in out.segments:
         assert np.diff(out.t[rows]) == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize(('count', 'pad'), [(900, 15), (5000, 333), (1001, 1000)])
+def test_filtering_piece_by_piece_both_ways_changes_no_digit(count, pad, monkeypatch):
+    monkeypatch.setattr('robot_identification.arrays._ROWS', 300)
+    x = np.random.default_rng(0).normal(size=count).cumsum()
+    sections, out = signal.butter(4, 0.03, output='sos'), np.empty(count)
+    _both_ways(sections, x, out, pad)
+    np.testing.assert_array_equal(out, signal.sosfiltfilt(sections, x, padlen=pad))
 
 
 def test_a_long_signal_is_resampled_piece_by_piece_as_whole(monkeypatch):

@@ -23,6 +23,7 @@ import pytest
 from robot_identification import load_arm
 from robot_identification.arm.packages import find_package
 from robot_identification.arm.urdf import read_urdf
+from robot_identification.certificate.geometry.meshes import with_mesh_paths
 from robot_identification.cli import app
 from robot_identification.errors import ArmError
 from robot_identification.excitation import motion_limits
@@ -175,6 +176,18 @@ def test_massless_and_impossible_links_are_listed(tmp_path):
     done = run('init', tmp_path / 'wild.urdf', '-o', tmp_path / 'wild.yaml', '--json')
     faults = json.loads(done.stdout)['inertia_faults']
     assert len(faults) == 2 and "'a'" in faults[0] and "'b'" in faults[1]
+
+
+def test_meshes_beside_a_urdf_are_found_from_another_folder(tmp_path, monkeypatch):
+    (tmp_path / 'arm' / 'assets').mkdir(parents=True)
+    (tmp_path / 'arm' / 'assets' / 'part.stl').write_bytes(b'')
+    mesh = '<collision><geometry><mesh filename="assets/part.stl"/></geometry></collision>'
+    (tmp_path / 'arm' / 'wild.urdf').write_text(
+        robot(link('base'), chain('', 'base', 3)).replace(INERTIAL, INERTIAL + mesh))
+    monkeypatch.chdir(tmp_path)
+    assert run('init', 'arm/wild.urdf', '-o', 'wild.yaml', *KNOWN).exit_code == 0
+    text = with_mesh_paths(load_arm('wild.yaml'))
+    assert text.count(f'"{tmp_path.resolve()}/arm/assets/part.stl"') == 4
 
 
 def test_limits_in_degrees_are_doubted(tmp_path):

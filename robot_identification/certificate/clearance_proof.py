@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from robot_identification.arrays import Array
+from robot_identification.arrays import Array, unwritable
 from robot_identification.certificate.geometry import Scene, Shape
 from robot_identification.certificate.segments import Segments
 from robot_identification.errors import MissingDependencyError
@@ -148,7 +148,7 @@ class _Prover:
 
         n = q.shape[1]
         world, origin = np.empty((len(q), n + 1, 3, 3)), np.zeros((len(q), n + 1, 3))
-        placements(np.ascontiguousarray(q), *self.scene.tree[:5], world[:, :n], origin[:, :n])
+        placements(unwritable(q), *self.scene.tree[:5], world[:, :n], origin[:, :n])
         world[:, n] = np.eye(3)
         return world, origin
 

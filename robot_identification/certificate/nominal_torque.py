@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 from robot_identification.arm import Arm, check_inertias
-from robot_identification.arrays import Array
+from robot_identification.arrays import Array, unwritable
 from robot_identification.certificate.geometry import shapes_of_arm, solid_inertial
 from robot_identification.certificate.requirements import Requirements
 from robot_identification.dynamics.kinematics import Kinematics
@@ -81,7 +81,7 @@ def nominal_notes(arm: Arm, requirements: Requirements) -> tuple[str, ...]:
     """Return sentences for the report about the nominal model."""
     if requirements.torque_margin is None and requirements.power is None:
         return ()
-    words = guess_words(arm, requirements)
+    words = _guess_words(arm, requirements)
     notes = [f'{words}: the torques that are proven are those of this guess'] if words else []
     springs = _springs(arm)
     return (*notes, *([f'{springs}: their part is not proven'] if springs else []))
@@ -93,7 +93,7 @@ def _springs(arm: Arm) -> str:
     return f'the torques are without the springs {names}' if names else ''
 
 
-def guess_words(arm: Arm, requirements: Requirements) -> str:
+def _guess_words(arm: Arm, requirements: Requirements) -> str:
     """Return which inertias are guessed, as the end of a sentence; empty where none is."""
     faulty = faulty_bodies(arm)
     if not faulty or requirements.guess_density is None:
@@ -103,7 +103,7 @@ def guess_words(arm: Arm, requirements: Requirements) -> str:
             f'{requirements.guess_density:g} kg/m^3')
 
 
-def nominal_rotor_inertia(arm: Arm) -> Array:
+def _nominal_rotor_inertia(arm: Arm) -> Array:
     """Return the drives' known inertias in joint space, (n, n) [kg m^2]; unknown ones are zero."""
     known = np.where(np.isfinite(arm.drives.rotor_inertia), arm.drives.rotor_inertia, 0.0)
     inertia: Array = arm.drives.coupling.T * known @ arm.drives.coupling
@@ -135,8 +135,8 @@ class NominalTorque:
 
         self._fill, self.tree = inverse_dynamics_rows, Kinematics.of(arm)
         self.inertial = nominal_inertial(arm, requirements)
-        self.rotor = nominal_rotor_inertia(arm)
-        guessed = guess_words(arm, requirements)
+        self.rotor = _nominal_rotor_inertia(arm)
+        guessed = _guess_words(arm, requirements)
         self.words = ''.join(f'; {words}' for words in (guessed, _springs(arm)) if words)
         self._model = pin.Model(arm.model)
         for i, parameters in enumerate(self.inertial):
@@ -145,7 +145,7 @@ class NominalTorque:
     def torque(self, q: Array, v: Array, a: Array) -> Array:
         """Return torques, (N, n) [N m or N]; runs on the calling thread."""
         out = np.empty(q.shape)
-        self._fill(q, v, a, *self.tree, self.inertial, out)
+        self._fill(*map(unwritable, (q, v, a)), *self.tree, unwritable(self.inertial), out)
         out += a @ self.rotor
         return out
 

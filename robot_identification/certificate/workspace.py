@@ -31,7 +31,7 @@ RESERVE = 0.002    # [m]
 STEPS = 20         # times in a segment of the proof
 
 
-def frame_of(arm: Arm, name: str) -> tuple[int, Array]:
+def _frame_of(arm: Arm, name: str) -> tuple[int, Array]:
     """
     Return the joint that carries a frame (-1: none) and the frame's origin in that joint's frame.
 
@@ -68,7 +68,7 @@ class WorkspaceLimits(StateConstraint):
     def __init__(self, arm: Arm, series: Series, workspace: Workspace) -> None:
         super().__init__(series, 1)
         self.arm, self.workspace = arm, workspace
-        self._joint, self._point = frame_of(arm, workspace.frame)
+        self._joint, self._point = _frame_of(arm, workspace.frame)
         self._tree = Kinematics.of(arm)
         self._carries = self._tree.beyond()[:, self._joint]
         lower, upper = (np.array(x) for x in (workspace.lower, workspace.upper))

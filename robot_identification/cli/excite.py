@@ -173,7 +173,7 @@ def excite(
         check_rate(rate, asked.series.harmonics, asked.period)
     if urscript is not None:
         check_ur_script(arm.n, asked.series)
-    earlier = [earlier_motion(arm, path) for path in extend or ()]
+    earlier = [_earlier_motion(arm, path) for path in extend or ()]
     watch = Stopwatch(asked.time_budget)
     watch.lap('start of the program')
     wanted = asked.requirements
@@ -330,7 +330,7 @@ class _Motions:
         self._watch.lap(f'validation motion {name}')
 
 
-def earlier_motion(arm: Arm, path: Path) -> EarlierMotion:
+def _earlier_motion(arm: Arm, path: Path) -> EarlierMotion:
     """Read a recording and return how the arm moved in it."""
     from robot_identification.signals import process
 

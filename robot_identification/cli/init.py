@@ -167,7 +167,8 @@ def _write(urdf: Path, target: Path, options: TemplateOptions, recording: Path |
     if faults:
         out.print('no torque is proven with such inertias: correct the URDF, or see '
                   '`excite --help` for --guess-inertias and --no-torque', markup=False)
-    out.print(f'fill in the {places} places marked FILL IN' if places else
+    out.print(f'fill in the {places} places marked FILL IN: excite needs the limits, identify and '
+              'validate the effort, servos neither' if places else
               f'nothing is left to fill in; next: robot-identification excite {target} -o '
               f'excitation.yaml', markup=False)
 

@@ -202,7 +202,7 @@ def regressor_row(q, v, a, parents, rotations, translations, axes, prismatic, gr
 
 @njit(**OPTIONS)
 def regressor_rows(q, v, a, parents, rotations, translations, axes, prismatic, gravity, out,
-                   first=0):
+                   first):
     """Fill `out` (N, n, 10 n) as `regressor_row` does, for q, v, a of shape (N, n)."""
     n = len(parents)
     relative, world = np.empty((n, 3, 3)), np.empty((n, 3, 3))

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 import pinocchio as pin
 from robot_identification.arm import Arm
-from robot_identification.arrays import Array
+from robot_identification.arrays import Array, unwritable
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.dynamics.parallel import over_blocks
 from robot_identification.errors import (
@@ -122,8 +122,8 @@ def inverse_dynamics(
 
     """
     q, v, a = _states(arm, q, v, a)
-    values = arm.inertial_parameters if inertial is None else np.ascontiguousarray(
-        inertial, dtype=np.float64)
+    values = unwritable(arm.inertial_parameters if inertial is None
+                        else np.asarray(inertial, dtype=np.float64))
     if values.shape != (arm.n, 10):
         raise ConfigurationError(f'inertial parameters must have the shape {(arm.n, 10)}, '
                                  f'not {values.shape}')
@@ -139,7 +139,7 @@ def inverse_dynamics(
 
 
 def _states(arm: Arm, *arrays: ArrayLike) -> tuple[Array, ...]:
-    states = tuple(np.ascontiguousarray(x, dtype=np.float64) for x in arrays)
+    states = tuple(unwritable(np.asarray(x, dtype=np.float64)) for x in arrays)
     for name, x in zip('qva', states):
         if x.ndim != 2 or x.shape[1] != arm.n or len(x) != len(states[0]):
             raise ConfigurationError(

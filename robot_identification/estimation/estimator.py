@@ -198,7 +198,7 @@ def reweight(normal: NormalForm) -> Reweighted:
     weights = np.ones(normal.joints)
     for iteration in range(1, MOST_ITERATIONS + 1):
         solution = solve(normal, weights)
-        deviations = residual_deviations(normal, weights, solution)
+        deviations = _residual_deviations(normal, weights, solution)
         converged = bool(np.max(np.abs(weights * deviations - 1)) < CONVERGED)
         if converged or iteration == MOST_ITERATIONS:
             break
@@ -234,7 +234,7 @@ def solve(normal: NormalForm, weights: Array) -> Solution:
     return Solution(inverse @ target, inverse, rank, unexcited)
 
 
-def residual_deviations(normal: NormalForm, weights: Array, solution: Solution) -> Array:
+def _residual_deviations(normal: NormalForm, weights: Array, solution: Solution) -> Array:
     """
     Return unbiased standard deviations of each joint's residuals, (n,).
 

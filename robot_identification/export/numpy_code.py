@@ -60,10 +60,10 @@ class PythonTarget(Target):
     def export(self, source: Source) -> Exported:
         """Return the module."""
         program = build_program(source)
-        return Exported({f'{program.name}_dynamics.py': numpy_module(program)}, program.losses)
+        return Exported({f'{program.name}_dynamics.py': _numpy_module(program)}, program.losses)
 
 
-def numpy_module(program: Program) -> str:
+def _numpy_module(program: Program) -> str:
     """
     Return the text of a module.
 

@@ -66,7 +66,7 @@ class Function:
 def c_body(function: Function) -> list[str]:
     """Return the statements of a function in C99."""
     lines = [f'(void){name};' for name, _ in function.inputs if name not in function.used]
-    statements, names = _statements(function.values, _c_call, c_number, lambda name: name)
+    statements, names = _statements(function.values, _c_call, _c_number, lambda name: name)
     lines += [f'const double {name} = {text};' for name, text in statements]
     output = function.output[0]
     return lines + [f'{output}[{i}] = {names(value)};' for i, value in enumerate(function.values)]
@@ -82,7 +82,7 @@ def numpy_body(function: Function) -> list[str]:
     return [*lines, f'return _stack({shape}, [\n    {rows}])']
 
 
-def c_number(value: float) -> str:
+def _c_number(value: float) -> str:
     """Return a double in C that reads back to the same bits."""
     text = repr(float(value))
     return text if any(mark in text for mark in '.en') else f'{text}.0'

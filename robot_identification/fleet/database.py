@@ -90,7 +90,7 @@ class Database:
                 raise ConfigurationError(f"'{path}' is of the schema {version}, not {SCHEMA}: it "
                                          'is no database of this program, or of another version')
             self._check()
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeError) as error:    # text in sentences of SQLite, too
             raise ConfigurationError(f"the database '{path}' cannot be used: {error}") from error
         self._run = 0
 
@@ -189,7 +189,7 @@ class Database:
         """
         try:
             return [dict(row) for row in self._file.execute(query, tuple(arguments))]
-        except (sqlite3.Error, sqlite3.Warning) as error:
+        except (sqlite3.Error, sqlite3.Warning, UnicodeError) as error:
             raise ConfigurationError(f"'{self._path}' cannot answer that: {error}") from error
 
 

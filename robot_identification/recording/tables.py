@@ -145,7 +145,7 @@ def parquet_arrays(path: Path) -> NamedArrays:
         frame = frame[frame[EPISODE] == (present[0] if episode is None else episode)]
     elif episode is not None:
         raise RecordingError(f"{place} has no column '{EPISODE}'")
-    return frame_arrays(frame, _names_of_dataset(file))
+    return _frame_arrays(frame, _names_of_dataset(file))
 
 
 def split_episode(path: Path) -> tuple[Path, int | None]:
@@ -175,10 +175,10 @@ def recording_of_frame(frame: Any, arm: Arm | None = None,
         A column is missing, or is not made of numbers.
 
     """
-    return _recording(frame_arrays(frame, {}), 'data frame', arm, keys)
+    return _recording(_frame_arrays(frame, {}), 'data frame', arm, keys)
 
 
-def frame_arrays(frame: Any, names: Mapping[str, list[str]]) -> NamedArrays:
+def _frame_arrays(frame: Any, names: Mapping[str, list[str]]) -> NamedArrays:
     """
     Return the columns of a data frame that are numbers, or arrays of numbers of one length.
 

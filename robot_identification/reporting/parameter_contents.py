@@ -25,7 +25,7 @@ from robot_identification.dynamics.inertial import INERTIAL_NAMES
 from robot_identification.identification import IdentificationResult
 
 
-def urdf_values(structure: ModelStructure) -> Array:
+def _urdf_values(structure: ModelStructure) -> Array:
     """Return what URDF and robot YAML say of standard parameters, (count,); NaN for nothing."""
     values = np.full(structure.count, np.nan)
     values[structure.inertial] = structure.arm.inertial_parameters.ravel()
@@ -50,7 +50,7 @@ def base_parameter_contents(result: IdentificationResult, level: float) -> list[
     """
     estimate = result.estimate
     base = estimate.base
-    known = urdf_values(base.structure)
+    known = _urdf_values(base.structure)
     urdf = base.of(np.nan_to_num(known))
     unknown = ~np.any((np.abs(base.matrix) > 1e-9) & np.isfinite(known), axis=1)
     urdf = np.where(unknown, np.nan, urdf)
@@ -79,7 +79,7 @@ def standard_parameter_contents(result: IdentificationResult) -> list[dict[str, 
     rows = []
     for name, unit, value, deviation, nominal, word in zip(
             structure.names, structure.units, consistent.values, deviations,
-            urdf_values(structure), result.estimate.base.identifiability):
+            _urdf_values(structure), result.estimate.base.identifiability):
         element, parameter = name.rsplit('.', 1)
         rows.append({'name': name, 'element': element, 'parameter': parameter, 'unit': unit,
                      'value': value, 'std': deviation, 'urdf': nominal, 'identifiability': word})
@@ -143,8 +143,8 @@ def friction_contents(result: IdentificationResult) -> dict[str, Any]:
     deviations = np.sqrt(np.diag(result.consistent.covariance))
     k = len(friction.parameters)
     units = structure.units
-    known = urdf_values(structure)
-    spread = shape_deviations(result)
+    known = _urdf_values(structure)
+    spread = _shape_deviations(result)
     active, active_shape = structure.active, structure.active_shape
     elements = {}
     for e, element in enumerate(result.arm.element_names):
@@ -164,7 +164,7 @@ def friction_contents(result: IdentificationResult) -> dict[str, Any]:
     return {'model': friction.key, 'formula': friction.formula, 'elements': elements}
 
 
-def shape_deviations(result: IdentificationResult) -> np.ndarray:
+def _shape_deviations(result: IdentificationResult) -> np.ndarray:
     """Return standard deviations of the friction's shape numbers, (m, s); NaN where unknown."""
     shape = result.model.friction_shape
     covariance = result.estimate.shape_covariance

@@ -121,13 +121,16 @@ def roll_out(q, v, steps, sub, h, means, means_slope, kp, damping, armature, fri
     differentiate = slopes.shape[0] > 0
     p = KINDS * n + 1
     dq, dv = np.zeros((n, p)), np.zeros((n, p))
-    out[0] = q
-    if differentiate:
-        slopes[0] = 0.0
+    for i in range(n):
+        out[0, i] = q[i]
+        for c in range(p if differentiate else 0):
+            slopes[0, i, c] = 0.0
     row = 0
     for k in range(steps):
-        rows_q[:] = q + 0.5 * (sub - 1) * h * v    # the middle of the time for which they hold
-        rows_v[0] = v
+        for j in range(n):    # at the middle of the time for which they hold
+            for i in range(n + 1):
+                rows_q[i, j] = q[j] + 0.5 * (sub - 1) * h * v[j]
+            rows_v[0, j] = v[j]
         inverse_dynamics_rows(rows_q[:1], rows_v[:1], still[:1], parents, rotations,
                               translations, axes, prismatic, gravity, inertial, torque[:1])
         inverse_dynamics_rows(rows_q[1:], still, rows_a[1:], parents, rotations, translations,
@@ -137,7 +140,8 @@ def roll_out(q, v, steps, sub, h, means, means_slope, kp, damping, armature, fri
                 system[i, j] = 0.5 * (torque[1 + i, j] + torque[1 + j, i])
         if differentiate:    # of M(q) a + h(q, v) in q
             for j in range(n):
-                pushed_v[j], pushed_a[j] = v, acceleration
+                for i in range(n):
+                    pushed_v[j, i], pushed_a[j, i] = v[i], acceleration[i]
                 rows_q[1 + j, j] += NUDGE
             inverse_dynamics_rows(rows_q[1:], pushed_v, pushed_a, parents, rotations,
                                   translations, axes, prismatic, gravity, inertial, stiffness)
@@ -147,7 +151,9 @@ def roll_out(q, v, steps, sub, h, means, means_slope, kp, damping, armature, fri
                     for m in range(n):
                         base += system[i, m] * acceleration[m]
                     partial[i, j] = (stiffness[j, i] - base) / NUDGE
-            stiffness[:] = partial
+            for j in range(n):
+                for i in range(n):
+                    stiffness[i, j] = partial[i, j]
         for i in range(n):
             system[i, i] += armature[i] + 0.5 * h * damping[i]
         if not _invert(system, every, lower, inverse):
@@ -185,7 +191,8 @@ def roll_out(q, v, steps, sub, h, means, means_slope, kp, damping, armature, fri
                 q[i] += h * v[i]
                 acceleration[i] = (v[i] - before[i]) / h
             row += 1
-            out[row] = q
+            for i in range(n):
+                out[row, i] = q[i]
             if not differentiate:
                 continue
             for i in range(n):
@@ -202,7 +209,9 @@ def roll_out(q, v, steps, sub, h, means, means_slope, kp, damping, armature, fri
             _slopes_step(h, kp, damping, stiffness, system, partial, slides, open_loop, own, lag,
                          dq, dv, push)
         if differentiate:
-            slopes[k + 1] = dq
+            for i in range(n):
+                for c in range(p):
+                    slopes[k + 1, i, c] = dq[i, c]
         for i in range(n):
             if not abs(v[i]) < 1e4:
                 return False

@@ -104,6 +104,7 @@ class Plant:
             rotor, friction, torque, velocity)
         self.urdf = plant_urdf(root, bodies)
         self._mujoco = mujoco_module()
+        self._mj_step = self._mujoco.mj_step
         self._model = build_engine(arm, self.urdf, self.options.step)
         self._dof = np.array([int(self._model.joint(name).dofadr[0]) for name in arm.joint_names])
         self._transmission = np.array(arm.transmission)
@@ -116,6 +117,14 @@ class Plant:
             self._model.tendon_damping.shape)
         self._data = self._mujoco.MjData(self._model)
         self._mujoco.mj_setConst(self._model, self._data)
+        # the engine's memory stays where it is, and to ask for it costs as much as to read it
+        data = self._data
+        self._qpos, self._qvel, self._qacc = data.qpos, data.qvel, data.qacc
+        self._resistance = data.qfrc_passive, data.qfrc_constraint
+        self._qfrc_applied = data.qfrc_applied
+        self._joint_loss, self._tendon_loss = (
+            self._model.dof_frictionloss, self._model.tendon_frictionloss)
+        self._runaway = RUNAWAY * velocity
         self._jammed = np.zeros(n, dtype=bool)
         self.disturbance = np.zeros(n)  # external torque on the joints, (n,) [N m or N]
         self.reset(self.home)
@@ -137,22 +146,21 @@ class Plant:
     @property
     def q(self) -> Array:
         """Positions now, (n,) [rad or m]."""
-        q: Array = self._data.qpos[self._dof]
+        q: Array = self._qpos[self._dof]
         return q
 
     @property
     def v(self) -> Array:
         """Velocities now, (n,) [rad/s or m/s]."""
-        v: Array = self._data.qvel[self._dof]
+        v: Array = self._qvel[self._dof]
         return v
 
     @property
     def last(self) -> PlantState:
         """The truth at the beginning of the last step."""
-        data = self._data
-        resistance = data.qfrc_passive + data.qfrc_constraint
-        return PlantState(self._t, self._q, self._v, data.qacc[self._dof], self._applied,
-                          -resistance[self._dof], self._commanded)
+        passive, constraint = self._resistance
+        return PlantState(self._t, self._q, self._v, self._qacc[self._dof], self._applied,
+                          -(passive + constraint)[self._dof], self._commanded)
 
     @property
     def at_end_stop(self) -> bool:
@@ -173,8 +181,8 @@ class Plant:
 
         """
         self._mujoco.mj_resetData(self._model, self._data)
-        self._data.qpos[self._dof] = q
-        self._data.qvel[self._dof] = 0 if v is None else v
+        self._qpos[self._dof] = q
+        self._qvel[self._dof] = 0 if v is None else v
         zero = np.zeros((1, self.arm.n))
         if torque is None:
             torque = self.rigid_torque(np.reshape(q, (1, -1)), zero, zero)[0]
@@ -199,26 +207,26 @@ class Plant:
             The motion has become unstable.
 
         """
-        data, limit = self._data, self.truth.rated_torque
+        dof, limit = self._dof, self.truth.rated_torque
         self.saturated += np.abs(command) > limit
         self._commanded = np.minimum(np.maximum(command, -limit), limit)
         self._queue.append(self._commanded)
         self._applied = self._queue.popleft()
-        self._t, self._q, self._v = data.time, self.q, self.v
-        if not np.all(np.abs(self._v) <= RUNAWAY * self.truth.rated_velocity):
+        self._t, self._q, self._v = self._data.time, self._qpos[dof], self._qvel[dof]
+        if not (np.abs(self._v) <= self._runaway).all():
             worst = int(np.argmax(np.abs(self._v) / self.truth.rated_velocity))
             raise SimulationError(
                 f"the simulated joint '{self.arm.joint_names[worst]}' ran away at {self._t:.3f} "
                 f's; lower the plant options `bandwidth` or `step`')
         level = self.truth.friction.level(self._transmission @ self._v)
-        n = self.arm.n
+        n = len(dof)
         if self._jammed.any():
             level[:n][self._jammed] = JAMMED * limit[self._jammed]
-        self._model.dof_frictionloss[self._dof] = level[:n]
+        self._joint_loss[dof] = level[:n]
         if len(level) > n:
-            self._model.tendon_frictionloss[:] = level[n:]
-        data.qfrc_applied[self._dof] = self._applied + self.disturbance
-        self._mujoco.mj_step(self._model, data)
+            self._tendon_loss[:] = level[n:]
+        self._qfrc_applied[dof] = self._applied + self.disturbance
+        self._mj_step(self._model, self._data)
 
     def jam(self, joint: str, jammed: bool = True) -> None:
         """

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from robot_identification.arrays import (
     _column,
     _extremes,
+    _picked,
     _roomy,
     _walk,
     Array,
@@ -31,11 +32,15 @@ from robot_identification.arrays import (
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import SignalError
 from robot_identification.signals import delayed, Samples
+from robot_identification.signals.filters import _both_ways
+from robot_identification.signals.shift import _pieces
 from robot_identification.validation.metrics import _compared, Errors, JointErrors
 from scipy import signal
 
 CUTOFF = 7.5
 """Cut-off of the low-pass through which errors are looked at [Hz]."""
+PAD = 15
+"""Samples by which the low-pass continues a run, mirrored in its end point."""
 EDGE = 0.5
 """Cut at both ends of a run after the low-pass [s]."""
 SHORTEST = 3 * EDGE
@@ -150,43 +155,74 @@ def evaluate(
         raise SignalError(f"'{name}' has no unbroken run longer than {SHORTEST:g} s to validate "
                           f'on; record for longer')
 
-    edge = int(EDGE * samples.rate) if filtered else 0
-
-    def low_pass(column: Array) -> Array:
-        if not filtered:
-            return np.concatenate([column[run] for run in runs])
-        sections = signal.butter(4, cutoff, fs=samples.rate, output='sos')
-        return np.concatenate([signal.sosfiltfilt(sections, column[run])[edge:-edge]
-                               for run in runs])
-
-    t = np.concatenate([samples.t[run][edge:_length(run) - edge] for run in runs])
+    low_passed = _LowPass(cutoff if filtered else None, samples.rate, tuple(runs))
+    t = low_passed.cut(samples.t)
     moving = np.ones((len(t), samples.n), dtype=bool)
     for j in range(samples.n):
-        column = _column(samples.v, j)
-        if not np.all(column):    # a low-pass leaves a one alone
-            moving[:, j] = low_pass((column != 0).astype(float)) > MOSTLY
+        moves = _column(samples.v, j) != 0
+        if not np.all(moves):    # a low-pass leaves a one alone
+            moving[:, j] = low_passed(moves[:, None].astype(float))[:, 0] > MOSTLY
     moving &= model.arm.measured & ~hardly_moving(samples.v, model.arm.limits.velocity)
-    step = max(1, int(samples.rate / PLOT_RATE))
-    kept = np.empty((2, len(t[::step]), samples.n))
+    measured = low_passed(samples.tau)
 
-    def pairs(predicting: IdentifiedModel) -> Iterator[tuple[Array, ...]]:
-        """Yield measured and predicted torques, joint by joint: those of all are large."""
-        torque, states = _roomy(samples.q.shape), predicting.states(samples.q)
-        for rows in _walk(len(samples), samples.q, samples.v, samples.a, torque):
-            torque[rows] = predicting.torque(
-                samples.q[rows], samples.v[rows], samples.a[rows],
-                None if states is None else states[rows])
-        for j in range(samples.n):
-            pair = low_pass(_column(samples.tau, j)), low_pass(_column(torque, j))
-            if predicting is model:
-                kept[:, :, j] = pair[0][::step], pair[1][::step]
-            chosen: slice | Array = slice(None) if np.all(moving[:, j]) else moving[:, j]
-            yield tuple(side[chosen] for side in pair)
+    def compared(predicted: Array) -> Errors:
+        """Compare joint by joint: the torques of all are large."""
+        return _compared(([_column(side, j)[moving[:, j]] for side in (measured, predicted)]
+                          for j in range(samples.n)), samples.joint_names)
 
+    predicted = low_passed(_torque(model, samples))
+    plotted = np.arange(0, len(t), max(1, int(samples.rate / PLOT_RATE)))
     return HeldOut(
-        name, _compared(pairs(model), samples.joint_names), cutoff if filtered else float('inf'),
-        repeated, float('nan') if free is None else _compared(
-            pairs(free), samples.joint_names).relative_error, t[::step], *kept)
+        name, compared(predicted), cutoff if filtered else float('inf'), repeated,
+        float('nan') if free is None else compared(
+            low_passed(_torque(free, samples))).relative_error,
+        t[plotted], _picked(measured, plotted), _picked(predicted, plotted))
+
+
+@dataclass(frozen=True)
+class _LowPass:
+    """
+    The low-pass of some runs of rows, without what it spoils at their ends.
+
+    Parameters
+    ----------
+    cutoff
+        [Hz]; None for none.
+    rate
+        [Hz]
+    runs
+        The rows.
+
+    """
+
+    cutoff: float | None
+    rate: float
+    runs: tuple[slice, ...]
+
+    def cut(self, x: Array) -> Array:
+        """Return the rows of x (N, ...) that are left."""
+        edge = 0 if self.cutoff is None else int(EDGE * self.rate)
+        return _pieces(x, [slice(run.start + edge, run.stop - edge) for run in self.runs])
+
+    def __call__(self, x: Array) -> Array:
+        """Return the columns of x (N, c), low-passed, on the rows that are left."""
+        if self.cutoff is None:
+            return self.cut(x)
+        sections = signal.butter(4, self.cutoff, fs=self.rate, output='sos')
+        smooth = _roomy(x.shape)
+        for run in self.runs:
+            for j in range(x.shape[1]):
+                _both_ways(sections, x[run, j], smooth[run, j], PAD)
+        return self.cut(smooth)
+
+
+def _torque(model: IdentifiedModel, samples: Samples) -> Array:
+    """Return what a model predicts, (N, n) [N m or N]."""
+    torque, states = _roomy(samples.q.shape), model.states(samples.q)
+    for rows in _walk(len(samples), samples.q, samples.v, samples.a, torque):
+        torque[rows] = model.torque(samples.q[rows], samples.v[rows], samples.a[rows],
+                                    None if states is None else states[rows])
+    return torque
 
 
 def hardly_moving(v: Array, limits: Array) -> NDArray[np.bool_]:

@@ -123,6 +123,7 @@ def _compared(columns: Iterable[Iterable[Array]], joint_names: tuple[str, ...]) 
         squared_error = float(difference @ difference)
         error += squared_error
         size += square
+        del difference    # of a long recording it is large
         rmse = float(np.sqrt(squared_error / len(tau)))
         a, b = tau - tau.mean(), tau_hat - tau_hat.mean()
         spread = float(np.sqrt((a @ a) * (b @ b)))

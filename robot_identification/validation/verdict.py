@@ -121,7 +121,7 @@ class Verdict:
     @property
     def joints(self) -> dict[str, JointErrors]:
         """Errors of each joint over all validation motions, by which it is judged."""
-        return judged_joints(self.held_out)
+        return _judged_joints(self.held_out)
 
     @property
     def sentence(self) -> str:
@@ -137,7 +137,7 @@ class Verdict:
         return tuple(finding for finding in self.findings if finding.alarm)
 
 
-def judged_joints(held_out: Sequence[HeldOut]) -> dict[str, JointErrors]:
+def _judged_joints(held_out: Sequence[HeldOut]) -> dict[str, JointErrors]:
     """Return the errors of each joint over all motions that do not repeat the training motion."""
     return pooled([h.joints for h in _deciding(held_out)])
 
@@ -216,5 +216,5 @@ def _joints_missed(held_out: Sequence[HeldOut], thresholds: Thresholds,
              else f'all {len(motions)} validation motions')
     return [f'{where}: joint {joint} has the relative torque error {e.relative_error:.1%}, more '
             f'than {thresholds.joint:.1%}'
-            for rated, (joint, e) in zip(rated_torque, judged_joints(held_out).items())
+            for rated, (joint, e) in zip(rated_torque, _judged_joints(held_out).items())
             if thresholds.accepts(e, rated) == 'no']

@@ -212,8 +212,8 @@ def point_distances(points, vertices, out):
     weights = np.zeros(4)
     part = np.zeros(4)
     members = np.empty(4, np.int64)
-    both = np.concatenate((vertices, points))
-    m = len(vertices)
+    both = np.concatenate((points, vertices))
+    first, last = len(points), len(both)
     identity = np.eye(3)
     zero = np.zeros(3)
     v = np.empty(3)
@@ -225,7 +225,7 @@ def point_distances(points, vertices, out):
         if _dot(v, v) < 1e-18:
             out[k] = 0.0
             continue
-        out[k] = gjk(both, m + k, m + k + 1, identity, zero, 0, m, identity, zero, 1e300, v, near,
+        out[k] = gjk(both, k, k + 1, identity, zero, first, last, identity, zero, 1e300, v, near,
                      far, work, weights, part, members)
 
 
@@ -310,7 +310,8 @@ def pair_distances(q, parents, rotations, translations, axes, prismatic, vertice
                 gap = apart + grown
                 continue
             if not warm:
-                v[:] = normal
+                for r in range(3):
+                    v[r] = normal[r]
                 if _dot(v, v) < 1e-12:
                     v[0] = 1.0
             d = gjk(vertices, starts[a], starts[a + 1], Ra, pa, starts[b], starts[b + 1], Rb, pb,

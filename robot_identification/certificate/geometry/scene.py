@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 import pinocchio as pin
 from robot_identification.arm import Arm
-from robot_identification.arrays import Array
+from robot_identification.arrays import Array, unwritable
 from robot_identification.certificate.geometry.meshes import (
     disabled_pairs,
     find_srdf,
@@ -101,7 +101,7 @@ class Scene:
         """
         from robot_identification.certificate.geometry.kernels import pair_distances
 
-        q = np.ascontiguousarray(q)
+        q = unwritable(q)
         distances = np.empty((len(q), len(self.pairs)))
         gradients = np.empty((*distances.shape, q.shape[1]))
         furthest = np.abs(q).max(axis=0, initial=0.0)
