@@ -68,7 +68,7 @@ def _open_what_is_closed() -> None:
         except OSError:
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)    # the lowest free number
         if getattr(sys, name) is None:
-            setattr(sys, name, open(number, 'r' if number == 0 else 'w', closefd=False))
+            setattr(sys, name, os.fdopen(number, 'r' if number == 0 else 'w', closefd=False))
 
 
 def _refuse(sentence: str) -> None:
