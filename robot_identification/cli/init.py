@@ -187,9 +187,9 @@ def _placeholders(arm: Arm) -> tuple[str, ...]:
     if not _TINY < most < _PLACEHOLDER:
         return ()
     rated = np.max(arm.limits.torque[np.isfinite(arm.limits.torque)])
-    return (f'gravity takes {100 * most:.2g} % of a rated torque at most: if the effort limits of the URDF '
-            f'(up to {rated:g} N m) are placeholders, give the real ones under `joints` in the '
-            'robot YAML; what is simulated has friction in proportion to them',)
+    return (f'gravity takes {100 * most:.2g} % of a rated torque at most: if the effort limits '
+            f'of the URDF (up to {rated:g} N m) are placeholders, give the real ones under '
+            '`joints` in the robot YAML; what is simulated has friction in proportion to them',)
 
 
 def _proposal(path: Path, arm: Arm) -> Proposal:

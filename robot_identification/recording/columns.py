@@ -127,7 +127,7 @@ def recording_of_columns(source: Columns, name: str, arm: Arm | None,
         if absent:
             raise missing(place, source.what, absent, source.names, signal)
         groups[signal] = key, columns
-        ours = ours or signal == 'q' and key is not first    # written by the suite, not the log
+        ours = ours or (signal == 'q' and key is not first)    # written by the suite, not the log
     table = source.read([stamps[0].name, *(name for _, columns in groups.values()
                                            for name in columns)])
     values, at = {}, 1
