@@ -231,6 +231,10 @@ def test_init_proposes_the_block_and_the_log_is_read_with_it(tmp_path):
     read = load_recording(tmp_path / 'log.csv', load_arm(tmp_path / 'ur.yaml'))
     same(read, UR, **wanted)
     assert not read.remarks
+    mine = Recording(read.t, read.q, tau=read.q, joint_names=read.joint_names)
+    mine.to_csv(tmp_path / 'sim.csv')
+    ours = load_recording(tmp_path / 'sim.csv', load_arm(tmp_path / 'ur.yaml'))    # as simulated
+    same(ours, UR, read.t, read.q, tau=read.q)
     (tmp_path / 'no.csv').write_text('a,b\n1,2\n')
     done = CliRunner().invoke(app, ['init', str(tmp_path / 'ur.urdf'), '-o',
                                     str(tmp_path / 'b.yaml'), '--recording',

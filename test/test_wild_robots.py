@@ -201,6 +201,16 @@ def test_limits_in_degrees_are_doubted(tmp_path):
     assert doubt in motion_limits(load_arm(tmp_path / 'wild.yaml'))[1]
 
 
+@pytest.mark.parametrize(('effort', 'doubted'), [('40', False), ('10000', True)])
+def test_torques_that_are_placeholders_are_doubted(effort, doubted, tmp_path):
+    (tmp_path / 'wild.urdf').write_text(robot(link('base'), chain('', 'base', 3)).replace(
+        'effort="40"', f'effort="{effort}"'))
+    done = run('init', tmp_path / 'wild.urdf', '-o', tmp_path / 'wild.yaml', *KNOWN, '--json')
+    assert done.exit_code == 0, done.exception
+    said = ' '.join(json.loads(done.stdout)['limits_in_doubt'])
+    assert ('up to 10000 N m) are placeholders' in said) == doubted
+
+
 def test_accelerations_of_moveit(tmp_path):
     (tmp_path / 'wild.urdf').write_text(WILD['plain'][0])
     (tmp_path / 'joint_limits.yaml').write_text(
