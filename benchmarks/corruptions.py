@@ -201,6 +201,59 @@ def _repeated(recording: Recording, joint: int) -> Recording:
         if getattr(recording, name) is not None})
 
 
+def _in_degrees(recording: Recording, joint: int) -> Recording:
+    scale = np.where(np.arange(recording.q.shape[1]) == joint, 180 / np.pi, 1.0)
+    v = None if recording.v is None else recording.v * scale
+    return _with(recording, q=recording.q * scale, v=v)
+
+
+def _coarse(recording: Recording, joint: int) -> Recording:
+    return _with(recording, q=np.rint(recording.q / 0.01) * 0.01)
+
+
+def _still(seconds: float, zero: bool) -> Change:
+    """Return what a bus makes of an effort that it lost for a while."""
+    def change(recording: Recording, joint: int) -> Recording:
+        first = len(recording.t) // 3
+        rows = slice(first, first + int(seconds * recording.rate))
+
+        def stop(x: Array) -> Array:
+            x[rows, joint] = 0.0 if zero else x[first, joint]
+            return x
+        return _effort(recording, stop)
+    return change
+
+
+def _drifting(recording: Recording, joint: int) -> Recording:
+    def drift(x: Array) -> Array:
+        x[:, joint] += np.linspace(0.0, 0.2 * np.abs(x[:, joint]).max(), len(x))
+        return x
+    return _effort(recording, drift)
+
+
+def _spiky(recording: Recording, joint: int) -> Recording:
+    def spike(x: Array) -> Array:
+        x[np.random.default_rng(0).random(x.shape) < 0.01] *= 10
+        return x
+    return _effort(recording, spike)
+
+
+def _part(recording: Recording, joint: int) -> Recording:
+    """Return the middle three fifths, with noise of its own."""
+    count = len(recording.t)
+    rng = np.random.default_rng(0)
+    return _effort(recording.window(count // 5, 4 * count // 5), lambda x: x + rng.normal(
+        size=x.shape) * 0.02 * np.std(x, axis=0))
+
+
+def _halves(recording: Recording, joint: int) -> Recording:
+    """Return the second half of a whole period before the first."""
+    half = len(recording.t) // 2
+    v = None if recording.v is None else np.roll(recording.v, half, axis=0)
+    turned = _effort(recording, lambda x: np.roll(x, half, axis=0))
+    return _with(turned, q=np.roll(recording.q, half, axis=0), v=v)
+
+
 def loaded(arm: Arm, recording: Recording, mass: float) -> Recording:
     """
     Return a recording of the same motion with a ball at the flange.
@@ -226,7 +279,7 @@ def loaded(arm: Arm, recording: Recording, mass: float) -> Recording:
 
 ANY = ('gravity scale', 'joint gain', 'time scale', 'velocity', 'delay', 'saturation', 'encoder',
        'encoder offset', 'exchanged joints', 'dissipation', 'payload', 'residual trace',
-       'link bodies', 'refused', 'verdict')
+       'stuck effort', 'link bodies', 'refused', 'verdict')
 CORRUPTIONS = (
     Corruption('all torques x 2', _scaled(2.0), ('gravity scale',)),
     Corruption('all torques x 0.5', _scaled(0.5), ('gravity scale',)),
@@ -256,6 +309,18 @@ CORRUPTIONS = (
     Corruption('encoder of joint {joint} off by 0.3', _offset, ('encoder offset',)),
     Corruption('reduction of joint {joint} wrong by 2 %', _reduction, ()),
     Corruption('every fifth sample twice', _repeated, ()),
+    Corruption('position of joint {joint} in degrees', _in_degrees, ('refused',)),
+    Corruption('all positions in steps of 0.01', _coarse, ('encoder',)),
+    Corruption('torque of joint {joint} held for 0.3 s', _still(0.3, False),
+               ('stuck effort',)),
+    Corruption('torque of joint {joint} zero for 0.5 s', _still(0.5, True),
+               ('stuck effort', 'saturation')),
+    Corruption('torque of joint {joint} drifts by a fifth of its largest', _drifting,
+               ('residual trace',)),
+    Corruption('one torque in a hundred x 10', _spiky, ANY),
+    Corruption('held out: three fifths of the training, noise anew', _part, ('repeats',), True,
+               True),
+    Corruption('held out: training, its halves exchanged', _halves, ('repeats',), True, True),
     Corruption('held out: training with joint 1 turned by 0.5', _turned, ('repeats',), True, True),
     Corruption('held out: training played backwards', _backwards, ('repeats',), True, True),
     Corruption('held out: 0.3 kg that the model does not know', lambda r, j: r, ('payload',),

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arm import Arm
-from robot_identification.arrays import Array
+from robot_identification.arrays import _walk, Array
 from robot_identification.checks import look_at_fit, look_at_held_out, look_at_model
 from robot_identification.dynamics import get_friction, IdentifiedModel
 from robot_identification.dynamics.parallel import single_threaded_blas
@@ -285,8 +285,11 @@ def identify(
 def _refuse_twins(recordings: Sequence[Recording]) -> None:
     """Refuse a recording that is given twice, perhaps through a link or as a copy."""
     seen: dict[bytes, str] = {}
-    for recording in recordings:
-        key = hashlib.sha256(np.column_stack([recording.t, recording.q]).tobytes()).digest()
+    for recording in recordings if len(recordings) > 1 else ():
+        content = hashlib.sha256()
+        for rows in _walk(len(recording), recording.q):
+            content.update(recording.t[rows].tobytes() + recording.q[rows].tobytes())
+        key = content.digest()
         if key in seen:
             raise EstimationError(f"the recordings '{seen[key]}' and '{recording.name}' are one "
                                   'and the same; counted twice it would look more certain than '

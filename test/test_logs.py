@@ -25,6 +25,7 @@ from robot_identification.arm.robot_file import arm_to_mapping
 from robot_identification.cli import app
 from robot_identification.errors import ConfigurationError, RecordingError
 from robot_identification.recording import load_recording, propose_recording, write_bag
+from robot_identification.recording.csv_file import CsvColumns
 from scipy.io import savemat
 from typer.testing import CliRunner
 import yaml
@@ -123,6 +124,18 @@ def degrees(path):
     return UR, {'t': t, 'q': q, 'v': v, 'tau': tau}
 
 
+def spreadsheet(path):
+    """Write what a drive's software exports to a German spreadsheet: decimal commas, mA."""
+    t, q, v, tau = motion(UR)
+    write_table(path, {'Zeit [ms]': t * 1e3,
+                       **each('Ist-Position Achse {} [deg]', np.degrees(q), 1),
+                       **each('Soll-Position Achse {} [deg]', np.degrees(q) + 1, 1),
+                       **each('Drehzahl Achse {} [rpm]', v * 30 / np.pi, 1),
+                       **each('Motorstrom Achse {} [mA]', 100 * tau, 1)}, ';')
+    path.write_text(path.read_text().replace('.', ','))
+    return UR, {'t': t, 'q': q, 'v': v, 'current': tau / 10}
+
+
 def matlab(path, transposed):
     t, q, v, tau = motion(UR)
     turn = np.transpose if transposed else np.asarray
@@ -139,6 +152,7 @@ LOGS = {
     'plotjuggler_old.csv': lambda path: plotjuggler(path, '/joint_states/{kind}/{}'),
     'rostopic.txt': rostopic,
     'degrees.tsv': degrees,
+    'spreadsheet.csv': spreadsheet,
     'log.mat': lambda path: matlab(path, False),
     'transposed.mat': lambda path: matlab(path, True)}
 
@@ -173,6 +187,23 @@ def test_lines_of_other_topics_are_counted_and_half_filled_ones_refused(tmp_path
         load_recording(path, PANDA)
 
 
+@pytest.mark.parametrize('fast', [True, False])
+def test_decimal_commas_are_said_and_do_not_mix_with_points(fast, tmp_path, monkeypatch):
+    if not fast:
+        monkeypatch.setattr(CsvColumns, '_fast', lambda *_: None)
+    path = tmp_path / 'x.csv'
+    _, wanted = spreadsheet(path)
+    read = load_recording(path, UR)
+    same(read, UR, **wanted)
+    assert any('decimal commas' in remark for remark in read.remarks)
+    lines = path.read_text().splitlines()
+    path.write_text('\n'.join([*lines[:5], lines[5].replace(',', '.'), *lines[6:]]))
+    with pytest.raises(RecordingError, match=r'line 6.*points and commas mix'):
+        load_recording(path, UR)
+    proposal = propose_recording(path, UR)
+    assert 'units are not known' in ' '.join(proposal.notes)
+
+
 def test_what_is_not_clear_is_not_guessed(tmp_path):
     t, q, *_ = motion(UR)
     write_table(tmp_path / 'two.csv', {'time': t, **each('left_q_{}', q), **each('right_q_{}', q)})
@@ -200,6 +231,10 @@ def test_init_proposes_the_block_and_the_log_is_read_with_it(tmp_path):
     read = load_recording(tmp_path / 'log.csv', load_arm(tmp_path / 'ur.yaml'))
     same(read, UR, **wanted)
     assert not read.remarks
+    mine = Recording(read.t, read.q, tau=read.q, joint_names=read.joint_names)
+    mine.to_csv(tmp_path / 'sim.csv')
+    ours = load_recording(tmp_path / 'sim.csv', load_arm(tmp_path / 'ur.yaml'))    # as simulated
+    same(ours, UR, read.t, read.q, tau=read.q)
     (tmp_path / 'no.csv').write_text('a,b\n1,2\n')
     done = CliRunner().invoke(app, ['init', str(tmp_path / 'ur.urdf'), '-o',
                                     str(tmp_path / 'b.yaml'), '--recording',

@@ -133,6 +133,21 @@ def test_a_full_disk_is_named(tmp_path):
     assert done.stderr == "error: 'the output' cannot be used: No space left on device\n"
 
 
+@pytest.mark.parametrize('closed', [(1,), (0, 1, 2)])
+def test_closed_streams_are_not_the_numbers_of_files(tmp_path, closed):
+    """As after `>&-`: what is printed goes nowhere, and into no file that is opened."""
+    def close():
+        for number in closed:
+            os.close(number)
+
+    (tmp_path / 'arm.urdf').write_text(chain().urdf)
+    done = subprocess.run([*MAIN, 'init', 'arm.urdf', '-o', 'rb.yaml'], cwd=tmp_path, timeout=60,
+                          preexec_fn=close, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 0, done.stderr
+    assert not done.stderr
+    assert 'wrote' not in (tmp_path / 'rb.yaml').read_text()
+
+
 def test_a_disk_that_fills_up_is_named_with_the_file(tmp_path):
     """A limit of the size of files is as good as a full disk; nothing half-written stays."""
     (tmp_path / 'arm.urdf').write_text(chain().urdf)

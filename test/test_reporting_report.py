@@ -145,7 +145,7 @@ def test_verdict_comes_first(page, result):
         'Recorded motion and limits', 'How the signals', 'Where this comes from')]
     assert places[1:] == sorted(places[1:]) and places[0] == min(places)
     error = 100 * result.verdict.held_out[0].relative_error
-    assert f'{error:.3g}\u2009%' in text and 'which the fit has not seen' in text
+    assert f'{error:.3g}\u202f%' in text and 'which the fit has not seen' in text
     assert f'low-passed at {result.verdict.held_out[0].cutoff:.3g} Hz' in text
     assert result.arm.urdf_sha256 in text
 
@@ -250,8 +250,8 @@ def test_numbers_are_written_for_readers(value, text):
 
 
 def test_percentages_and_dust():
-    assert percent(0.0712) == '7.12\u2009%' and percent(26.0) == '2600\u2009%'
-    assert percent(4e-7) == '0.00\u2009%' and percent(None) == '&ndash;'
+    assert percent(0.0712) == '7.12\u202f%' and percent(26.0) == '2600\u202f%'
+    assert percent(4e-7) == '0.00\u202f%' and percent(None) == '&ndash;'
     assert free_of_dust(1e-17, 1.0) == 0.0 and free_of_dust(1e-9, 1.0) == 1e-9
     assert free_of_dust(None, 1.0) is None
     assert 'width:100.0%' in bar(3.0) and 'width:0.0%' in bar(None)

@@ -29,7 +29,8 @@ from robot_identification.arm import (
     robot_template,
 )
 from robot_identification.arm.robot_keys import ROBOT_FILE_KEYS, robot_file_reference
-from robot_identification.errors import ConfigurationError
+from robot_identification.errors import ConfigurationError, ExcitationError
+from robot_identification.excitation import motion_limits
 import yaml
 
 EFFORT = {'quantity': 'torque', 'side': 'joint', 'sign': 1, 'gravity_compensated': False}
@@ -72,7 +73,7 @@ def test_a_coupled_drive_adds_an_element(tmp_path):
 @pytest.mark.parametrize(('content', 'words'), [
     ({'effrot': EFFORT}, "unknown key 'effrot'"),
     ({'joints': {'ellbow': {'acceleration': 1}}}, "unknown key 'ellbow'; known are: shoulder"),
-    ({'joints': {'elbow': {'acceleration': None}}}, 'fill in: joints.elbow.acceleration'),
+    ({'joints': {'elbow': {'torque': None}}}, 'fill in: joints.elbow.torque'),
     ({'joints': {'elbow': {'acceleration': 'fast'}}}, "not .*'fast'"),
     ({'joints': {'elbow': {'acceleration': True}}}, 'must be a number'),
     ({'joints': {'elbow': {'acceleration': -1}}}, "joint 'elbow': the acceleration limit is -1"),
@@ -111,7 +112,12 @@ def test_the_template_loads_once_it_is_filled_in(tmp_path):
     text = robot_template(tmp_path / 'arm.urdf', base=tmp_path)
     path = tmp_path / 'arm.yaml'
     path.write_text(text)
-    with pytest.raises(ConfigurationError, match=r'fill in: joints\.shoulder\.acceleration'):
+    open_arm = load_arm(path)    # enough for servos; designs miss the limits, torques the effort
+    assert np.isinf(open_arm.limits.acceleration).all() and open_arm.effort is None
+    with pytest.raises(ExcitationError, match='acceleration limits of shoulder, elbow, wrist are'):
+        motion_limits(open_arm)
+    path.write_text(text.replace('drives: {}', 'drives: {elbow: {gain: null}}'))
+    with pytest.raises(ConfigurationError, match=r'fill in: drives\.elbow\.gain'):
         load_arm(path)
     for value in ('5.0', '5.0', '5.0', 'torque', 'joint', '1', 'false'):
         text = text.replace('null    # FILL IN', value + '    #', 1)

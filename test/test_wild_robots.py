@@ -23,6 +23,7 @@ import pytest
 from robot_identification import load_arm
 from robot_identification.arm.packages import find_package
 from robot_identification.arm.urdf import read_urdf
+from robot_identification.certificate.geometry.meshes import with_mesh_paths
 from robot_identification.cli import app
 from robot_identification.errors import ArmError
 from robot_identification.excitation import motion_limits
@@ -177,6 +178,18 @@ def test_massless_and_impossible_links_are_listed(tmp_path):
     assert len(faults) == 2 and "'a'" in faults[0] and "'b'" in faults[1]
 
 
+def test_meshes_beside_a_urdf_are_found_from_another_folder(tmp_path, monkeypatch):
+    (tmp_path / 'arm' / 'assets').mkdir(parents=True)
+    (tmp_path / 'arm' / 'assets' / 'part.stl').write_bytes(b'')
+    mesh = '<collision><geometry><mesh filename="assets/part.stl"/></geometry></collision>'
+    (tmp_path / 'arm' / 'wild.urdf').write_text(
+        robot(link('base'), chain('', 'base', 3)).replace(INERTIAL, INERTIAL + mesh))
+    monkeypatch.chdir(tmp_path)
+    assert run('init', 'arm/wild.urdf', '-o', 'wild.yaml', *KNOWN).exit_code == 0
+    text = with_mesh_paths(load_arm('wild.yaml'))
+    assert text.count(f'"{tmp_path.resolve()}/arm/assets/part.stl"') == 4
+
+
 def test_limits_in_degrees_are_doubted(tmp_path):
     text = robot(link('base'), chain('', 'base', 3)).replace(
         '<limit lower="-2" upper="2" velocity="2"', '<limit lower="-100" upper="100" '
@@ -186,6 +199,16 @@ def test_limits_in_degrees_are_doubted(tmp_path):
     [doubt] = json.loads(done.stdout)['limits_in_doubt']
     assert "'joint1' may turn by 100 rad and at 180 rad/s: if these are degrees" in doubt
     assert doubt in motion_limits(load_arm(tmp_path / 'wild.yaml'))[1]
+
+
+@pytest.mark.parametrize(('effort', 'doubted'), [('40', False), ('10000', True)])
+def test_torques_that_are_placeholders_are_doubted(effort, doubted, tmp_path):
+    (tmp_path / 'wild.urdf').write_text(robot(link('base'), chain('', 'base', 3)).replace(
+        'effort="40"', f'effort="{effort}"'))
+    done = run('init', tmp_path / 'wild.urdf', '-o', tmp_path / 'wild.yaml', *KNOWN, '--json')
+    assert done.exit_code == 0, done.exception
+    said = ' '.join(json.loads(done.stdout)['limits_in_doubt'])
+    assert ('up to 10000 N m) are placeholders' in said) == doubted
 
 
 def test_accelerations_of_moveit(tmp_path):

@@ -95,6 +95,7 @@ def arm_from_mapping(content: Mapping[str, Any], *, folder: Path, origin: str,
     content = _without_locked(content, origin)
     if _unfilled(content.get('effort'), 'effort'):    # missed where torques are read
         content = {key: value for key, value in content.items() if key != 'effort'}
+    content = _without_open_limits(content)
     empty = _unfilled(content, '')
     if empty:
         raise ConfigurationError(f'{origin} still has places to fill in: {", ".join(empty)}')
@@ -213,6 +214,17 @@ def _unfilled(content: Any, prefix: str) -> list[str]:
         return [place for key, value in content.items()
                 for place in _unfilled(value, f'{prefix}.{key}' if prefix else str(key))]
     return []
+
+
+def _without_open_limits(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Leave out velocities and accelerations that are not filled in: designs miss them."""
+    joints = content.get('joints')
+    if not isinstance(joints, Mapping):
+        return content
+    return {**content, 'joints': {
+        joint: {name: value for name, value in given.items()
+                if value is not None or name not in ('velocity', 'acceleration')}
+        if isinstance(given, Mapping) else given for joint, given in joints.items()}}
 
 
 def _section(kind: Any, content: Any, origin: str) -> Any:

@@ -38,6 +38,7 @@ def main() -> None:
     sys.excepthook = _defect
     global BEGAN
     BEGAN = time.monotonic()
+    _open_what_is_closed()
     for stream in (sys.stdout, sys.stderr):    # a terminal may know ASCII alone
         with suppress(AttributeError):
             stream.reconfigure(errors='backslashreplace')    # type: ignore[union-attr]
@@ -57,6 +58,17 @@ def main() -> None:
         _refuse(f"'{error.filename or 'the output'}' cannot be used: {error.strerror}")
     except MemoryError:
         _refuse('the memory of this machine is not enough for that; give it less at a time')
+
+
+def _open_what_is_closed() -> None:
+    """Open closed standard streams (`>&-`), whose numbers the first files opened would have."""
+    for number, name in enumerate(('stdin', 'stdout', 'stderr')):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)    # the lowest free number
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, 'r' if number == 0 else 'w', closefd=False))
 
 
 def _refuse(sentence: str) -> None:

@@ -23,6 +23,7 @@ from pathlib import Path
 import re
 from typing import Annotated
 
+import numpy as np
 from robot_identification.arm import (
     check_inertias,
     load_arm,
@@ -32,12 +33,16 @@ from robot_identification.arm import (
 )
 from robot_identification.arm.arm import Arm
 from robot_identification.console import AsJson, emit, out
+from robot_identification.dynamics import inverse_dynamics
 from robot_identification.errors import ConfigurationError, RecordingError
 from robot_identification.files import check_outputs, ROBOT_YAML, write_text
 from robot_identification.recording import propose_recording
 from robot_identification.recording.propose import Proposal
 import typer
 import yaml
+
+_PLACEHOLDER = 0.01    # of a rated torque, that gravity takes at least in an arm
+_TINY = 1e-9           # that it takes of arms that move in a level plane
 
 
 def init(
@@ -145,7 +150,7 @@ def _write(urdf: Path, target: Path, options: TemplateOptions, recording: Path |
         text = robot_template(urdf, base=target.parent,
                               options=replace(options, recording=proposal.block))
     faults = [str(fault) for fault in check_inertias(arm)]
-    doubts = arm.limits.doubts(arm.joint_names, arm.prismatic)
+    doubts = (*arm.limits.doubts(arm.joint_names, arm.prismatic), *_placeholders(arm))
     write_text(target, text)
     places = len(re.findall(r': null    # FILL IN', text))
     if as_json:
@@ -167,9 +172,24 @@ def _write(urdf: Path, target: Path, options: TemplateOptions, recording: Path |
     if faults:
         out.print('no torque is proven with such inertias: correct the URDF, or see '
                   '`excite --help` for --guess-inertias and --no-torque', markup=False)
-    out.print(f'fill in the {places} places marked FILL IN' if places else
+    out.print(f'fill in the {places} places marked FILL IN: excite needs the limits, identify and '
+              'validate the effort, servos neither' if places else
               f'nothing is left to fill in; next: robot-identification excite {target} -o '
               f'excitation.yaml', markup=False)
+
+
+def _placeholders(arm: Arm) -> tuple[str, ...]:
+    """Return a sentence where the rated torques are far from what gravity asks for."""
+    low, high = (np.clip(x, -np.pi, np.pi) for x in (arm.limits.lower, arm.limits.upper))
+    q = np.random.default_rng(0).uniform(low, high, size=(200, arm.n))
+    gravity = np.abs(inverse_dynamics(arm, q, 0 * q, 0 * q)).max(axis=0)
+    most = float(np.max(gravity / arm.limits.torque, initial=0.0))
+    if not _TINY < most < _PLACEHOLDER:
+        return ()
+    rated = np.max(arm.limits.torque[np.isfinite(arm.limits.torque)])
+    return (f'gravity takes {100 * most:.2g} % of a rated torque at most: if the effort limits '
+            f'of the URDF (up to {rated:g} N m) are placeholders, give the real ones under '
+            '`joints` in the robot YAML; what is simulated has friction in proportion to them',)
 
 
 def _proposal(path: Path, arm: Arm) -> Proposal:

@@ -116,9 +116,10 @@ def recording_of_columns(source: Columns, name: str, arm: Arm | None,
     if not stamps:
         raise missing(place, source.what, named(chosen['t']), source.names, 't')
     groups: dict[str, tuple[Key, list[str]]] = {}
+    ours = False
     for signal in SIGNALS:
         found = _found(source, chosen[signal], joints)
-        if not found and signal != 'q' and len(named(chosen[signal])) == 1:
+        if not found and signal != 'q' and (ours or len(named(chosen[signal])) == 1):
             continue
         first = chosen[signal][0]
         key, columns = found[0] if found else (first, first.columns(source.names, joints))
@@ -126,6 +127,7 @@ def recording_of_columns(source: Columns, name: str, arm: Arm | None,
         if absent:
             raise missing(place, source.what, absent, source.names, signal)
         groups[signal] = key, columns
+        ours = ours or (signal == 'q' and key is not first)    # written by the suite, not the log
     table = source.read([stamps[0].name, *(name for _, columns in groups.values()
                                            for name in columns)])
     values, at = {}, 1

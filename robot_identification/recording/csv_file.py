@@ -36,6 +36,7 @@ DELIMITERS = ',;\t'
 SIZE = 1_000_000_000    # bytes: an hour of seven joints at 1 kHz; memory stays below 2 GB
 LINE = 1_000_000    # bytes of a line
 COLUMNS = 10_000
+_COMMAS = 'has decimal commas, which are read as points'
 
 
 def read_csv(path: str | Path, arm: Arm | None = None,
@@ -47,9 +48,9 @@ def read_csv(path: str | Path, arm: Arm | None = None,
     ----------
     path
         A file with a header; columns t, q_<joint>, and v_<joint>, tau_<joint>, current_<joint> as
-        far as recorded, separated by commas, semicolons, tabs or spaces. Other columns are
-        ignored, and lines in which only the stamp and other columns are filled. With one joint
-        its name may be left out.
+        far as recorded, separated by commas, semicolons, tabs or spaces. Decimal commas are read
+        where no comma separates. Other columns are ignored, and lines in which only the stamp and
+        other columns are filled. With one joint its name may be left out.
     arm
         Its joints are read, in its order; its `recording_keys` name the columns.
     keys
@@ -110,23 +111,27 @@ class CsvColumns:
 
         """
         at = [self.names.index(name) for name in wanted]
-        fast = self._fast(at)
-        if fast is not None:
-            return fast
+        for point in ('.',) if self._delimiter == ',' else ('.', ','):
+            fast = self._fast(at, point)
+            if fast is not None:
+                self.remarks = [f'{self._place} {_COMMAS}'] * (point == ',')
+                return fast
         try:
             return self._numbers(at, (line for _, line in self._lines()))
         except ValueError:
             pass    # look at every cell
         left_out: list[int] = []
+        marks: set[str] = set()
         try:
-            table = self._numbers(at, self._filled(at, left_out))
+            table = self._numbers(at, self._filled(at, left_out, marks))
         except ValueError as error:
             raise RecordingError(f'{self._place} is not a table of numbers') from error
         self.remarks = [f'{self._place}: {len(left_out)} lines have nothing but a stamp in the '
                         'columns that are read, and are left out'] if left_out else []
+        self.remarks += [f'{self._place} {_COMMAS}'] * (',' in marks)
         return table
 
-    def _fast(self, at: Sequence[int]) -> Array | None:
+    def _fast(self, at: Sequence[int], point: str) -> Array | None:
         """
         Return the columns by pyarrow, on all cores and with every bit as `np.loadtxt` has it.
 
@@ -148,7 +153,8 @@ class CsvColumns:
                     file, arrow.ReadOptions(column_names=names),
                     arrow.ParseOptions(delimiter=self._delimiter, quote_char=False),
                     arrow.ConvertOptions(column_types=dict.fromkeys(wanted, float64()),
-                                         include_columns=wanted, null_values=[]))
+                                         include_columns=wanted, null_values=[],
+                                         decimal_point=point))
         except (ArrowException, OSError, ValueError):
             return None
         values = np.empty((table.num_rows, len(at)))
@@ -172,17 +178,27 @@ class CsvColumns:
         except OSError as error:
             raise RecordingError(f'{self._place} cannot be read: {error.strerror}') from error
 
-    def _filled(self, at: Sequence[int], left_out: list[int]) -> Iterator[str]:
-        """Yield the lines with measurements; refuse the first cell that is no number."""
+    def _filled(self, at: Sequence[int], left_out: list[int], marks: set[str]) -> Iterator[str]:
+        """
+        Yield the lines with measurements, with decimal points; refuse what is no number.
+
+        `marks` collects what stands before decimals: points or commas, which must not mix.
+        """
         for number, line in self._lines():
             cells = line.split(None if self._delimiter == ' ' else self._delimiter)
             if len(at) > 1 and not any(cells[k].strip() for k in at[1:]):
                 left_out.append(number)
                 continue
             for k in at:
-                if not _is_number(cells[k]):
+                comma = self._delimiter != ',' and cells[k].count(',') == 1
+                if not _is_number(cells[k].replace(',', '.') if comma else cells[k]):
                     raise _bad_cell(cells[k], number, self.names[k], self._place)
-            yield line
+                marks.update(mark for mark in ',.' if mark in cells[k])
+                if len(marks) > 1:
+                    raise RecordingError(
+                        f"{self._place}, line {number}, column '{shown(self.names[k])}': decimal "
+                        f"points and commas mix ('{shown(cells[k].strip())}'); write points")
+            yield line.replace(',', '.') if ',' in marks else line
 
 
 def write_csv(recording: Recording, path: str | Path) -> None:

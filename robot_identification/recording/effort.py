@@ -144,7 +144,8 @@ def raw_effort(arm: Arm, tau: Array | None, current: Array | None,
     if tau is None and current is None:
         raise RecordingError(
             f'{place} has neither torques (tau) nor currents (current); name their columns in the '
-            'robot YAML: `recording: {tau: NAME}` (`init --recording FILE` proposes the block)')
+            'robot YAML: `recording: {tau: NAME}` (`init --recording FILE` proposes the block). '
+            'Hobby servos measure none: `robot-identification servos` needs none')
     _check_effort_known(arm)
     if arm.effort is None:
         return (tau, False) if tau is not None else (current, True)  # type: ignore[return-value]
@@ -219,9 +220,9 @@ def torque_of_current(arm: Arm, current: Array, place: str) -> Array:
     if unknown:
         raise RecordingError(
             f"{place} has currents, but the gain [N m/A] of the drive of '{', '.join(unknown)}' "
-            'is '
-            f'not known; give it in the robot YAML as `drives: {{{unknown[0]}: {{gain: ...}}}}`, '
-            f'or record torques')
+            'is not known; give it in the robot YAML as '
+            f'`drives: {{{unknown[0]}: {{gain: ...}}}}` '
+            '(`robot-identification gains` finds it with a known mass), or record torques')
     torque: Array = current * gains
     return torque
 

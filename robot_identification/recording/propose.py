@@ -29,10 +29,13 @@ from robot_identification.recording import stamps
 import yaml
 
 WORDS = {
-    'q': {'q', 'pos', 'position', 'positions', 'qpos', 'angle', 'angles', 'state', 'jointpos'},
-    'v': {'v', 'qd', 'dq', 'vel', 'velocity', 'velocities', 'qvel', 'qdot', 'speed', 'jointvel'},
-    'tau': {'tau', 'torque', 'torques', 'effort', 'efforts', 'trq', 'jointtorque'},
-    'current': {'current', 'currents', 'cur'}}
+    'q': {'q', 'pos', 'position', 'positions', 'qpos', 'angle', 'angles', 'state', 'jointpos',
+          'winkel', 'lage'},
+    'v': {'v', 'qd', 'dq', 'vel', 'velocity', 'velocities', 'qvel', 'qdot', 'speed', 'jointvel',
+          'rpm', 'geschwindigkeit', 'drehzahl'},
+    'tau': {'tau', 'torque', 'torques', 'effort', 'efforts', 'trq', 'jointtorque', 'moment',
+            'drehmoment'},
+    'current': {'current', 'currents', 'cur', 'i', 'iq', 'motorcurrent', 'strom', 'motorstrom'}}
 """Words in the name of a column that say which signal it holds."""
 MEASURED = {'actual', 'measured', 'meas', 'present', 'observation', 'joint', 'joints', 'states',
             'j', 'robot', 'state', 'deg', 'rad', 'follower', 'as', 'm', 'nm', 's', 'amp', 'a'}
@@ -42,13 +45,15 @@ OTHERS = {
     'action', 'setpoint', 'd', 'acc', 'accel', 'acceleration', 'qdd', 'ddq', 'error', 'err',
     'temp', 'temperature', 'temperatures', 'voltage', 'tcp', 'cartesian', 'pose', 'force', 'ext',
     'external', 'hat', 'dtau', 'control', 'window', 'std', 'limit', 'min', 'max', 'leader',
-    'gravity', 'friction', 'predicted', 'model'}
+    'gravity', 'friction', 'predicted', 'model', 'soll'}
 """Words of what was commanded, computed or is of another kind."""
 COMMANDS = {'command', 'commanded', 'cmd', 'target', 'desired', 'goal', 'action', 'setpoint',
-            'reference', 'leader'}
+            'reference', 'leader', 'soll'}
 """Words of commanded positions, which stand for a log without efforts."""
 STAMPS = {'t', 'time', 'timestamp', 'timestamps', 'times', 'stamp', 'stamps', 'duration', 'clock',
-          'elapsed'}
+          'elapsed', 'zeit', 'temps', 'tiempo'}
+_NAMED_UNITS = {'v': 'rpm', 'tau': 'mNm', 'current': 'mA'}
+"""Units of a signal that are taken from the names of its columns alone."""
 TIME_UNITS = {'s': 's', 'sec': 's', 'secs': 's', 'seconds': 's', 'ms': 'ms', 'msec': 'ms',
               'us': 'us', 'ns': 'ns', 'nsec': 'ns', 'nanoseconds': 'ns'}
 MARGIN = 1.05    # of a joint's limits, within which recorded angles are
@@ -143,7 +148,11 @@ def propose(source: Named, arm: Arm) -> Proposal | None:
                           else name for joint, name in names.items()}
     if all(name.isdecimal() for name in names.values()):
         notes.append('joints are taken in the order of the arm: ' + ', '.join(arm.joint_names))
-    units = _units(source, block, names, arm)
+    try:
+        units = _units(source, block, names, arm)
+    except RecordingError as error:
+        units = {}
+        notes.append(f'units are not known, for the columns cannot be read: {error}')
     if units:
         block['units'] = units
     return Proposal(block, tuple(notes), certain)
@@ -283,10 +292,7 @@ def _units(source: Named, block: Mapping[str, Any], names: Mapping[str, str],
     signals = [signal for signal in ('q', 'v') if signal in block]
     columns = [block[signal].replace(JOINT, names[joint])
                for signal in signals for joint in arm.joint_names]
-    try:
-        table = source.read([block['t'], *columns])[:LOOKED_AT]
-    except RecordingError:
-        return {}
+    table = source.read([block['t'], *columns])[:LOOKED_AT]
     units = {}
     t, q, v = table[:, 0], table[:, 1:1 + arm.n], table[:, 1 + arm.n:]
     steps = np.diff(t)
@@ -308,6 +314,9 @@ def _units(source: Named, block: Mapping[str, Any], names: Mapping[str, str],
             ratio = float(np.sum((v * slope)[:, turns])) / power if power > 0 else 1.0
         if _near(ratio, 1.0 if degrees else 180 / np.pi):
             units['v'] = 'deg/s'
+    for signal, unit in _NAMED_UNITS.items():
+        if unit in re.split('[^A-Za-z]', block.get(signal, '')):
+            units[signal] = unit
     return units
 
 

@@ -96,7 +96,7 @@ def percent(value: float | None, digits: int = 3) -> Html:
         shown = f'{share:.0f}'
     else:
         shown = f'{share:.2f}' if abs(share) < 0.1 else number(share, digits)
-    return Html(f'{shown}\u2009%'.replace('-', '\u2212'))
+    return Html(f'{shown}\u202f%'.replace('-', '\u2212'))
 
 
 def correlation(value: float | None, decimals: int = 4) -> str:

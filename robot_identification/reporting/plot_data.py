@@ -44,7 +44,8 @@ def plot_data(result: IdentificationResult,
     """
     Return the arrays of all plots by name.
 
-    `held_out_<k>_joint_<j>` and `fit_<k>_joint_<j>` are (3, points): time, measured, predicted;
+    `held_out_<k>_joint_<j>` and `fit_<k>_joint_<j>` are (3, points): time, measured, predicted,
+    both NaN where samples are left out;
     `..._spectrum` is (1 + 2 n, frequencies): frequency, then measured and residual amplitude
     density of each joint; `friction_<e>_curve` and `_data` are (2, points): velocity, torque;
     `friction_<e>_bins` is (4, bins): velocity, median and quartiles of the torque; `motion_<j>` is
@@ -96,20 +97,28 @@ def envelope(signals: Array, most: int = MOST_POINTS) -> NDArray[np.int64]:
 
 def _evaluation(name: str, held_out: HeldOut, most: int) -> dict[str, Array]:
     arrays = {}
+    ends = _breaks(held_out.t) - 1
+    nothing = np.vstack([held_out.t[ends], np.full((2, len(ends)), np.nan)])
     for j in range(held_out.measured.shape[1]):
         measured, predicted = held_out.measured[:, j], held_out.predicted[:, j]
         rows = envelope(np.column_stack([measured, predicted, measured - predicted]), most)
-        arrays[f'{name}_joint_{j}'] = np.stack([held_out.t[rows], measured[rows], predicted[rows]])
+        traced = np.stack([held_out.t[rows], measured[rows], predicted[rows]])
+        arrays[f'{name}_joint_{j}'] = np.insert(    # no line across what was left out
+            traced, np.searchsorted(rows, ends, 'right'), nothing, axis=1)
     arrays[f'{name}_spectrum'] = _spectrum(held_out)
     return arrays
 
 
+def _breaks(t: Array) -> NDArray[np.int64]:
+    """Return the rows before which samples are left out, as at rest."""
+    steps = np.diff(t)
+    return np.flatnonzero(steps > 1.5 * np.median(steps)) + 1
+
+
 def _spectrum(held_out: HeldOut) -> Array:
     """Return frequency, and amplitude densities of torque and residual of each joint."""
-    steps = np.diff(held_out.t)
-    step = float(np.median(steps))
-    breaks = np.flatnonzero(steps > 1.5 * step) + 1
-    runs = np.split(np.arange(len(held_out.t)), breaks)
+    step = float(np.median(np.diff(held_out.t)))
+    runs = np.split(np.arange(len(held_out.t)), _breaks(held_out.t))
     rows = max(runs, key=len)
     length = min(512, len(rows), max(64, len(rows) // 3))
     signals = np.stack([held_out.measured, held_out.measured - held_out.predicted], axis=2)

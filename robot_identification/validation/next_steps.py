@@ -42,8 +42,10 @@ def next_steps(arm: Arm, verdict: Verdict, *, auto: bool = False,
     robot = arm.name if arm.source is None else arm.source.name
     steps = []
     if verdict.alarms:
-        steps.append('Settle the alarm first: with a wrong reading of the data every other figure '
-                     f'is wrong too ({verdict.alarms[0].sentence})')
+        first = verdict.alarms[0]
+        where = f" of '{first.subject}'" if first.subject else ''
+        steps.append(f'Settle the alarm first (check {first.check}{where}): with a wrong reading '
+                     'of the data every other figure is wrong too')
     if verdict.status == 'not validated':
         steps.append(
             'Record another motion, and hold the model against it: robot-identification excite '

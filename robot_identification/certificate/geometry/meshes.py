@@ -71,7 +71,7 @@ def with_mesh_paths(arm: Arm, package_dirs: Iterable[str | Path] = ()) -> str:
             if found is None:
                 missing.append((link.get('name', ''), name))
             else:
-                mesh.set('filename', str(found))
+                mesh.set('filename', str(found.resolve()))
     if missing:
         raise ExcitationError(
             f"{len(missing)} collision meshes of the arm '{arm.name}' are missing, the first is "
