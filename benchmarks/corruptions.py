@@ -279,7 +279,7 @@ def loaded(arm: Arm, recording: Recording, mass: float) -> Recording:
 
 ANY = ('gravity scale', 'joint gain', 'time scale', 'velocity', 'delay', 'saturation', 'encoder',
        'encoder offset', 'exchanged joints', 'dissipation', 'payload', 'residual trace',
-       'link bodies', 'refused', 'verdict')
+       'stuck effort', 'link bodies', 'refused', 'verdict')
 CORRUPTIONS = (
     Corruption('all torques x 2', _scaled(2.0), ('gravity scale',)),
     Corruption('all torques x 0.5', _scaled(0.5), ('gravity scale',)),
@@ -311,9 +311,12 @@ CORRUPTIONS = (
     Corruption('every fifth sample twice', _repeated, ()),
     Corruption('position of joint {joint} in degrees', _in_degrees, ('refused',)),
     Corruption('all positions in steps of 0.01', _coarse, ('encoder',)),
-    Corruption('torque of joint {joint} held for 0.3 s', _still(0.3, False), ANY),
-    Corruption('torque of joint {joint} zero for 0.5 s', _still(0.5, True), ANY),
-    Corruption('torque of joint {joint} drifts by a fifth of its largest', _drifting, ANY),
+    Corruption('torque of joint {joint} held for 0.3 s', _still(0.3, False),
+               ('stuck effort',)),
+    Corruption('torque of joint {joint} zero for 0.5 s', _still(0.5, True),
+               ('stuck effort', 'saturation')),
+    Corruption('torque of joint {joint} drifts by a fifth of its largest', _drifting,
+               ('residual trace',)),
     Corruption('one torque in a hundred x 10', _spiky, ANY),
     Corruption('held out: three fifths of the training, noise anew', _part, ('repeats',), True,
                True),

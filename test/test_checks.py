@@ -266,6 +266,20 @@ def test_positions_that_never_move_are_no_velocities_to_compare(arm, pair, recwa
     assert not recwarn.list
 
 
+@pytest.mark.parametrize(('step', 'seconds', 'alarm'), [
+    (0.0, 0.0, False), (0.0, 0.05, False), (0.0, 0.3, True), (4.0, 0.0, False)])
+def test_a_lost_effort_is_named_and_a_coarse_one_is_not(arm, pair, step, seconds, alarm):
+    tau = np.array(pair[1].tau)
+    if step:
+        tau = np.rint(tau / step) * step
+    tau[1000:1000 + round(seconds * pair[1].rate), 1] = tau[1000, 1]
+    model = identify(arm, [pair[0]]).model
+    found = get_check('stuck effort').find(Case('other', model, replace(pair[1], tau=tau)))
+    assert found.alarm is alarm
+    if alarm:
+        assert found.joint == 'j2'
+
+
 @pytest.mark.parametrize('height, alarm', [(0.01, False), (1.0, True)])
 def test_friction_stops_a_slow_joint_and_only_a_fast_one_cannot_stop(arm, pair, height, alarm):
     """A joint is let go after rest: slowly, as friction does, or faster than it accelerates."""

@@ -148,10 +148,11 @@ def test_nothing_is_interpolated_across_a_gap():
 @pytest.mark.parametrize(('count', 'pad'), [(900, 15), (5000, 333), (1001, 1000)])
 def test_filtering_piece_by_piece_both_ways_changes_no_digit(count, pad, monkeypatch):
     monkeypatch.setattr('robot_identification.arrays._ROWS', 300)
-    x = np.random.default_rng(0).normal(size=count).cumsum()
-    sections, out = signal.butter(4, 0.03, output='sos'), np.empty(count)
-    _both_ways(sections, x, out, pad)
-    np.testing.assert_array_equal(out, signal.sosfiltfilt(sections, x, padlen=pad))
+    x = np.random.default_rng(0).normal(size=(count, 2)).cumsum(axis=0)
+    sections, out = signal.butter(4, 0.03, output='sos'), np.empty(x.shape)
+    _both_ways([(sections, pad), None], x, out)
+    np.testing.assert_array_equal(out[:, 0], signal.sosfiltfilt(sections, x[:, 0], padlen=pad))
+    np.testing.assert_array_equal(out[:, 1], x[:, 1])
 
 
 def test_a_long_signal_is_resampled_piece_by_piece_as_whole(monkeypatch):

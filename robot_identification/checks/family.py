@@ -28,6 +28,7 @@ from robot_identification.checks import (
     payload,
     residual_trace,
     saturation,
+    stuck_effort,
     time_scale,
     velocity,
 )
@@ -36,8 +37,8 @@ from robot_identification.errors import UnknownNameError
 
 CHECKS: dict[str, Check] = {check.name: check for check in (
     gravity_scale.CHECK, joint_gain.CHECK, time_scale.CHECK, velocity.CHECK, delay.CHECK,
-    saturation.CHECK, encoder.CHECK, encoder_offset.CHECK, exchanged_joints.CHECK,
-    dissipation.CHECK, payload.CHECK, residual_trace.CHECK,
+    saturation.CHECK, stuck_effort.CHECK, encoder.CHECK, encoder_offset.CHECK,
+    exchanged_joints.CHECK, dissipation.CHECK, payload.CHECK, residual_trace.CHECK,
     link_bodies.CHECK, origin.CHECK)}
 """By name, in the order of the report."""
 

@@ -32,6 +32,7 @@ TRACES = {
     'direction': 'friction differs: temperature, lubrication, wear',
     'acceleration': 'inertia or the clock differs',
     'torque': 'gain or unit of the effort differs',
+    'time': 'the effort drifts: its sensor or drive warms up, or friction does',
     'change of torque': 'a delay between torques and positions differs'}
 """What a trace of each signal points to."""
 
@@ -46,6 +47,7 @@ def find(case: Case) -> Finding | None:
         'position': evidence.apply(np.hstack([np.sin(s.q), np.cos(s.q)])),
         'velocity': evidence.apply(np.array(s.v)), 'direction': evidence.apply(np.sign(s.v)),
         'acceleration': evidence.apply(np.array(s.a)), 'torque': evidence.predicted,
+        'time': evidence.apply(np.repeat(s.t[:, None], s.q.shape[1], axis=1)),
         'change of torque': evidence.slope}
     worst, n = ('position', '', 0.0), len(evidence.joint_names)
     for j, joint in enumerate(evidence.joint_names):

@@ -20,7 +20,7 @@ from robot_identification.errors import ExcitationError
 
 RESONANCE_RATIO = 6    # of the first resonance to the highest frequency of the motion
 FEWEST, MOST = 2, 12
-FASTEST = 50e3    # [Hz] at which controllers are sent samples
+_FASTEST = 50e3    # [Hz] at which controllers are sent samples
 
 
 def check_harmonics(harmonics: int, duration: float, first_resonance: float | None) -> None:
@@ -73,9 +73,9 @@ def check_rate(rate: float, harmonics: int, duration: float) -> None:
     """
     if not (np.isfinite(rate) and rate > 0):
         raise ExcitationError(f'the rate must be positive, not {rate!r} Hz')
-    if rate > FASTEST:
-        raise ExcitationError(f'{rate:g} Hz are more than the {FASTEST:g} Hz at which motions are '
-                              'sent; take the rate of the controller')
+    if rate > _FASTEST:
+        raise ExcitationError(f'{rate:g} Hz are more than the {_FASTEST:g} Hz at which motions '
+                              'are sent; take the rate of the controller')
     if rate < 2 * harmonics / duration:
         raise ExcitationError(
             f'{rate:g} Hz cannot show a motion of up to {harmonics / duration:.3g} Hz; take a '

@@ -22,7 +22,7 @@ from robot_identification.errors import RecordingError
 SHORTEST = 10  # samples
 GAP_STEPS = 4.0  # a step longer than so many median steps is a gap
 JUMP = 100  # a stamp that is late by so many steps belongs to another recording
-OVERLAP = 5  # samples either side of a backward step that belong between one another: a clock set
+_OVERLAP = 5  # samples either side of a backward step that belong between one another: a clock set
 DISORDER = 0.05  # share of stamps that may come late or twice
 FASTEST = 50e3  # [Hz] that an arm is recorded with; the slowest, 5 Hz, is in UNITS
 # median step from which a stamp is rather in this unit: 20 kHz to 5 Hz each
@@ -65,7 +65,7 @@ def ordered(t: Array, place: str) -> tuple[np.ndarray, int, int]:
         return np.arange(len(t)), 0, 0
     late = int(np.count_nonzero(steps < 0))
     if late > DISORDER * len(t) or np.any(steps < -JUMP * max(_typical(steps), 1e-12)) or (
-            _overlap(t) > OVERLAP):
+            _overlap(t) > _OVERLAP):
         first = int(np.argmin(steps))
         raise RecordingError(
             f'{place}: {late} of its stamps go backwards, the worst by {-steps[first]:g} s after '

@@ -15,6 +15,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification.arrays import _blocks, _release, _roomy, _walk, Array
@@ -82,11 +84,10 @@ def zero_phase_lowpass(x: ArrayLike, cutoff: ArrayLike, rate: float, order: int 
     """
     x = np.asarray(x, dtype=float)
     cutoffs = np.broadcast_to(np.asarray(cutoff, dtype=float), x.shape[1:])
-    out = _roomy(x.shape)
-    for j, fc in enumerate(cutoffs):
+    filters: list[tuple[Array, int] | None] = []
+    for fc in cutoffs:
         if fc == np.inf:
-            for rows in _walk(len(x), x, out):
-                out[rows, j] = x[rows, j]
+            filters.append(None)
             continue
         if not 0 < fc < rate / 2:
             raise SignalError(
@@ -98,28 +99,40 @@ def zero_phase_lowpass(x: ArrayLike, cutoff: ArrayLike, rate: float, order: int 
                 f'{len(x) / rate:.3g} s are too short for a cut-off of {fc:.4g} Hz: more than '
                 f'{settle / rate:.3g} s are needed')
         pad = min(len(x) - 1, 3 * settle + 9)  # odd continuation, in which the start settles
-        sos = signal.butter(order, fc, fs=rate, output='sos')
-        _both_ways(sos, x[:, j], out[:, j], pad)
+        filters.append((signal.butter(order, fc, fs=rate, output='sos'), pad))
+    out = _roomy(x.shape)
+    _both_ways(filters, x, out)
     return out
 
 
-def _both_ways(sos: Array, x: Array, out: Array, pad: int) -> None:
+def _both_ways(filters: Sequence[tuple[Array, int] | None], x: Array, out: Array) -> None:
     """
-    Filter x (N,) forwards and backwards into out (N,), as `scipy.signal.sosfiltfilt`.
+    Filter the columns of x (N, c) forwards and backwards into out, as `signal.sosfiltfilt`.
 
-    The filter hands its state from piece to piece, so that nothing of the signal's length is in
+    A filter is its sections and the samples by which it continues a column; None leaves one as it
+    is. Filters hand their states from piece to piece, so that nothing of the signals' length is in
     memory, and no digit differs.
     """
-    before, after = 2 * x[0] - x[pad:0:-1], 2 * x[-1] - x[-2:-pad - 2:-1]
-    start = signal.sosfilt_zi(sos)
-    _, state = signal.sosfilt(sos, before, zi=start * before[0])
+    used = [(j, *each) for j, each in enumerate(filters) if each is not None]
+    starts, states = {}, {}
+    for j, sos, pad in used:
+        before = 2 * x[0, j] - x[pad:0:-1, j]
+        starts[j] = signal.sosfilt_zi(sos)
+        states[j] = signal.sosfilt(sos, before, zi=starts[j] * before[0])[1]
     for rows in _walk(len(x), x, out):
-        out[rows], state = signal.sosfilt(sos, x[rows], zi=state)
-    after, _ = signal.sosfilt(sos, after, zi=state)
-    _, state = signal.sosfilt(sos, after[::-1], zi=start * after[-1])
+        part = np.array(x[rows])
+        for j, sos, _ in used:
+            part[:, j], states[j] = signal.sosfilt(sos, part[:, j], zi=states[j])
+        out[rows] = part
+    for j, sos, pad in used:
+        after = signal.sosfilt(sos, 2 * x[-1, j] - x[-2:-pad - 2:-1, j], zi=states[j])[0]
+        states[j] = signal.sosfilt(sos, after[::-1], zi=starts[j] * after[-1])[1]
     for rows in reversed(_blocks(len(x))):
-        back, state = signal.sosfilt(sos, out[rows][::-1], zi=state)
-        out[rows] = back[::-1]
+        part = np.array(out[rows])
+        for j, sos, _ in used:
+            back, states[j] = signal.sosfilt(sos, part[::-1, j], zi=states[j])
+            part[:, j] = back[::-1]
+        out[rows] = part
         _release(out)
 
 

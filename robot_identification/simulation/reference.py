@@ -26,7 +26,7 @@ from robot_identification.errors import SimulationError
 from scipy.interpolate import CubicHermiteSpline
 
 RUN_IN = (1.0, 0.7, 0.5, 0.3, 0.2, 0.1, 0.05)  # [s] durations that are tried for the run-in
-LONGEST = 86_400.0    # [s] of motion that is simulated: 90 million samples at 1 kHz
+_LONGEST = 86_400.0    # [s] of motion that is simulated: 90 million samples at 1 kHz
 Motion = tuple[Array, Array, Array]
 
 
@@ -89,9 +89,9 @@ class Reference:
             raise SimulationError(
                 f'a motion cannot be made of {type(motion).__name__}; give an excitation, a '
                 'trajectory with evaluate(t) and period, or arrays (t, q, v, a)')
-        if not reference.duration <= LONGEST:
+        if not reference.duration <= _LONGEST:
             raise SimulationError(f'a motion of {reference.duration:g} s is longer than the '
-                                  f'{LONGEST:g} s that are simulated; take fewer periods')
+                                  f'{_LONGEST:g} s that are simulated; take fewer periods')
         joints = reference.evaluate(np.zeros(1))[0].shape[1]
         if joints != arm.n:
             raise SimulationError(f'the motion is for {joints} joints, the arm has {arm.n}')

@@ -20,7 +20,7 @@ from robot_identification.arrays import Array
 from robot_identification.validation.held_out import CUTOFF, EDGE
 from scipy import signal
 
-FILLED = 10    # samples of the even clock for each that was recorded, from which it is mostly gaps
+_FILLED = 10    # samples of the even clock for each recorded one, from which it is mostly gaps
 
 
 def whole_motion_error(t: Array, measured: Array, t_predicted: Array, predicted: Array) -> float:
@@ -42,7 +42,7 @@ def whole_motion_error(t: Array, measured: Array, t_predicted: Array, predicted:
     """
     step = float(np.median(np.diff(t)))
     first, last = max(t[0], t_predicted[0]), min(t[-1], t_predicted[-1])
-    if last - first > FILLED * len(t) * step:
+    if last - first > _FILLED * len(t) * step:
         return float('nan')
     clock = np.arange(first, last, step)
     edge = int(EDGE / step)
