@@ -16,7 +16,8 @@ ros-demo: $(ROS_STAMP)
 	$(VENV)/bin/robot-identification ros demo -o results/ros_demo
 
 ros-test: $(ROS_STAMP)
-	$(VENV)/bin/python -m pytest test/integration
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python -m pytest \
+		--numprocesses 2 --dist loadfile test/integration
 
 test: $(STAMP) lint
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python -m pytest \

@@ -129,6 +129,15 @@ class System:
             self.rclpy.spin_once(self.client, timeout_sec=0.02)
             assert time.monotonic() < latest, f'not within {seconds} s'
 
+    def live(self, seconds):
+        """Let the simulated robot live for so long: on a busy computer that takes longer."""
+        from rosgraph_msgs.msg import Clock
+        stamps = []
+        clock = self.client.create_subscription(
+            Clock, '/clock', lambda m: stamps.append(m.clock.sec + 1e-9 * m.clock.nanosec), 10)
+        self.wait(lambda: stamps and stamps[-1] - stamps[0] >= seconds)
+        self.client.destroy_subscription(clock)
+
     def settle(self, seconds=0.3):
         """Let things happen."""
         latest = time.monotonic() + seconds
