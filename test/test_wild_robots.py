@@ -256,6 +256,17 @@ def test_xacro_with_arguments_and_packages_around_it(workspace, tmp_path, argume
     assert load_arm(tmp_path / 'arm.yaml').n == count
 
 
+def test_a_variant_that_a_description_does_not_have_is_listed(tmp_path):
+    (tmp_path / 'config' / 'small').mkdir(parents=True)
+    (tmp_path / 'arm.xacro').write_text(
+        '<robot name="x" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arg name="kind" '
+        'default="small"/><xacro:property name="n" value="${xacro.load_yaml(\'config/$(arg kind)'
+        '/n.yaml\')}"/><link name="base${n}"/></robot>')
+    done = run('init', tmp_path / 'arm.xacro', 'kind:=large', '-o', tmp_path / 'x.yaml')
+    said = str(done.exception)
+    assert "has no 'large', it has: small; is an argument" in said and 'Errno' not in said
+
+
 def test_package_that_is_elsewhere(workspace, tmp_path, tmp_path_factory):
     away = tmp_path_factory.mktemp('x') / 'a' / 'b' / 'c' / 'packages'
     away.mkdir(parents=True)

@@ -34,6 +34,7 @@ from robot_identification.errors import ArmError, MissingDependencyError
 from robot_identification.files import read_text, regular_size
 from scipy.spatial.transform import Rotation
 
+_LISTED = 20    # names in a folder that a sentence lists
 XACRO_SECONDS = 30
 XACRO = """import json, pathlib, resource, runpy, sys
 resource.setrlimit(resource.RLIMIT_AS, (2_000_000_000, 2_000_000_000))
@@ -110,6 +111,18 @@ def _expand_xacro(path: Path, arguments: dict[str, str],
     return done.stdout.decode('utf-8', 'replace')
 
 
+def _absent(path: Path) -> str:
+    """Return where a path ends, and what is there instead: an argument may name no variant."""
+    missing = path
+    while not missing.parent.exists():
+        missing = missing.parent
+    present = sorted(item.name for item in missing.parent.iterdir()) if (
+        missing.parent.is_dir()) else []
+    listed = ', '.join(present[:_LISTED]) + ', ...' * (len(present) > _LISTED)
+    return (f"there is no '{path}': '{missing.parent}' has no '{missing.name}', it has: "
+            f'{listed or "nothing"}; is an argument (NAME:=VALUE) misspelt?')
+
+
 def _reason(lines: list[str], code: int) -> str:
     """Return what stopped xacro, and the way out where an argument is missing."""
     if not lines:
@@ -118,6 +131,9 @@ def _reason(lines: list[str], code: int) -> str:
     told = next((line for line in reversed(lines) if re.match(r'[\w.]+(Error|Exception)\b', line)),
                 lines[-1])
     told = re.sub(r'^[\w.]+: ', '', told)
+    absent = re.match(r"\[Errno 2\] No such file or directory: '(.+)'", told)
+    if absent is not None:
+        return _absent(Path(absent[1]))
     name = re.search(r'Undefined substitution argument (\S+)', told)
     return f'{told}; give it as {name.group(1)}:=VALUE' if name else told
 
