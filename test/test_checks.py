@@ -30,7 +30,7 @@ from robot_identification.errors import (
     UnknownNameError,
 )
 from robot_identification.observer.uncertainty import UNCERTAINTY
-from robot_identification.signals import process
+from robot_identification.signals import EffortCheck, process
 from robot_identification.validation import whole_motion_error
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'benchmarks'))
@@ -204,6 +204,16 @@ def test_alarms_are_sentences_with_a_way_out(arm, pair):
     assert 'gain' in alarm.text
     assert any('gravity scale' in note for note in verdict.notes)
     assert 'alarm' in verdict.sentence
+
+
+@pytest.mark.parametrize(('scale', 'deviation', 'alarm'), [
+    (2.0, 0.1, True), (0.5, 0.1, True), (-1.0, 0.1, True), (1.2, 0.01, False),
+    (-0.91, 0.55, False), (-50.0, 20.0, False)])    # of arms that friction dominates
+def test_gravity_that_is_hardly_known_gives_no_alarm(arm, pair, scale, deviation, alarm):
+    model = identify(arm, pair[:1]).model
+    effort = EffortCheck(scale, np.full(arm.n, scale), '', deviation)
+    case = Case('held out', model, pair[1], process(pair[1], arm), effort=effort)
+    assert get_check('gravity scale').find(case).alarm == alarm
 
 
 def test_a_model_that_was_edited_is_refused_and_one_without_digest_loads(arm, pair, tmp_path):
