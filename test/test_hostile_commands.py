@@ -75,7 +75,7 @@ REFUSED = (
     ('validate m.yaml longer.csv', 'line 3: 11 cells'),
     ('validate m.yaml headless.csv', 'no header'),
     ('validate m.yaml utf16.csv', 'UTF-16'),
-    ('validate m.yaml comma.csv', 'decimal'),
+    ('validate m.yaml comma.csv', 'points and commas mix'),
     ('validate m.yaml renamed.npz', 'one array'),
     ('validate m.yaml bomb.npz', 'more than'),
     ('validate m.yaml rec.npz.csv', 'cannot be read|not text'),
@@ -315,7 +315,8 @@ def _write_bad(folder, good):
         'longname.csv': 't,' + 'q' * 200_000 + '\n1,2\n',
         'longer.csv': '\n'.join([*lines[:2], lines[2] + ',1', *lines[3:]]),
         'headless.csv': '\n'.join(lines[1:]),
-        'comma.csv': csv.replace(',', ';').replace('.', ','), 'text.mcap': csv, 'text.db3': csv,
+        'comma.csv': csv.replace(',', ';').replace('.', ',', 40),
+        'text.mcap': csv, 'text.db3': csv,
         'strange/report.html': 'mine', 'strange/validation.log': 'mine',
         'nan.yaml': model.replace('rate: 10.0', 'rate: .nan'), 'list.yaml': model.replace(
             'information:', 'information: []\nx:')}
