@@ -86,11 +86,12 @@ int main() {
 """
 """Processor time a sample [us] of Pinocchio's own loop over joint torque regressors."""
 CHILD = """
-import json, resource, sys, time
+import json, sys, time
 from robot_identification import identify, load_arm
 arm = load_arm(sys.argv[1])
-def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+def peak():    # of this program; ru_maxrss is that of the one that started it, where larger
+    with open('/proc/self/status') as status:
+        return int(next(line for line in status if line.startswith('VmHWM')).split()[1]) / 1024
 identify(arm, [sys.argv[2]])
 before, began = peak(), time.perf_counter()
 identify(arm, [sys.argv[3]])

@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 import numpy as np
-from robot_identification.arrays import Array
+from robot_identification.arrays import _column, Array
 from robot_identification.checks.case import Case
 from robot_identification.checks.check import Check, RECORDINGS
 from robot_identification.validation import Finding
@@ -39,7 +39,8 @@ def _find(case: Case) -> Finding | None:
     effort = recording.tau if recording.tau is not None else recording.current
     if effort is None:
         return None
-    held = [_held(recording.t, q, e) for q, e in zip(recording.q.T, effort.T)]
+    held = [_held(recording.t, _column(recording.q, k), _column(effort, k))
+            for k in range(effort.shape[1])]
     j = int(np.argmax([length / allowed for length, allowed in held]))
     (length, allowed), joint = held[j], recording.joint_names[j]
     alarm = length > allowed
@@ -53,12 +54,18 @@ def _find(case: Case) -> Finding | None:
 
 def _held(t: Array, q: Array, effort: Array) -> tuple[float, float]:
     """Return the longest stay at one effort, extremes aside (saturation), and what is allowed."""
-    edges = np.flatnonzero(np.diff(effort) != 0)
+    edges = np.flatnonzero(effort[1:] != effort[:-1])
     starts, stops = np.append(-1, edges) + 1, np.append(edges, len(effort) - 1)
+    several = stops > starts
+    starts, stops = starts[several], stops[several]
     lengths = t[stops] - t[starts]
-    order = np.argsort(lengths)
-    shares = np.cumsum((stops - starts + 1)[order])
-    typical = float(lengths[order][np.searchsorted(shares, shares[-1] / 2)])
+    shares = stops - starts + 1
+    alone = len(effort) - int(shares.sum())    # samples whose stay has no length
+    typical = 0.0
+    if 2 * alone < len(effort):    # of half of all samples
+        order = np.argsort(lengths)
+        half = np.searchsorted(alone + np.cumsum(shares[order]), len(effort) / 2)
+        typical = float(lengths[order][half])
     judged = np.abs(q[stops] - q[starts]) > _WAY * np.ptp(q)
     judged &= (effort[starts] > effort.min()) & (effort[starts] < effort.max())
     longest = float(lengths[judged].max()) if np.any(judged) else 0.0
