@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 import math
 import mmap
 import os
@@ -55,9 +55,9 @@ def read_only(values: ArrayLike, dtype: Any = np.float64) -> Array:
     return array
 
 
-def unwritable(values: Array) -> Array:
+def unwritable(values: ArrayLike) -> Array:
     """
-    Return a view of C-contiguous values that nobody can write through.
+    Return C-contiguous values that nobody can write to through this view of them.
 
     Kernels are compiled anew for arrays that can be written to; inputs of all callers are alike.
     """
@@ -146,7 +146,24 @@ def _picked(x: Array, rows: IndexArray) -> Array:
     return out
 
 
+def _stacked(parts: Sequence[Array]) -> Array:
+    """Return arrays (N_k, ...) one after the other, read-only."""
+    out, done = _roomy((sum(map(len, parts)), *parts[0].shape[1:])), 0
+    for part in parts:
+        for rows in _walk(len(part), part, out):
+            out[done + rows.start:done + rows.stop] = part[rows]
+        done += len(part)
+    out.flags.writeable = False
+    return out
+
+
 def _extremes(x: Array) -> tuple[Array, Array]:
     """Return the smallest and the largest value of each column of x (N, c); NaN where one is."""
     lows, highs = zip(*((x[rows].min(axis=0), x[rows].max(axis=0)) for rows in _walk(len(x), x)))
     return np.min(lows, axis=0), np.max(highs, axis=0)
+
+
+def _largest(x: Array) -> Array:
+    """Return the largest magnitude in each column of x (N, c); NaN where one is."""
+    lowest, highest = _extremes(x)
+    return np.maximum(highest, -lowest)

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from robot_identification.arrays import Array, unwritable
+from robot_identification.arrays import Array
 from robot_identification.certificate.geometry import Scene, Shape
 from robot_identification.certificate.segments import Segments
 from robot_identification.errors import MissingDependencyError
@@ -144,13 +144,9 @@ class _Prover:
 
     def _frames(self, q: Array) -> tuple[Array, Array]:
         """Placements with the base as the last one, so that link -1 finds it."""
-        from robot_identification.dynamics.kernels import placements
-
-        n = q.shape[1]
-        world, origin = np.empty((len(q), n + 1, 3, 3)), np.zeros((len(q), n + 1, 3))
-        placements(unwritable(q), *self.scene.tree[:5], world[:, :n], origin[:, :n])
-        world[:, n] = np.eye(3)
-        return world, origin
+        world, origin = self.scene.tree.placed(q)
+        base = np.broadcast_to(np.eye(3), (len(q), 1, 3, 3)), np.zeros((len(q), 1, 3))
+        return np.concatenate([world, base[0]], axis=1), np.concatenate([origin, base[1]], axis=1)
 
     def _spheres(self, world: Array, origin: Array, pair: Indices) -> Array:
         shapes, rows = self.scene.shapes, np.arange(len(pair))

@@ -134,7 +134,7 @@ class NominalTorque:
         from robot_identification.dynamics.kernels import inverse_dynamics_rows
 
         self._fill, self.tree = inverse_dynamics_rows, Kinematics.of(arm)
-        self.inertial = nominal_inertial(arm, requirements)
+        self.inertial = unwritable(nominal_inertial(arm, requirements))
         self.rotor = _nominal_rotor_inertia(arm)
         guessed = _guess_words(arm, requirements)
         self.words = ''.join(f'; {words}' for words in (guessed, _springs(arm)) if words)
@@ -145,7 +145,7 @@ class NominalTorque:
     def torque(self, q: Array, v: Array, a: Array) -> Array:
         """Return torques, (N, n) [N m or N]; runs on the calling thread."""
         out = np.empty(q.shape)
-        self._fill(*map(unwritable, (q, v, a)), *self.tree, unwritable(self.inertial), out)
+        self._fill(*map(unwritable, (q, v, a)), *self.tree, self.inertial, out)
         out += a @ self.rotor
         return out
 

@@ -61,6 +61,13 @@ class Case:
         """The arm."""
         return self.model.arm
 
+    @property
+    def recorded_effort(self) -> Array | None:
+        """Torques or else currents as recorded, (N, n); None where there are none."""
+        if self.recording is None:
+            return None
+        return self.recording.current if self.recording.tau is None else self.recording.tau
+
     @cached_property
     def evidence(self) -> Evidence | None:
         """Regression rows for tests of hypotheses; None where there are too few."""

@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 import numpy as np
-from robot_identification.arrays import _column, Array
+from robot_identification.arrays import _column, Array, IndexArray
 from robot_identification.checks.case import Case
 from robot_identification.checks.check import Check, RECORDINGS
 from robot_identification.validation import Finding
@@ -58,10 +58,9 @@ def _held(q: Array, rate: float, floor: float) -> float:
         return 0.0
     speed = np.abs(q[aside:] - q[:-aside])
     fast = max(FAST * float(speed.max()), floor)
-    edges = np.flatnonzero(np.diff(q) != 0)
-    if len(edges) < 2 or fast == 0:
+    starts, stops = _stays(q)
+    if len(starts) < 3 or fast == 0:
         return 0.0
-    starts, stops = np.append(-1, edges) + 1, np.append(edges, len(q) - 1)
     long = stops - starts > 2
     starts, stops = starts[long], stops[long]
     before = np.where(starts >= aside, np.abs(q[starts] - q[starts - aside]), 0.0)
@@ -69,6 +68,12 @@ def _held(q: Array, rate: float, floor: float) -> float:
     after[stops + aside >= len(q)] = 0.0
     lengths = (stops - starts)[np.maximum(before, after) > fast]
     return float(lengths.max() / rate) if len(lengths) else 0.0
+
+
+def _stays(x: Array) -> tuple[IndexArray, IndexArray]:
+    """Return the first and the last sample of each run of equal values of x (N,)."""
+    edges = np.flatnonzero(x[1:] != x[:-1])
+    return np.append(-1, edges) + 1, np.append(edges, len(x) - 1)
 
 
 CHECK = Check(

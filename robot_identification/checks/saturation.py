@@ -40,11 +40,8 @@ MOVING = 0.05
 
 def find(case: Case) -> Finding | None:
     """Name the joint that is longest at its largest or smallest effort."""
-    recording = case.recording
-    if recording is None:
-        return None
-    effort = recording.tau if recording.tau is not None else recording.current
-    if effort is None:
+    recording, effort = case.recording, case.recorded_effort
+    if recording is None or effort is None:
         return None
     moving, seconds = np.zeros(len(recording), dtype=bool), recording.t[2:] - recording.t[:-2]
     for j in range(recording.q.shape[1]):

@@ -19,6 +19,7 @@ import numpy as np
 from robot_identification.arrays import _column, Array
 from robot_identification.checks.case import Case
 from robot_identification.checks.check import Check, RECORDINGS
+from robot_identification.checks.encoder import _stays
 from robot_identification.validation import Finding
 
 _NAME = 'stuck effort'
@@ -33,11 +34,8 @@ _WAY = 0.02
 
 def _find(case: Case) -> Finding | None:
     """Name the joint whose effort stays longest where its joint moves."""
-    recording = case.recording
-    if recording is None:
-        return None
-    effort = recording.tau if recording.tau is not None else recording.current
-    if effort is None:
+    recording, effort = case.recording, case.recorded_effort
+    if recording is None or effort is None:
         return None
     held = [_held(recording.t, _column(recording.q, k), _column(effort, k))
             for k in range(effort.shape[1])]
@@ -54,8 +52,7 @@ def _find(case: Case) -> Finding | None:
 
 def _held(t: Array, q: Array, effort: Array) -> tuple[float, float]:
     """Return the longest stay at one effort, extremes aside (saturation), and what is allowed."""
-    edges = np.flatnonzero(effort[1:] != effort[:-1])
-    starts, stops = np.append(-1, edges) + 1, np.append(edges, len(effort) - 1)
+    starts, stops = _stays(effort)
     several = stops > starts
     starts, stops = starts[several], stops[several]
     lengths = t[stops] - t[starts]

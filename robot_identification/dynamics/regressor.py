@@ -122,8 +122,7 @@ def inverse_dynamics(
 
     """
     q, v, a = _states(arm, q, v, a)
-    values = unwritable(arm.inertial_parameters if inertial is None
-                        else np.asarray(inertial, dtype=np.float64))
+    values = unwritable(arm.inertial_parameters if inertial is None else inertial)
     if values.shape != (arm.n, 10):
         raise ConfigurationError(f'inertial parameters must have the shape {(arm.n, 10)}, '
                                  f'not {values.shape}')
@@ -139,7 +138,7 @@ def inverse_dynamics(
 
 
 def _states(arm: Arm, *arrays: ArrayLike) -> tuple[Array, ...]:
-    states = tuple(unwritable(np.asarray(x, dtype=np.float64)) for x in arrays)
+    states = tuple(unwritable(x) for x in arrays)
     for name, x in zip('qva', states):
         if x.ndim != 2 or x.shape[1] != arm.n or len(x) != len(states[0]):
             raise ConfigurationError(

@@ -56,6 +56,13 @@ def _invert(matrix, free, lower, out):
 
 
 @njit(**OPTIONS)
+def _copy(source, target):
+    """Copy numbers one by one: a slice that takes an array is compiled for seconds."""
+    for i in range(len(source)):
+        target[i] = source[i]
+
+
+@njit(**OPTIONS)
 def _slopes_step(h, kp, damping, stiffness, system, inverse, slides, open_loop, own, lag, dq, dv,
                  push):
     """
@@ -121,16 +128,15 @@ def roll_out(q, v, steps, sub, h, means, means_slope, kp, damping, armature, fri
     differentiate = slopes.shape[0] > 0
     p = KINDS * n + 1
     dq, dv = np.zeros((n, p)), np.zeros((n, p))
-    for i in range(n):
-        out[0, i] = q[i]
-        for c in range(p if differentiate else 0):
-            slopes[0, i, c] = 0.0
+    _copy(q, out[0])
+    if differentiate:
+        slopes[0] = 0.0
     row = 0
     for k in range(steps):
         for j in range(n):    # at the middle of the time for which they hold
             for i in range(n + 1):
                 rows_q[i, j] = q[j] + 0.5 * (sub - 1) * h * v[j]
-            rows_v[0, j] = v[j]
+        _copy(v, rows_v[0])
         inverse_dynamics_rows(rows_q[:1], rows_v[:1], still[:1], parents, rotations,
                               translations, axes, prismatic, gravity, inertial, torque[:1])
         inverse_dynamics_rows(rows_q[1:], still, rows_a[1:], parents, rotations, translations,
@@ -140,8 +146,8 @@ def roll_out(q, v, steps, sub, h, means, means_slope, kp, damping, armature, fri
                 system[i, j] = 0.5 * (torque[1 + i, j] + torque[1 + j, i])
         if differentiate:    # of M(q) a + h(q, v) in q
             for j in range(n):
-                for i in range(n):
-                    pushed_v[j, i], pushed_a[j, i] = v[i], acceleration[i]
+                _copy(v, pushed_v[j])
+                _copy(acceleration, pushed_a[j])
                 rows_q[1 + j, j] += NUDGE
             inverse_dynamics_rows(rows_q[1:], pushed_v, pushed_a, parents, rotations,
                                   translations, axes, prismatic, gravity, inertial, stiffness)
@@ -151,9 +157,8 @@ def roll_out(q, v, steps, sub, h, means, means_slope, kp, damping, armature, fri
                     for m in range(n):
                         base += system[i, m] * acceleration[m]
                     partial[i, j] = (stiffness[j, i] - base) / NUDGE
-            for j in range(n):
-                for i in range(n):
-                    stiffness[i, j] = partial[i, j]
+            for i in range(n):
+                _copy(partial[i], stiffness[i])
         for i in range(n):
             system[i, i] += armature[i] + 0.5 * h * damping[i]
         if not _invert(system, every, lower, inverse):
@@ -191,8 +196,7 @@ def roll_out(q, v, steps, sub, h, means, means_slope, kp, damping, armature, fri
                 q[i] += h * v[i]
                 acceleration[i] = (v[i] - before[i]) / h
             row += 1
-            for i in range(n):
-                out[row, i] = q[i]
+            _copy(q, out[row])
             if not differentiate:
                 continue
             for i in range(n):
@@ -210,8 +214,7 @@ def roll_out(q, v, steps, sub, h, means, means_slope, kp, damping, armature, fri
                          dq, dv, push)
         if differentiate:
             for i in range(n):
-                for c in range(p):
-                    slopes[k + 1, i, c] = dq[i, c]
+                _copy(dq[i], slopes[k + 1, i])
         for i in range(n):
             if not abs(v[i]) < 1e4:
                 return False

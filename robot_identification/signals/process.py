@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification.arm import Arm
-from robot_identification.arrays import _extremes, _roomy, _walk, Array
+from robot_identification.arrays import _extremes, _largest, _stacked, _walk, Array
 from robot_identification.errors import SignalError, UnknownNameError
 from robot_identification.signals.averaging import average_periods, detect_period
 from robot_identification.signals.bridging import bridge, PART_OF_PERIOD
@@ -343,8 +343,7 @@ def _treat_rest(
     done: list[tuple[_Run, Motion]], rate: float, drop: bool, notes: dict[str, object]
 ) -> list[tuple[_Run, Motion]]:
     """Set v and a of resting joints to zero, and drop the rows in which the whole arm rests."""
-    highest = np.max([np.maximum(-low, high) for low, high in (
-        _extremes(motion.v) for _, motion in done)], axis=0)
+    highest = np.max([_largest(motion.v) for _, motion in done], axis=0)
     treated: list[tuple[_Run, Motion]] = []
     rest = 0
     alone = np.zeros(len(highest))
@@ -426,13 +425,7 @@ def _assemble(
 
 def _joined(pieces: list[Array]) -> Array:
     """Return the pieces in one read-only array, which `Samples` takes as it is."""
-    whole = pieces[0]
-    if len(pieces) > 1:
-        whole = _roomy((sum(map(len, pieces)), *whole.shape[1:]))
-        ends = np.cumsum([0, *map(len, pieces)])
-        for piece, start in zip(pieces, ends):
-            for rows in _walk(len(piece), piece, whole):
-                whole[start + rows.start:start + rows.stop] = piece[rows]
+    whole = pieces[0] if len(pieces) == 1 else _stacked(pieces)
     for array in (whole.base, whole):    # what was made of the recording, and is written no more
         if isinstance(array, np.ndarray):
             array.flags.writeable = False

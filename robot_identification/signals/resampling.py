@@ -21,7 +21,7 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
-from robot_identification.arrays import _column, _release, _roomy, Array, read_only
+from robot_identification.arrays import _column, _release, _roomy, _stacked, Array, read_only
 from robot_identification.errors import SignalError, UnknownNameError
 from scipy.interpolate import CubicSpline
 
@@ -180,7 +180,7 @@ def resample(
 
 
 def _joined(pieces: list[Array]) -> Array:
-    joined = pieces[0].view() if len(pieces) == 1 else np.concatenate(pieces)
+    joined = pieces[0].view() if len(pieces) == 1 else _stacked(pieces)
     joined.flags.writeable = False
     return joined
 

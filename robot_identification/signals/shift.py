@@ -20,7 +20,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
-from robot_identification.arrays import _picked, _roomy, _walk, Array
+from robot_identification.arrays import _picked, _stacked, Array
 from robot_identification.errors import SignalError
 from robot_identification.signals.samples import Samples
 from robot_identification.signals.standstill import runs_between
@@ -43,23 +43,11 @@ def select(samples: Samples, rows: Sequence[slice]) -> Samples:
 
     """
     ends = np.cumsum([0] + [part.stop - part.start for part in rows])
-    t, q, v, a, tau = (_pieces(x, rows) for x in (
+    t, q, v, a, tau = (_stacked([x[part] for part in rows]) for x in (
         samples.t, samples.q, samples.v, samples.a, samples.tau))
     return replace(
         samples, t=t, q=q, v=v, a=a, tau=tau,
         segments=tuple(slice(int(a), int(b)) for a, b in pairwise(ends)))
-
-
-def _pieces(x: Array, rows: Sequence[slice]) -> Array:
-    """Return runs of rows of x (N, ...) one after the other, read-only."""
-    out = _roomy((sum(part.stop - part.start for part in rows), *x.shape[1:]))
-    done = 0
-    for part in rows:
-        for some in _walk(part.stop - part.start, x, out):
-            out[done + some.start:done + some.stop] = x[part][some]
-        done += part.stop - part.start
-    out.flags.writeable = False
-    return out
 
 
 def thinned(samples: Sequence[Samples], most: int) -> tuple[Array, Array, Array, Array]:

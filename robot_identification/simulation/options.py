@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -160,17 +161,17 @@ class PlantOptions:
         """Return options with some fields changed."""
         return dataclasses.replace(self, **changes)
 
-    @property
+    @cached_property
     def sensor_steps(self) -> int:
         """Physics steps from one reading to the next."""
         return self._steps(1 / self.rate, 'rate')
 
-    @property
+    @cached_property
     def control_steps(self) -> int:
         """Physics steps from one command to the next."""
         return self._steps(1 / self.control_rate, 'control_rate')
 
-    @property
+    @cached_property
     def delay_steps(self) -> int:
         """Physics steps from command to torque."""
         return self._steps(self.delay, 'delay') if self.delay else 0

@@ -43,8 +43,6 @@ class SimulatedRobot:
                  controller: JointController | None = None) -> None:
         self.plant, self.controller = plant, controller or JointController.tuned(plant)
         self.sensors = Sensors(plant, rng)
-        self._sensor_steps, self._control_steps = (
-            plant.options.sensor_steps, plant.options.control_steps)
         self.touched_end_stop = 0  # readings while a joint was at its end stop
         self._command = plant.last.commanded
         self._steps = 0
@@ -85,10 +83,10 @@ class SimulatedRobot:
             The motion has become unstable.
 
         """
-        plant = self.plant
+        plant, options = self.plant, self.plant.options
         reading: Reading | None = None
-        for k in range(self._sensor_steps):
-            if self._steps % self._control_steps == 0:
+        for k in range(options.sensor_steps):
+            if self._steps % options.control_steps == 0:
                 q_ref, v_ref = reference(plant.t)
                 self._command = self.controller.torque(plant.q, plant.v, q_ref, v_ref)
             plant.step(self._command)

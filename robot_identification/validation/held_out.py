@@ -22,9 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import (
     _column,
-    _extremes,
+    _largest,
     _picked,
     _roomy,
+    _stacked,
     _walk,
     Array,
     read_only,
@@ -33,7 +34,6 @@ from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import SignalError
 from robot_identification.signals import delayed, Samples
 from robot_identification.signals.filters import _both_ways
-from robot_identification.signals.shift import _pieces
 from robot_identification.validation.metrics import _compared, Errors, JointErrors
 from scipy import signal
 
@@ -202,7 +202,7 @@ class _LowPass:
     def cut(self, x: Array) -> Array:
         """Return the rows of x (N, ...) that are left."""
         edge = 0 if self.cutoff is None else int(EDGE * self.rate)
-        return _pieces(x, [slice(run.start + edge, run.stop - edge) for run in self.runs])
+        return _stacked([x[run.start + edge:run.stop - edge] for run in self.runs])
 
     def __call__(self, x: Array) -> Array:
         """Return the columns of x (N, c), low-passed, on the rows that are left."""
@@ -236,8 +236,7 @@ def hardly_moving(v: Array, limits: Array) -> NDArray[np.bool_]:
         Limits of velocity, (n,), by which joints compare where all are known.
 
     """
-    lowest, highest = _extremes(v)
-    fastest = np.maximum(highest, -lowest)
+    fastest = _largest(v)
     if np.all(np.isfinite(limits) & (limits > 0)):
         fastest = fastest / limits
     slow: NDArray[np.bool_] = fastest < HARDLY * fastest.max()
