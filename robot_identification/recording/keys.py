@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arm.recording_block import JOINT, SIGNAL_KEYS, unit_factor
-from robot_identification.arrays import Array
+from robot_identification.arrays import _mapped, Array
 from robot_identification.errors import RecordingError, UnknownNameError
 
 SHOWN = 20    # names of a file that a sentence lists
@@ -90,11 +90,13 @@ class Key:
             return values
         slides = set() if arm is None or not self.angular else {
             joint for joint, slide in zip(arm.joint_names, arm.prismatic) if slide}
-        return values * np.array([1.0 if joint in slides else self.factor for joint in joints])
+        factors = np.array([1.0 if joint in slides else self.factor for joint in joints])
+        return _mapped(lambda part: part * factors, values)
 
     def seconds(self, stamps: Array) -> Array:
         """Return stamps in seconds; those of other units from the first on, for their digits."""
-        return stamps if self.factor == 1.0 else (stamps - stamps[:1]) * self.factor
+        return stamps if self.factor == 1.0 else _mapped(
+            lambda part: (part - stamps[:1]) * self.factor, stamps)
 
 
 def signal_keys(arm: Arm | None, keys: Mapping[str, Any] | None) -> dict[str, tuple[Key, ...]]:
