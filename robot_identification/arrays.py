@@ -82,6 +82,8 @@ _ON_DISK = 8_000_000
 """Bytes from which an array of samples is kept in a scratch file: 150 000 samples of 7 joints."""
 _ROWS = 1 << 16
 """Rows that are looked at before their memory is given back: 4 MB of 7 joints."""
+_SUMMED = 1 << 14
+"""Rows that are summed up together, wherever they lie, so that no digit depends on that."""
 _MOST_FILES = 200
 """Number of an open file beyond which arrays stay in memory: a process may open 1024 or fewer."""
 
@@ -207,6 +209,23 @@ def _largest(x: Array) -> Array:
     """Return the largest magnitude in each column of x (N, c); NaN where one is."""
     lowest, highest = _extremes(x)
     return np.maximum(highest, -lowest)
+
+
+def _mean(x: Array) -> Array:
+    """Return the means of the columns of x (N, c); that of a constant to the last digit."""
+    start, mean = np.array(x[0]), np.zeros(x.shape[1])
+    for rows in _walk(len(x), x, block=_SUMMED):
+        mean += np.einsum('ij->j', x[rows] - start)
+    return start + mean / len(x)
+
+
+def _deviation(x: Array) -> Array:
+    """Return the standard deviations of the columns of x (N, c); 0 where nothing changes."""
+    mean, squares = _mean(x), np.zeros(x.shape[1])
+    for rows in _walk(len(x), x, block=_SUMMED):
+        part = x[rows] - mean
+        squares += np.einsum('ij,ij->j', part, part)
+    return np.sqrt(squares / len(x))
 
 
 def _farthest(x: Array, y: Array) -> Array:

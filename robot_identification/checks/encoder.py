@@ -43,13 +43,14 @@ def find(case: Case) -> Finding | None:
     reach = 0.5 * case.arm.limits.acceleration * ASIDE**2
     held = _held(recording.q, rate, np.where(np.isfinite(reach), reach, 0.0))
     j = int(np.argmax(held))
-    joint, alarm = recording.joint_names[j], held[j] > LONGEST
-    text = (f'the position of {joint} stands still for up to {held[j]:.3g} s between fast motion'
-            if held[j] else 'no position stands still between fast motion')
+    joint, longest = recording.joint_names[j], float(held[j])
+    alarm = longest > LONGEST
+    text = (f'the position of {joint} stands still for up to {longest:.3g} s between fast motion'
+            if longest else 'no position stands still between fast motion')
     if alarm:
         text += ('; a joint cannot stop at once: the encoder or its bus stuck, leave that time '
                  'out (--window) or record again')
-    return Finding(NAME, case.name, held[j], LONGEST, 's', alarm, text, joint if held[j] else '')
+    return Finding(NAME, case.name, longest, LONGEST, 's', alarm, text, joint if longest else '')
 
 
 def _held(q: Array, rate: float, floor: Array) -> Array:

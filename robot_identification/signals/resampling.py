@@ -22,6 +22,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification.arrays import (
+    _deviation,
     _extremes,
     _farthest,
     _mapped,
@@ -255,9 +256,7 @@ def _choose_stamps(
             return 'recorded', float('nan')
         found.append((run, even, step, jitter))
     rough = np.zeros(2)
-    mean = sum(columns[rows].sum(axis=0) for rows in _walk(len(t), columns)) / len(t)
-    spread = np.sqrt(sum(((columns[rows] - mean) ** 2).sum(axis=0)
-                         for rows in _walk(len(t), columns)) / len(t))
+    spread = _deviation(columns)
     spread[spread == 0] = 1.0
     for run, even, step, jitter in found:
         clock = np.arange(t[run][0] + jitter, t[run][-1] - jitter, step)

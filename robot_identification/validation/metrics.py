@@ -20,11 +20,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from robot_identification.arrays import _extremes, _walk, Array
+from robot_identification.arrays import _extremes, _SUMMED, _walk, Array
 from robot_identification.errors import ConfigurationError
-
-_BLOCK = 1 << 14
-"""Torques that are summed up together, wherever they lie: no digit depends on it."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +98,7 @@ def errors(measured: Array, predicted: Array, joint_names: tuple[str, ...],
     count, error, size = np.zeros((3, n))
     means, products = np.zeros((2, n)), np.zeros((3, n))    # of both, and of their deviations
     lowest, highest = np.full(n, np.inf), np.full(n, -np.inf)
-    for rows in _walk(len(measured), measured, predicted, block=_BLOCK):
+    for rows in _walk(len(measured), measured, predicted, block=_SUMMED):
         part = np.ones((rows.stop - rows.start, n), dtype=bool) if used is None else used[rows]
         here = np.count_nonzero(part, axis=0)
         sides = [np.where(part, x[rows], 0.0) for x in (measured, predicted)]
