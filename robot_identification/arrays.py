@@ -108,7 +108,7 @@ def _roomy(shape: tuple[int, ...], dtype: Any = np.float64) -> Array:
         return np.empty(shape, dtype)
 
 
-def _release(*arrays: Array) -> None:
+def _release(*arrays: np.ndarray) -> None:
     """Give back the memory of arrays that lie in scratch files; what is in them stays."""
     for array in arrays:
         owner: Any = array
@@ -118,7 +118,7 @@ def _release(*arrays: Array) -> None:
             owner.madvise(mmap.MADV_DONTNEED)
 
 
-def _walk(rows: int, *arrays: Array, block: int | None = None) -> Iterator[slice]:
+def _walk(rows: int, *arrays: np.ndarray, block: int | None = None) -> Iterator[slice]:
     """Yield slices that together cover so many rows, and give back what arrays took for each."""
     for part in _blocks(rows, block):
         yield part
@@ -131,7 +131,7 @@ def _blocks(rows: int, block: int | None = None) -> list[slice]:
     return [slice(first, min(first + size, rows)) for first in range(0, rows, size)]
 
 
-def _mapped(function: Callable[..., Array], *arrays: Array, block: int | None = None) -> Array:
+def _mapped(function: Callable[..., Any], *arrays: np.ndarray, block: int | None = None) -> Any:
     """Return function(*arrays) of arrays (N, ...) of which each row depends on its own rows."""
     out, done = None, 0
     for rows in _walk(len(arrays[0]), *arrays, block=block):
@@ -148,26 +148,22 @@ def _mapped(function: Callable[..., Array], *arrays: Array, block: int | None = 
     return function(*arrays) if out is None else out
 
 
-def _rows_where(true: Callable[..., NDArray[np.bool_]], *arrays: Array) -> IndexArray:
+def _rows_where(true: Callable[..., Any], *arrays: np.ndarray) -> IndexArray:
     """Return the rows of arrays (N, ...) for which a function of them is true."""
     return np.concatenate([np.zeros(0, dtype=np.intp), *(
         rows.start + np.flatnonzero(true(*(x[rows] for x in arrays)))
         for rows in _walk(len(arrays[0]), *arrays))])
 
 
-def _changes(x: Array) -> IndexArray:
+def _changes(x: np.ndarray) -> IndexArray:
     """Return the rows of x (N,) that differ from the row before."""
     return _rows_where(np.not_equal, x[1:], x[:-1]) + 1
 
 
 def _steps(t: Array) -> Array:
     """Return the differences of neighbours of t (N,), (N - 1,)."""
-    return _mapped(np.subtract, t[1:], t[:-1])
-
-
-def _column(x: Array, j: int) -> Array:
-    """Return a contiguous copy of a column of x (N, c)."""
-    return _mapped(np.ascontiguousarray, x[:, j])
+    steps: Array = _mapped(np.subtract, t[1:], t[:-1])
+    return steps
 
 
 def _picked(x: Array, rows: IndexArray) -> Array:
@@ -252,9 +248,9 @@ def _ranked(x: Array, rank: int) -> float:
             digit = (key >> np.uint64(48 - known)) & np.uint64(0xffff)
             counts += np.bincount(digit.astype(np.intp), minlength=len(counts))
         ends = np.cumsum(counts)
-        digit = int(np.searchsorted(ends, rank, side='right'))
-        rank -= int(ends[digit] - counts[digit])
-        found = np.uint64((int(found) << 16) | digit)
+        chosen = int(np.searchsorted(ends, rank, side='right'))
+        rank -= int(ends[chosen] - counts[chosen])
+        found = np.uint64((int(found) << 16) | chosen)
     bits = int(found)
     bits = bits ^ (1 << 63) if bits >> 63 else bits ^ ((1 << 64) - 1)
     return float(np.uint64(bits).view(np.float64))
