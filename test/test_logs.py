@@ -360,7 +360,7 @@ def test_parts_of_calibrated_ranges_are_no_degrees(tmp_path):
     """LeRobot writes -100 to 100 unless it is told to write degrees."""
     scale = np.array([1.92, 1.75, 1.69, 1.66, 2.79, 1.5]) / 100
     seen = servo_log(tmp_path / 'log.csv', scale)
-    with pytest.raises(RecordingError, match='may be read as .*parts of calibrated ranges'):
+    with pytest.raises(RecordingError, match=r'may be read as .*parts of calibrated ranges'):
         load_recording(tmp_path / 'log.csv', UR)
     proposal = propose_recording(tmp_path / 'log.csv', UR)
     assert np.allclose(list(proposal.block['units']['q'].values()), scale, rtol=1e-3)

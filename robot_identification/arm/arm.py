@@ -202,7 +202,7 @@ class Arm:
 
     @property
     def tool(self) -> int:
-        """Number of the last frame that the last joint moves: of a tool or a flange, in `model`."""
+        """Number in `model` of the last frame that the last joint moves: a tool or a flange."""
         last = self.model.njoints - 1
         return max(i for i, frame in enumerate(self.model.frames) if frame.parentJoint == last)
 

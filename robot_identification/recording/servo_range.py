@@ -72,7 +72,7 @@ def servo_range(q: Array, arm: Arm, words: Sequence[str]) -> _ServoRange | None:
         ratio = np.log2(seen / seen[0])
         if np.any(np.abs(ratio - np.round(ratio)) > _SAME):
             return _parts(steps, arm)
-    if len(seen) and np.all(_near_power(360 / seen)) or not _TELEOPERATION & set(words):
+    if (len(seen) and np.all(_near_power(360 / seen))) or not _TELEOPERATION & set(words):
         return None
     return _ServoRange(None, 'positions are taken for degrees; LeRobot writes parts of the '
                       'calibrated range (-100 to 100) where `use_degrees` is not set, and these '

@@ -373,4 +373,5 @@ def _beyond(model: ServoModel, reached: Array, recording: Recording,
     units = np.where(model.arm.prismatic, 'N', 'N m')
     return [f'{model.arm.joint_names[i]}: {recording.name} asks its loop for up to {asked[i]:.2g} '
             f'{units[i]}, the fitted motion for {reached[i]:.2g} at most; whether the servo gives '
-            'more is not known. Fit a recording with fast motions of this joint, too' for i in rows]
+            'more is not known. Fit a recording with fast motions of this joint, too'
+            for i in rows]
