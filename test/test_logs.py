@@ -357,7 +357,7 @@ def servo_log(path, scale, quantum=2 * np.pi / 4096):
 
 
 def test_parts_of_calibrated_ranges_are_no_degrees(tmp_path):
-    """LeRobot writes -100 to 100 unless it is told to write degrees."""
+    """Values of -100 to 100 are what LeRobot writes unless it is told to write degrees."""
     scale = np.array([1.92, 1.75, 1.69, 1.66, 2.79, 1.5]) / 100
     seen = servo_log(tmp_path / 'log.csv', scale)
     with pytest.raises(RecordingError, match=r'may be read as .*parts of calibrated ranges'):

@@ -75,9 +75,9 @@ def servo_range(q: Array, arm: Arm, words: Sequence[str]) -> _ServoRange | None:
     if (len(seen) and np.all(_near_power(360 / seen))) or not _TELEOPERATION & set(words):
         return None
     return _ServoRange(None, 'positions are taken for degrees; LeRobot writes parts of the '
-                      'calibrated range (-100 to 100) where `use_degrees` is not set, and these '
-                      'values could be either. If they are parts, give the radians of one part of '
-                      'each joint: `units: {q: {JOINT: 0.02, ...}}`')
+                       'calibrated range (-100 to 100) where `use_degrees` is not set, and these '
+                       'values could be either. If they are parts, give the radians of one part of '
+                       'each joint: `units: {q: {JOINT: 0.02, ...}}`')
 
 
 def _parts(steps: Array, arm: Arm) -> _ServoRange:
