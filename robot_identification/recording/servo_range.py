@@ -76,8 +76,8 @@ def servo_range(q: Array, arm: Arm, words: Sequence[str]) -> _ServoRange | None:
         return None
     return _ServoRange(None, 'positions are taken for degrees; LeRobot writes parts of the '
                        'calibrated range (-100 to 100) where `use_degrees` is not set, and these '
-                       'values could be either. If they are parts, give the radians of one part of '
-                       'each joint: `units: {q: {JOINT: 0.02, ...}}`')
+                       'values could be either. If they are parts, give the radians of one part '
+                       'of each joint: `units: {q: {JOINT: 0.02, ...}}`')
 
 
 def _parts(steps: Array, arm: Arm) -> _ServoRange:
