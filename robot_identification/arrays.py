@@ -132,12 +132,12 @@ def _blocks(rows: int, block: int | None = None) -> list[slice]:
 
 
 def _mapped(function: Callable[..., Any], *arrays: np.ndarray, block: int | None = None) -> Any:
-    """Return function(*arrays) of arrays (N, ...) of which each row depends on its own rows."""
+    """Return function(*arrays), read-only, of arrays (N, ...): each row depends on its own rows."""
     out, done = None, 0
     for rows in _walk(len(arrays[0]), *arrays, block=block):
         part = function(*(x[rows] for x in arrays))
         if len(part) == len(arrays[0]):
-            return part
+            return _unwritten(part)
         if out is None:
             out = _roomy((len(arrays[0]), *part.shape[1:]), part.dtype)
         out[rows] = part
@@ -145,7 +145,12 @@ def _mapped(function: Callable[..., Any], *arrays: np.ndarray, block: int | None
         if done > _ON_DISK:
             _release(out)
             done = 0
-    return function(*arrays) if out is None else out
+    return _unwritten(function(*(x[:0] for x in arrays)) if out is None else out)
+
+
+def _unwritten(x: np.ndarray) -> np.ndarray:
+    x.flags.writeable = False
+    return x
 
 
 def _rows_where(true: Callable[..., Any], *arrays: np.ndarray) -> IndexArray:
@@ -167,12 +172,12 @@ def _steps(t: Array) -> Array:
 
 
 def _picked(x: Array, rows: IndexArray) -> Array:
-    """Return x[rows] of x (N, ...), for numbers of rows that hardly ever decrease."""
+    """Return x[rows], read-only, of x (N, ...), for numbers of rows that hardly ever decrease."""
     out = _roomy((len(rows), *x.shape[1:]))
     step = max(1, len(x) // max(1, len(rows)))
     for some in _walk(len(rows), x, out, block=max(1, _ROWS // step)):
         out[some] = x[rows[some]]
-    return out
+    return _unwritten(out)
 
 
 def _stacked(parts: Sequence[Array]) -> Array:

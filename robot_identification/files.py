@@ -91,7 +91,10 @@ def check_outputs(outputs: Iterable[tuple[Path | None, FileKind]],
 
     """
     wanted = [(Path(path), kind) for path, kind in outputs if path is not None]
-    read = [Path(path) for path in inputs if path is not None]
+    read: dict[object, Path] = {}    # by place, and by what samefile compares
+    for source in (Path(path) for path in inputs if path is not None):
+        for key in (_place(source), _identity(source)):
+            read.setdefault(key, source)
     places: dict[Path, Path] = {}
     for path, kind in wanted:
         check_writable(path)
@@ -100,10 +103,11 @@ def check_outputs(outputs: Iterable[tuple[Path | None, FileKind]],
             raise ConfigurationError(f"'{path}' would be written twice; give the outputs "
                                      'different names')
         places[place] = path
-        for source in read:
-            if _is_or_holds(source, path):
-                raise ConfigurationError(f"'{path}' is read by this command (as '{source}') and "
-                                         'would be lost; give the output another name')
+        keys = (place, _identity(path), place.parent) if path.exists() else (place,)
+        for key in keys:    # the parent of a file of a bag is what is read
+            if key is not None and key in read:
+                raise ConfigurationError(f"'{path}' is read by this command (as '{read[key]}') "
+                                         'and would be lost; give the output another name')
         if path.is_file() and not force and not kind.recognises(path):
             raise ConfigurationError(f"'{path}' exists and is not {kind.name}; give the output "
                                      'another name, or --force to replace it')
@@ -148,13 +152,13 @@ def check_output_folder(folder: Path, names: Iterable[str], mark: str,
             f'command wrote them; name another folder{way_out}')
 
 
-def _is_or_holds(source: Path, path: Path) -> bool:
-    """Return whether a path is a source, or an existing file of a source that is a bag."""
-    if not path.exists() or not source.exists():
-        return _place(path) == _place(source)
-    if os.path.samefile(path, source):
-        return True
-    return source.is_dir() and _place(source) == _place(path).parent
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return device and number of what is there, which links to a file share; None of nothing."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _place(path: Path) -> Path:

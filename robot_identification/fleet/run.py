@@ -32,7 +32,7 @@ from robot_identification.errors import (
     MissingDependencyError,
     RobotIdentificationError,
 )
-from robot_identification.files import check_output_folder, written_whole
+from robot_identification.files import check_output_folder, check_outputs, FileKind, written_whole
 from robot_identification.fleet.database import Database, key_of
 from robot_identification.fleet.page import INDEX, write_index
 from robot_identification.fleet.plan import Fleet, Job
@@ -43,6 +43,15 @@ from robot_identification.reporting import RESULT_FILES, RESULTS
 
 DATABASE = 'fleet.sqlite'
 _SPAWNED = 'distributed.nanny.pre-spawn-environ'
+_RESULT = FileKind('a result', '')
+_SELDOM = {
+    'distributed.worker.profile.enabled': False,
+    'distributed.worker.memory.monitor-interval': '1s',
+    'distributed.admin.tick.interval': '1s',
+    'distributed.admin.system-monitor.interval': '2s',
+    'distributed.scheduler.work-stealing-interval': '1s',
+}
+"""How often Dask looks at itself: as it comes, a tenth of a core goes to that."""
 Tell = Callable[[str], None]
 
 
@@ -107,8 +116,9 @@ def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
     check_output_folder(folder, (DATABASE, TABLE, INDEX), DATABASE, (fleet.path, *inputs),
                         force=force)
     for job in fleet.jobs:
-        check_output_folder(folder / job.name, RESULT_FILES, RESULTS, (fleet.path, *inputs),
-                            force=force)
+        check_output_folder(folder / job.name, RESULT_FILES, RESULTS, (), force=force)
+    check_outputs([(folder / job.name / name, _RESULT) for job in fleet.jobs
+                   for name in RESULT_FILES], (fleet.path, *inputs), force=True)
     with ExitStack() as stack:
         client = None if scheduler is None else stack.enter_context(_client(scheduler, workers, 1))
         prints = _fingerprints(client, fleet.jobs)
@@ -210,7 +220,7 @@ def _client(scheduler: str | None, workers: int | None, jobs: int) -> Iterator[A
     spawned = {name: value for name, value in dask.config.get(_SPAWNED).items()
                if name != 'MALLOC_TRIM_THRESHOLD_'}
     try:
-        with dask.config.set({_SPAWNED: spawned}):
+        with dask.config.set({_SPAWNED: spawned, **_SELDOM}):
             cluster = distributed.LocalCluster(
                 n_workers=count, threads_per_worker=1, processes=True,
                 dashboard_address='localhost:0', silence_logs=50)

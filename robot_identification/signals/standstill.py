@@ -19,7 +19,7 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from robot_identification.arrays import _changes, _mapped, Array
+from robot_identification.arrays import _changes, _mapped, _roomy, _walk, Array
 
 SLOW = 2e-3
 """Share of a joint's highest speed below which it counts as standing."""
@@ -43,7 +43,10 @@ def _standing(v: Array, highest: Array) -> NDArray[np.bool_]:
 
     """
     bound = SLOW * np.maximum(highest, OF_FASTEST * highest.max())
-    return _mapped(lambda part: (part < bound) & (part > -bound), v)
+    slow = _roomy(v.shape, bool)
+    for rows in _walk(len(v), v, slow):
+        slow[rows] = (v[rows] < bound) & (v[rows] > -bound)
+    return slow
 
 
 def resting(v: Array, rate: float, highest: Array) -> NDArray[np.bool_]:
