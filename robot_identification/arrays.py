@@ -88,7 +88,7 @@ _MOST_FILES = 200
 """Number of an open file beyond which arrays stay in memory: a process may open 1024 or fewer."""
 
 
-def _roomy(shape: tuple[int, ...], dtype: Any = np.float64) -> Array:
+def _roomy(shape: tuple[int, ...], dtype: Any = np.float64) -> Any:
     """
     Return an array to write to, (shape); a large one lies in a scratch file, not in memory.
 
@@ -132,7 +132,7 @@ def _blocks(rows: int, block: int | None = None) -> list[slice]:
 
 
 def _mapped(function: Callable[..., Any], *arrays: np.ndarray, block: int | None = None) -> Any:
-    """Return function(*arrays), read-only, of arrays (N, ...): each row depends on its own rows."""
+    """Return function(*arrays), read-only, of arrays (N, ...), each row of their same rows."""
     out, done = None, 0
     for rows in _walk(len(arrays[0]), *arrays, block=block):
         part = function(*(x[rows] for x in arrays))

@@ -69,7 +69,7 @@ def _moving(t: Array, q: Array) -> NDArray[np.bool_]:
 def _plateaus(effort: Array, moving: NDArray[np.bool_]) -> Array:
     """Return which part of the samples that move lies on a plateau at either end, (n,)."""
     count, first = 0, []
-    lowest, highest = np.inf, -np.inf
+    lowest, highest = np.full(effort.shape[1], np.inf), np.full(effort.shape[1], -np.inf)
     for rows in _walk(len(effort), effort, moving):
         part = effort[rows][moving[rows]]
         if not len(part):

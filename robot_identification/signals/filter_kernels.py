@@ -18,13 +18,13 @@ from __future__ import annotations
 from numba import njit
 import numpy as np
 
-OPTIONS = {'cache': True, 'nogil': True, 'error_model': 'numpy'}
+_OPTIONS = {'cache': True, 'nogil': True, 'error_model': 'numpy'}
 """Without contraction of products and sums: digits are those of SciPy and NumPy."""
-PIECE = 512
+_PIECE = 512
 """Numbers that are worked on at once: they stay in a core's first cache."""
 
 
-@njit(**OPTIONS)
+@njit(**_OPTIONS)
 def filter_rows(sections, x, states, step, out):
     """
     Filter the columns of x (N, c) by second-order sections into out (N, c), which may be x.
@@ -35,8 +35,8 @@ def filter_rows(sections, x, states, step, out):
     the last to the first.
     """
     count, width = x.shape
-    for first in range(0, count, PIECE):
-        last = min(first + PIECE, count)
+    for first in range(0, count, _PIECE):
+        last = min(first + _PIECE, count)
         for j in range(width):
             for s in range(len(sections)):
                 source = x if s == 0 else out
@@ -53,7 +53,7 @@ def filter_rows(sections, x, states, step, out):
                 states[s, 0, j], states[s, 1, j] = z0, z1
 
 
-@njit(**OPTIONS)
+@njit(**_OPTIONS)
 def differences(x, first_stencil, second_stencil, rate, first, second):
     """
     Fill first and second (N, c) with central differences of x (N + 2 h, c).
@@ -63,9 +63,9 @@ def differences(x, first_stencil, second_stencil, rate, first, second):
     square = rate * rate
     width = x.shape[1]
     flat, slopes, bends = x.reshape(-1), first.reshape(-1), second.reshape(-1)
-    slope, bend = np.empty(PIECE), np.empty(PIECE)
-    for begin in range(0, len(slopes), PIECE):
-        count = min(PIECE, len(slopes) - begin)
+    slope, bend = np.empty(_PIECE), np.empty(_PIECE)
+    for begin in range(0, len(slopes), _PIECE):
+        count = min(_PIECE, len(slopes) - begin)
         slope[:] = 0.0
         bend[:] = 0.0
         for i in range(len(first_stencil)):
