@@ -25,7 +25,7 @@ _PIECE = 512
 
 
 @njit(**_OPTIONS)
-def filter_rows(sections, x, states, step, out):
+def _filter_rows(sections, x, states, step, out):
     """
     Filter the columns of x (N, c) by second-order sections into out (N, c), which may be x.
 
@@ -54,7 +54,7 @@ def filter_rows(sections, x, states, step, out):
 
 
 @njit(**_OPTIONS)
-def differences(x, first_stencil, second_stencil, rate, first, second):
+def _differences(x, first_stencil, second_stencil, rate, first, second):
     """
     Fill first and second (N, c) with central differences of x (N + 2 h, c).
 

@@ -142,12 +142,12 @@ def _advance() -> Callable[[Array, Array, Array, int, Array], None]:
     """Return what filters rows into others and brings the states on: compiled, or SciPy's."""
     if default_backend() != 'numba':
         return _advance_columns
-    from robot_identification.signals.filter_kernels import filter_rows
-    return filter_rows
+    from robot_identification.signals.filter_kernels import _filter_rows
+    return _filter_rows
 
 
 def _advance_columns(sections: Array, x: Array, states: Array, step: int, out: Array) -> None:
-    """Filter rows as `filter_kernels.filter_rows` does."""
+    """Filter rows as `filter_kernels._filter_rows` does."""
     for j in range(x.shape[1]):
         b, a = sections[:, :3, j], sections[:, 3:, j]
         sos = np.column_stack([b, np.ones(len(b)), a])
@@ -230,13 +230,13 @@ def central_differences(x: ArrayLike, rate: float) -> tuple[Array, Array]:
     first, second = _roomy(shape), _roomy(shape)
     compiled = default_backend() == 'numba'
     if compiled:
-        from robot_identification.signals.filter_kernels import differences
+        from robot_identification.signals.filter_kernels import _differences
     for many in _walk(len(first), x, first, second):
         for begin in range(many.start, many.stop, _BLOCK):    # what is at work stays in the cache
             end = min(begin + _BLOCK, many.stop)
             near = x[begin:end + 2 * STENCIL_HALF]
             if compiled:
-                differences(unwritable(near), _FIRST, _SECOND, rate, first[begin:end],
+                _differences(unwritable(near), _FIRST, _SECOND, rate, first[begin:end],
                             second[begin:end])
                 continue
             for whole, stencil, scale in ((first, _FIRST, rate), (second, _SECOND, rate ** 2)):
