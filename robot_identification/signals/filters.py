@@ -237,7 +237,7 @@ def central_differences(x: ArrayLike, rate: float) -> tuple[Array, Array]:
             near = x[begin:end + 2 * STENCIL_HALF]
             if compiled:
                 _differences(unwritable(near), _FIRST, _SECOND, rate, first[begin:end],
-                            second[begin:end])
+                             second[begin:end])
                 continue
             for whole, stencil, scale in ((first, _FIRST, rate), (second, _SECOND, rate ** 2)):
                 out = np.zeros((end - begin, *shape[1:]))
