@@ -47,7 +47,7 @@ def fits(arm):
     for seed, stribeck in ((1, 1.0), (2, 1.0), (3, 1.4)):
         truth = Truth.drawn(seed, stribeck, n=N)
         found.append((truth, identify_servos(
-            arm, [recorded(truth, 100 + seed, 20.0)], [recorded(truth, 200 + seed, 10.0)])))
+            arm, [recorded(truth, 100 + seed, 12.0)], [recorded(truth, 200 + seed, 8.0)])))
     return found
 
 

@@ -347,15 +347,15 @@ WHOLE = {    # the shapes again, with few joints: from init to a verdict; flags 
 
 def walk(source, folder, flags=(), more=()):
     """Take an arm from init to the verdict of `validate`, by commands alone; return them all."""
-    names = {name: folder / f'{name}.yaml' for name in ('wild', 'motion', 'other', 'third')}
+    names = {name: folder / f'{name}.yaml' for name in ('wild', 'motion', 'other')}
     commands = [('init', *source, '-o', names['wild'], *KNOWN, *flags)]
-    for seed, name in enumerate(('motion', 'other', 'third')):
+    for seed, name in enumerate(('motion', 'other')):
         commands += [('excite', names['wild'], '-o', names[name], '--no-collisions', '--seed',
                       seed, '--duration', 5, '--starts', 1, '--good-enough', 60, *more),
                      ('simulate', names['wild'], names[name], '-o', folder / f'{name}.csv')]
     commands += [('identify', names['wild'], folder / 'motion.csv', '--held-out',
                   folder / 'other.csv', '-o', folder / 'result', '--json'),
-                 ('validate', folder / 'result' / 'model.yaml', folder / 'third.csv', '--json')]
+                 ('validate', folder / 'result' / 'model.yaml', folder / 'other.csv', '--json')]
     answers = []
     for command in commands:
         answers.append(run(*command))

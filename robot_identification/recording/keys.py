@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arm.recording_block import JOINT, SIGNAL_KEYS, unit_factor
-from robot_identification.arrays import Array
+from robot_identification.arrays import _mapped, Array
 from robot_identification.errors import RecordingError, UnknownNameError
 
 SHOWN = 20    # names of a file that a sentence lists
@@ -89,16 +89,21 @@ class Key:
         if self.factor == 1.0:
             return values
         if isinstance(self.factor, Mapping):
-            return values * np.array([self.factor[joint] for joint in joints])
-        slides = set() if arm is None or not self.angular else {
-            joint for joint, slide in zip(arm.joint_names, arm.prismatic) if slide}
-        return values * np.array([1.0 if joint in slides else self.factor for joint in joints])
+            factors = np.array([self.factor[joint] for joint in joints])
+        else:
+            slides = set() if arm is None or not self.angular else {
+                joint for joint, slide in zip(arm.joint_names, arm.prismatic) if slide}
+            factors = np.array([1.0 if joint in slides else self.factor for joint in joints])
+        scaled: Array = _mapped(lambda part: part * factors, values)
+        return scaled
 
     def seconds(self, stamps: Array) -> Array:
         """Return stamps in seconds; those of other units from the first on, for their digits."""
         factor = self.factor
-        return stamps if not isinstance(factor, float) or factor == 1.0 else (
-            stamps - stamps[:1]) * factor
+        if not isinstance(factor, float) or factor == 1.0:
+            return stamps
+        seconds: Array = _mapped(lambda part: (part - stamps[:1]) * factor, stamps)
+        return seconds
 
 
 def signal_keys(arm: Arm | None, keys: Mapping[str, Any] | None) -> dict[str, tuple[Key, ...]]:
