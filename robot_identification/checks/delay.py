@@ -78,5 +78,6 @@ def _in_motion(evidence: Evidence, j: int) -> float:
 CHECK = Check(
     NAME, 'Do torques and positions of each joint belong to the same instants?',
     f'beyond {1e3 * TOLERANCE:.0f} ms and {DEVIATIONS:g} standard deviations more, if it explains '
-    f'{EXPLAINED:.0%} of the residuals (where torques lead, of those in motion, too): real and simulated arms at hand lie within',
+    f'{EXPLAINED:.0%} of the residuals (where torques lead, of those in motion, too): real and '
+    'simulated arms at hand lie within',
     RECORDINGS, find)
