@@ -30,6 +30,7 @@ from robot_identification.fleet.database import key_of
 from robot_identification.fleet.drift import drifts
 from robot_identification.fleet.page import write_index
 from robot_identification.fleet.plan import Job
+from robot_identification.fleet.run import _client
 from robot_identification.fleet.source import expand, fetched, fingerprint
 from robot_identification.fleet.table import write_table
 from robot_identification.fleet.work import BROKEN, FITTED, identify_robot
@@ -186,6 +187,18 @@ def test_database_table_and_page(folder, tmp_path):
             database.rows('SELECT nothing FROM nowhere')
     with pytest.raises(ConfigurationError, match='there is no database'):
         Database(tmp_path / 'none.sqlite')
+
+
+def test_ctrl_c_of_a_terminal_reaches_no_worker():
+    pytest.importorskip('pyarrow')
+    pytest.importorskip('distributed')
+
+    def blocked():
+        return signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+    with _client(None, 1, 1) as client:
+        assert all(signal.SIGINT in of_worker for of_worker in client.run(blocked).values())
+    assert signal.SIGINT not in blocked()
 
 
 def test_a_worker_that_dies_changes_no_digit_and_only_what_changed_is_done(folder, tmp_path):
