@@ -227,3 +227,22 @@ def test_a_worker_that_dies_changes_no_digit_and_only_what_changed_is_done(folde
         assert load_model(tmp_path / job.name / 'model.yaml').arm.name == alone.arm
     second = run_fleet(fleet, tmp_path)     # nothing to do, so no cluster either
     assert (second.done, second.unchanged) == (0, 3)
+
+
+def test_a_scheduler_that_is_lost_breaks_no_robot(folder, tmp_path):
+    pytest.importorskip('pyarrow')
+    distributed = pytest.importorskip('distributed')
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=True,
+                                  dashboard_address=None, silence_logs=50) as cluster:
+        def tell(sentence):
+            if sentence.startswith('1/2'):
+                cluster.close()
+
+        fleet = read_fleet(folder / 'fleet.yaml')
+
+        with pytest.raises(ConfigurationError, match='scheduler was lost with 1 of 2 robots'):
+            run_fleet(replace(fleet, jobs=fleet.jobs[:2]), tmp_path,
+                      scheduler=cluster.scheduler_address, tell=tell)
+    with Database(tmp_path / 'fleet.sqlite') as database:
+        assert [row['state'] for row in database.rows('SELECT state FROM latest')] == [
+            'not validated']

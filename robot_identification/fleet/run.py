@@ -109,7 +109,7 @@ def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
     MissingDependencyError
         dask.distributed or pyarrow is not installed.
     ConfigurationError
-        The folder cannot be used, or the scheduler does not answer.
+        The folder cannot be used, or the scheduler does not answer, or no longer.
 
     """
     folder = Path(folder)
@@ -161,6 +161,10 @@ def _outcomes(client: Any, jobs: Sequence[Job]) -> Iterator[tuple[Job, Outcome, 
         if future.status == 'finished':
             outcome = future.result()
             yield job, outcome, not outcome.sentence.startswith('a defect')
+        elif future.status != 'error':    # cancelled or lost: that says nothing about the robot
+            raise ConfigurationError(
+                f'the scheduler was lost with {len(futures) + 1} of {len(jobs)} robots to do; the '
+                'others are stored: start it again and repeat the command')
         else:
             yield job, Outcome(job.name, job.robot, BROKEN,
                                f'the workers died at this robot ({future.exception()}); their '
