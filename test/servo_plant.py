@@ -68,7 +68,7 @@ class Truth:
                    stribeck=stribeck)
 
 
-def teleoperated(seed, duration, rate=50.0, n=5):
+def teleoperated(seed, duration, rate=50.0, n=5, slowly=1.0):
     """Return stamps and commands of a hand that goes from place to place and pauses at times."""
     rng = np.random.default_rng(seed)
     t = np.arange(0.0, duration, 1 / rate)
@@ -76,7 +76,7 @@ def teleoperated(seed, duration, rate=50.0, n=5):
     for joint in range(n):
         at, place = 0.0, 0.0
         while at < duration:
-            goal, time = rng.uniform(-1.3, 1.3), rng.uniform(0.4, 1.6)
+            goal, time = rng.uniform(-1.3, 1.3), slowly * rng.uniform(0.4, 1.6)
             s = np.clip((t - at) / time, 0.0, 1.0)
             rows = t >= at
             command[rows, joint] = (place + (goal - place) * s ** 3 * (10 - 15 * s + 6 * s ** 2))[
@@ -85,7 +85,7 @@ def teleoperated(seed, duration, rate=50.0, n=5):
     return t, command
 
 
-def recorded(truth, seed, duration=40.0, rate=50.0, name='', gravity=(0, 0, -9.81)):
+def recorded(truth, seed, duration=40.0, rate=50.0, name='', gravity=(0, 0, -9.81), slowly=1.0):
     """Return what the plant does with the commands of a hand: positions in encoder counts."""
     spec = mujoco.MjSpec.from_string(hobby_urdf(len(truth.kp)))
     spec.option.timestep, spec.option.gravity = STEP, gravity
@@ -98,7 +98,7 @@ def recorded(truth, seed, duration=40.0, rate=50.0, name='', gravity=(0, 0, -9.8
     model.dof_armature[:] = truth.armature - truth.damping * STEP / 2
     model.dof_solref[:], model.dof_solimp[:] = (2 * STEP, 1.0), (0.9999, 0.9999, 0.001, 0.5, 2.0)
     data = mujoco.MjData(model)
-    t, command = teleoperated(seed, duration, rate, len(truth.kp))
+    t, command = teleoperated(seed, duration, rate, len(truth.kp), slowly)
     data.qpos[:] = command[0]
     lag, hold = round(truth.delay / STEP), round(1 / (rate * STEP))
     q = np.empty_like(command)

@@ -105,7 +105,7 @@ def test_gravity_turns_with_the_mount():
      "mimics 'elbow'"),
     (lambda text: text.replace(
         '<robot', '<robot xmlns:xacro="http://www.ros.org/wiki/xacro"').replace(
-        '</robot>', '<xacro:arm/></robot>'), 'unexpanded xacro'),
+        '</robot>', '<xacro:arm/></robot>'), 'xacro that is not expanded'),
 ])
 def test_urdfs_that_cannot_be_used_are_refused_with_a_sentence(change, words):
     with pytest.raises(ArmError, match=words):

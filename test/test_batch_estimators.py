@@ -119,8 +119,7 @@ class Proportional:
 
 @pytest.mark.parametrize(('name', 'friction'), [
     *(('idim_iv', friction) for friction in (
-        'coulomb_viscous', 'smooth_coulomb', 'atan', 'sech_tanh', 'cube_root',
-        'coulomb_viscous_asymmetric', 'load_dependent')),
+        'coulomb_viscous', 'sech_tanh', 'coulomb_viscous_asymmetric', 'load_dependent')),
     ('didim', 'coulomb_viscous'), ('didim', 'sech_tanh')])
 def test_closed_loop_estimators_recover_every_friction(name, friction):
     """Torque noise 0.05 N m, positions without noise; the closed loop of the true model."""

@@ -139,7 +139,8 @@ def test_one_scene_serves_all_motions_and_the_page(tmp_path, monkeypatch):
     monkeypatch.setattr(certificate, 'build_scene', counted)
     answer = CliRunner().invoke(app, [
         'excite', 'two_link', '-o', str(tmp_path / 'x.yaml'), '--validate', '--report',
-        str(tmp_path / 'x.html'), '--starts', '1', '--good-enough', '1e6', '--json'])
+        str(tmp_path / 'x.html'), '--starts', '1', '--good-enough', '1e6', '--duration', '5',
+        '--harmonics', '3', '--json'])
     assert answer.exit_code == 0, answer.output
     assert len(built) == 1
     content = json.loads(answer.stdout)

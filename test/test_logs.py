@@ -15,12 +15,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 import json
 
 import numpy as np
 import pytest
 from robot_identification import load_arm, Recording
 from robot_identification.arm import arm_from_mapping
+from robot_identification.arm.recording_block import check_recording_block
 from robot_identification.arm.robot_file import arm_to_mapping
 from robot_identification.cli import app
 from robot_identification.errors import ConfigurationError, RecordingError
@@ -207,7 +209,7 @@ def test_decimal_commas_are_said_and_do_not_mix_with_points(fast, tmp_path, monk
 def test_what_is_not_clear_is_not_guessed(tmp_path):
     t, q, *_ = motion(UR)
     write_table(tmp_path / 'two.csv', {'time': t, **each('left_q_{}', q), **each('right_q_{}', q)})
-    with pytest.raises(RecordingError, match=r'no column.*init --recording'):
+    with pytest.raises(RecordingError, match=r'may be read as .*right_q_'):
         load_recording(tmp_path / 'two.csv', UR)
     proposal = propose_recording(tmp_path / 'two.csv', UR)
     assert not proposal.certain and 'right_q_{joint}' in proposal.notes[0]
@@ -286,6 +288,8 @@ def test_a_dataset_of_lerobot_by_its_episodes(tmp_path):
         (tmp_path / 'meta').mkdir(exist_ok=True)
         (tmp_path / 'meta' / 'info.json').write_text(json.dumps(
             {'features': {'observation.state': info, 'action': info}}))
+        with pytest.raises(RecordingError, match=r'a dataset of LeRobot; .*file-000\.parquet'):
+            load_recording(tmp_path, UR)
         read = load_recording(f'{data}/file-000.parquet:0', UR)
         np.testing.assert_allclose(read.q, q, atol=1e-5)
         assert 'observation.state' in read.remarks[0]
@@ -340,3 +344,42 @@ def test_damaged_files_are_one_sentence(content, tmp_path):
 def test_wrong_blocks_are_named(block, said, tmp_path):
     with pytest.raises(ConfigurationError, match=said):
         arm_from_mapping({**arm_to_mapping(UR), 'recording': block}, folder=tmp_path, origin='x')
+
+
+def servo_log(path, scale, quantum=2 * np.pi / 4096):
+    """Write what an encoder counts of six joints, in parts that `scale` (6,) gives in radians."""
+    t = np.arange(0.0, 20.0, 1 / 30)
+    q = 0.9 * np.sin(np.outer(t, [1.1, 1.3, 0.7, 1.7, 0.9, 2.3]))
+    seen = np.round(q / quantum) * quantum
+    write_table(path, {'timestamp': t, **each('observation.state.{}.pos', seen / scale),
+                       **each('action.{}.pos', q / scale)})
+    return seen
+
+
+def test_parts_of_calibrated_ranges_are_no_degrees(tmp_path):
+    """Values of -100 to 100 are what LeRobot writes unless it is told to write degrees."""
+    scale = np.array([1.92, 1.75, 1.69, 1.66, 2.79, 1.5]) / 100
+    seen = servo_log(tmp_path / 'log.csv', scale)
+    with pytest.raises(RecordingError, match=r'may be read as .*parts of calibrated ranges'):
+        load_recording(tmp_path / 'log.csv', UR)
+    proposal = propose_recording(tmp_path / 'log.csv', UR)
+    assert np.allclose(list(proposal.block['units']['q'].values()), scale, rtol=1e-3)
+    read = load_recording(tmp_path / 'log.csv', replace(UR, recording_keys=proposal.block))
+    assert np.allclose(read.q, seen, atol=2e-3)
+    assert np.allclose(read.joint_command(UR), read.q, atol=4e-3)
+
+
+def test_degrees_of_an_encoder_are_degrees_and_smooth_ones_are_doubted(tmp_path):
+    servo_log(tmp_path / 'log.csv', np.full(6, np.pi / 180))
+    assert 'either' not in ' '.join(propose_recording(tmp_path / 'log.csv', UR).notes)
+    servo_log(tmp_path / 'smooth.csv', np.full(6, np.pi / 180), quantum=1e-9)
+    assert 'could be either' in propose_recording(tmp_path / 'smooth.csv', UR).notes[-1]
+    assert 'could be either' in load_recording(tmp_path / 'smooth.csv', UR).remarks[0]
+
+
+def test_units_of_each_joint_are_complete():
+    with pytest.raises(ConfigurationError, match='must name each joint of the arm'):
+        check_recording_block({'units': {'q': {UR.joint_names[0]: 0.02}}}, UR.joint_names, 'it')
+    with pytest.raises(ConfigurationError, match='must be one unit'):
+        check_recording_block({'units': {'t': dict.fromkeys(UR.joint_names, 1)}},
+                              UR.joint_names, 'it')

@@ -92,7 +92,7 @@ def test_covariance_of_kalman_is_calibrated():
 @pytest.mark.parametrize(('name', 'friction'), [
     *((name, friction) for name in LINEAR for friction in ('coulomb_viscous', 'cube_root')),
     *(('extended_kalman', friction) for friction in (
-        'coulomb_viscous', 'atan', 'stribeck', 'bompos', 'sech_tanh')),
+        'coulomb_viscous', 'stribeck', 'sech_tanh')),
     *(('exponential_forgetting_nonlinear', friction) for friction in ('stribeck', 'sech_tanh'))])
 def test_known_friction_is_recovered(name, friction):
     """What is called ok is right, and all but one of the noises are."""

@@ -47,7 +47,7 @@ def fits(arm):
     for seed, stribeck in ((1, 1.0), (2, 1.0), (3, 1.4)):
         truth = Truth.drawn(seed, stribeck, n=N)
         found.append((truth, identify_servos(
-            arm, [recorded(truth, 100 + seed, 20.0)], [recorded(truth, 200 + seed, 10.0)])))
+            arm, [recorded(truth, 100 + seed, 12.0)], [recorded(truth, 200 + seed, 8.0)])))
     return found
 
 
@@ -104,6 +104,18 @@ def test_a_plant_without_torque_limit_has_none(arm):
     result = identify_servos(arm, [recorded(truth, 105, 15.0)])
     assert np.all(np.isinf(result.model.limit))
     assert result.status == 'not validated'
+
+
+def test_a_torque_limit_that_only_the_held_out_motion_reaches_is_said():
+    arm = Arm.from_urdf(hobby_urdf(2))
+    truth = Truth.drawn(8, n=2)
+    slow, fast = (recorded(truth, 108, 15.0, slowly=2.5), recorded(truth, 208, 10.0))
+    result = identify_servos(arm, [slow], [fast])
+    assert np.all(np.isinf(result.model.limit)) and np.all(result.reached < truth.limit)
+    assert [sentence.split(':')[0] for sentence in result.beyond] == list(arm.joint_names)
+    assert 'hand 208 asks its loop for up to' in result.beyond[0]
+    both = identify_servos(arm, [slow, fast], [recorded(truth, 209, 10.0)])
+    assert np.isclose(both.model.limit[1], truth.limit[1], rtol=0.1) and not both.beyond
 
 
 def test_without_gravity_only_ratios_are_determined():

@@ -201,6 +201,12 @@ class Arm:
         return len(self.joint_names)
 
     @property
+    def tool(self) -> int:
+        """Number in `model` of the last frame that the last joint moves: a tool or a flange."""
+        last = self.model.njoints - 1
+        return max(i for i, frame in enumerate(self.model.frames) if frame.parentJoint == last)
+
+    @property
     def published_names(self) -> tuple[str, ...]:
         """Names of the joints as ROS has them: in joint states, trajectories and bags."""
         return tuple(self.tf_prefix + name for name in self.joint_names)

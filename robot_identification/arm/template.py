@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 import dataclasses
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,7 +52,10 @@ class TemplateOptions:
     lock
         Joints to lock: names or patterns.
     acceleration
-        Limit of every joint of which nothing better is known [rad/s^2 or m/s^2].
+        Limit of the joints of which nothing better is known [rad/s^2 or m/s^2]: one number, or
+        one for each joint.
+    velocity, torque
+        The same [rad/s or m/s; N m or N], where the URDF has none or a wider one.
     joint_limits
         A `joint_limits.yaml` of MoveIt.
     effort
@@ -67,7 +70,9 @@ class TemplateOptions:
     base_link: str | None = None
     tip: str | None = None
     lock: tuple[str, ...] = ()
-    acceleration: float | None = None
+    acceleration: float | Sequence[float] | None = None
+    velocity: float | Sequence[float] | None = None
+    torque: float | Sequence[float] | None = None
     joint_limits: Path | None = None
     effort: Effort | None = None
     recording: Mapping[str, Any] = field(default_factory=dict)
@@ -127,7 +132,10 @@ def robot_template(urdf: str | Path, *, base: Path | None = None,
     chain = choose_chain(parse_urdf(text, origin), origin, base=options.base_link,
                          tip=options.tip, lock=options.lock)
     arm = Arm.from_urdf(text, locked=list(chain.locked))
-    known = {} if options.joint_limits is None else _moveit_limits(options.joint_limits, arm)
+    known = _given_limits(options, arm)
+    if options.joint_limits is not None:
+        for joint, values in _moveit_limits(options.joint_limits, arm).items():
+            known[joint].update(values)
     lines = [
         f'# Robot file of {arm.name}. Fill in what says FILL IN; everything else is optional.',
         f'name: {_word(arm.name)}',
@@ -143,7 +151,7 @@ def robot_template(urdf: str | Path, *, base: Path | None = None,
         '# The URDF gives position, velocity and torque limits; narrow them here where needed.',
         'joints:']
     for i, joint in enumerate(arm.joint_names):
-        lines += _joint(arm, i, joint, known.get(joint, {}), options.acceleration)
+        lines += _joint(arm, i, joint, known[joint])
     lines += [
         '', '# Motors and gears, where known: gain of a current [N m/A], reduction, '
         'rotor inertia seen', '# at the joint [kg m^2].', 'drives: {}',
@@ -198,6 +206,28 @@ def _recording(names: Mapping[str, Any]) -> list[str]:
             '#  units: {t: ms, q: deg, v: deg/s, tau: mNm, current: mA}}']
 
 
+def _given_limits(options: TemplateOptions, arm: Arm) -> dict[str, dict[str, float]]:
+    """Return the limits that the options give and the URDF has not, or has wider."""
+    found: dict[str, dict[str, float]] = {joint: {} for joint in arm.joint_names}
+    for name in ('velocity', 'torque', 'acceleration'):
+        given = getattr(options, name)
+        if given is None:
+            continue
+        values = np.atleast_1d(np.asarray(given, dtype=float))
+        if len(values) not in (1, arm.n):
+            raise ConfigurationError(
+                f'--{name} gives {len(values)} numbers; give one for all, or one for each of the '
+                f'{arm.n} joints: {", ".join(arm.joint_names)}')
+        if not np.all((values > 0) & (values < np.inf)):
+            raise ConfigurationError(f'--{name} must be above zero, not '
+                                     f'{", ".join(f"{x:g}" for x in values)}')
+        for i, joint in enumerate(arm.joint_names):
+            value = float(values[i % len(values)])
+            if not value >= getattr(arm.limits, name)[i]:
+                found[joint][name] = value
+    return found
+
+
 def _moveit_limits(path: Path, arm: Arm) -> dict[str, dict[str, float]]:
     """Return velocities and accelerations that a joint_limits.yaml of MoveIt gives."""
     content = read_yaml(path, 'joint limits', ConfigurationError)
@@ -237,8 +267,7 @@ def _flow(content: Any) -> str:
                           allow_unicode=True).strip()
 
 
-def _joint(arm: Arm, i: int, joint: str, known: Mapping[str, float],
-           acceleration: float | None) -> list[str]:
+def _joint(arm: Arm, i: int, joint: str, known: Mapping[str, float]) -> list[str]:
     limits = arm.limits
     slides = bool(arm.prismatic[i])
     unit = 'm' if slides else 'rad'
@@ -250,9 +279,11 @@ def _joint(arm: Arm, i: int, joint: str, known: Mapping[str, float],
         lines.append(f'    velocity: {known["velocity"]!r}')
     elif not np.isfinite(limits.velocity[i]):
         lines.append(f'    velocity: {FILL_IN} [{unit}/s]')
-    if not np.isfinite(limits.torque[i]):
+    if 'torque' in known:
+        lines.append(f'    torque: {known["torque"]!r}')
+    elif not np.isfinite(limits.torque[i]):
         lines.append(f'    torque: {FILL_IN}: rated, at the joint [{"N" if slides else "N m"}]')
-    value = known.get('acceleration', acceleration)
+    value = known.get('acceleration')
     lines += [f'    acceleration: {FILL_IN} [{unit}/s^2], from the data sheet' if value is None
               else f'    acceleration: {value!r}',
               f'    #jerk: 1000.0    # [{unit}/s^3]']

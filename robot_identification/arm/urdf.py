@@ -24,6 +24,7 @@ from pathlib import Path
 import re
 import subprocess
 import sys
+import warnings
 from xml.etree import ElementTree
 
 import numpy as np
@@ -52,6 +53,7 @@ substitution_args._eval_find = find
 text = xacro.process_file(order['path'], mappings=order['arguments']).toxml()
 sys.stdout.buffer.write(text.encode())"""
 """Limited to 2 GB of memory, which no description of an arm needs."""
+_XACRO_TAG = re.compile(r'<xacro:\w')    # some vendors call such files .urdf
 MOVING = ('revolute', 'continuous', 'prismatic')
 
 
@@ -63,7 +65,7 @@ def read_urdf(source: str | Path, arguments: Mapping[str, str] | None = None,
     Parameters
     ----------
     source
-        URDF text, or the path of a URDF or xacro file.
+        URDF text, or the path of a URDF or xacro file, whatever its ending.
     arguments
         Arguments of a xacro, by name.
     package_dirs
@@ -80,12 +82,13 @@ def read_urdf(source: str | Path, arguments: Mapping[str, str] | None = None,
     if isinstance(source, str) and source.lstrip().startswith('<'):
         return source, None
     path = Path(source)
-    if path.suffix == '.xacro':
+    text = '' if path.suffix == '.xacro' else read_text(path, 'URDF', ArmError)
+    if path.suffix == '.xacro' or _XACRO_TAG.search(text):
         return _expand_xacro(path, dict(arguments or {}), package_dirs), path
     if arguments:
         raise ArmError(f"'{path}' is no xacro, so it takes no arguments "
                        f'({", ".join(f"{k}:={v}" for k, v in arguments.items())})')
-    return read_text(path, 'URDF', ArmError), path
+    return text, path
 
 
 def _expand_xacro(path: Path, arguments: dict[str, str],
@@ -161,7 +164,7 @@ def parse_urdf(text: str, origin: str) -> ElementTree.Element:
     if '{http://www.ros.org/wiki/xacro}' in ElementTree.tostring(root, encoding='unicode') or any(
             'xacro' in element.tag for element in root.iter()):
         raise ArmError(
-            f'{origin} is an unexpanded xacro; save it with the ending .xacro or expand it')
+            f'{origin} is a xacro that is not expanded; give the path of its file instead')
     check_names(root, origin)
     links = {link.get('name') for link in root.findall('link')}
     for joint in root.findall('joint'):
@@ -260,7 +263,9 @@ def _fix(joint: ElementTree.Element, position: float | None) -> float:
         xyz = xyz + rotation_from_rpy(rpy) @ axis * value
     else:
         turned = Rotation.from_euler('xyz', rpy) * Rotation.from_rotvec(axis * value)
-        rpy = turned.as_euler('xyz')
+        with warnings.catch_warnings():    # a gimbal lock: one of the angles that do
+            warnings.simplefilter('ignore')
+            rpy = turned.as_euler('xyz')
     origin.set('xyz', ' '.join(repr(float(x)) for x in xyz))
     origin.set('rpy', ' '.join(repr(float(x)) for x in rpy))
     joint.set('type', 'fixed')

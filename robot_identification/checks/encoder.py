@@ -15,8 +15,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
-from robot_identification.arrays import _column, Array, IndexArray
+from robot_identification.arrays import _farthest, _walk, Array, IndexArray
 from robot_identification.checks.case import Case
 from robot_identification.checks.check import Check, RECORDINGS
 from robot_identification.validation import Finding
@@ -39,41 +41,62 @@ def find(case: Case) -> Finding | None:
     rate = recording.rate
     # a / 2 t^2: as far as a joint gets from rest in that time; friction may stop what is slower
     reach = 0.5 * case.arm.limits.acceleration * ASIDE**2
-    held = [_held(_column(recording.q, j), rate, floor) for j, floor in enumerate(
-        np.where(np.isfinite(reach), reach, 0.0))]
+    held = _held(recording.q, rate, np.where(np.isfinite(reach), reach, 0.0))
     j = int(np.argmax(held))
-    joint, alarm = recording.joint_names[j], held[j] > LONGEST
-    text = (f'the position of {joint} stands still for up to {held[j]:.3g} s between fast motion'
-            if held[j] else 'no position stands still between fast motion')
+    joint, longest = recording.joint_names[j], float(held[j])
+    alarm = longest > LONGEST
+    text = (f'the position of {joint} stands still for up to {longest:.3g} s between fast motion'
+            if longest else 'no position stands still between fast motion')
     if alarm:
         text += ('; a joint cannot stop at once: the encoder or its bus stuck, leave that time '
                  'out (--window) or record again')
-    return Finding(NAME, case.name, held[j], LONGEST, 's', alarm, text, joint if held[j] else '')
+    return Finding(NAME, case.name, longest, LONGEST, 's', alarm, text, joint if longest else '')
 
 
-def _held(q: Array, rate: float, floor: float) -> float:
-    """Return the longest time [s] at one position with more than a way beside it [rad or m]."""
-    aside = max(2, round(ASIDE * rate))
+def _held(q: Array, rate: float, floor: Array) -> Array:
+    """
+    Return the longest time at one position with more than a way beside it, (n,) [s].
+
+    Parameters
+    ----------
+    q
+        (N, n) [rad or m].
+    rate
+        [Hz]
+    floor
+        The least way, (n,) [rad or m].
+
+    """
+    aside, longest = max(2, round(ASIDE * rate)), np.zeros(q.shape[1])
     if len(q) < 4 * aside:
-        return 0.0
-    speed = np.abs(q[aside:] - q[:-aside])
-    fast = max(FAST * float(speed.max()), floor)
-    starts, stops = _stays(q)
-    if len(starts) < 3 or fast == 0:
-        return 0.0
-    long = stops - starts > 2
-    starts, stops = starts[long], stops[long]
-    before = np.where(starts >= aside, np.abs(q[starts] - q[starts - aside]), 0.0)
-    after = np.abs(q[np.minimum(stops + aside, len(q) - 1)] - q[stops])
-    after[stops + aside >= len(q)] = 0.0
-    lengths = (stops - starts)[np.maximum(before, after) > fast]
-    return float(lengths.max() / rate) if len(lengths) else 0.0
+        return longest
+    fast = np.maximum(FAST * _farthest(q[aside:], q[:-aside]), floor)
+    count = np.zeros(q.shape[1], dtype=int)
+    for j, starts, stops in _stays(q):
+        count[j] += len(starts)
+        long = stops - starts > 2
+        starts, stops, x = starts[long], stops[long], q[:, j]
+        before = np.where(starts >= aside, np.abs(x[starts] - x[starts - aside]), 0.0)
+        after = np.abs(x[np.minimum(stops + aside, len(q) - 1)] - x[stops])
+        after[stops + aside >= len(q)] = 0.0
+        lengths = (stops - starts)[np.maximum(before, after) > fast[j]]
+        longest[j] = max(longest[j], lengths.max(initial=0))
+    return np.where((count < 3) | (fast == 0), 0.0, longest / rate)
 
 
-def _stays(x: Array) -> tuple[IndexArray, IndexArray]:
-    """Return the first and the last sample of each run of equal values of x (N,)."""
-    edges = np.flatnonzero(x[1:] != x[:-1])
-    return np.append(-1, edges) + 1, np.append(edges, len(x) - 1)
+def _stays(x: Array) -> Iterator[tuple[int, IndexArray, IndexArray]]:
+    """Yield columns of x (N, c) with first and last samples of runs of equal values in them."""
+    begun = np.zeros(x.shape[1], dtype=np.intp)
+    for rows in _walk(len(x), x):
+        part = x[rows.start:rows.stop + 1]
+        differ = part[1:] != part[:-1]
+        for j in range(x.shape[1]):
+            stops = rows.start + np.flatnonzero(differ[:, j])
+            if rows.stop == len(x):
+                stops = np.append(stops, len(x) - 1)
+            if len(stops):
+                yield j, np.append(begun[j], stops[:-1] + 1), stops
+                begun[j] = stops[-1] + 1
 
 
 CHECK = Check(

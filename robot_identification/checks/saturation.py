@@ -16,7 +16,8 @@
 from __future__ import annotations
 
 import numpy as np
-from robot_identification.arrays import _column, Array
+from numpy.typing import NDArray
+from robot_identification.arrays import _extremes, _largest, _mapped, _walk, Array
 from robot_identification.checks.case import Case
 from robot_identification.checks.check import Check, RECORDINGS
 from robot_identification.validation import Finding
@@ -43,13 +44,7 @@ def find(case: Case) -> Finding | None:
     recording, effort = case.recording, case.recorded_effort
     if recording is None or effort is None:
         return None
-    moving, seconds = np.zeros(len(recording), dtype=bool), recording.t[2:] - recording.t[:-2]
-    for j in range(recording.q.shape[1]):
-        column = _column(recording.q, j)
-        speed = np.abs(column[2:] - column[:-2]) / seconds
-        moving[1:-1] |= speed > MOVING * speed.max()
-    shares = np.array([_plateau(_column(effort, j)[moving])
-                       for j in range(effort.shape[1])])
+    shares = _plateaus(effort[1:-1], _moving(recording.t, recording.q))
     j = int(np.argmax(shares))
     joint, alarm = recording.joint_names[j], bool(shares[j] > SHARE)
     text = f'the effort of {joint} is at a plateau for {shares[j]:.1%} of the motion'
@@ -59,25 +54,52 @@ def find(case: Case) -> Finding | None:
     return Finding(NAME, case.name, float(shares[j]), SHARE, '-', alarm, text, joint)
 
 
-def _plateau(effort: Array) -> float:
-    """Return which part of the samples lies on a plateau at either end of the range."""
-    if len(effort) < 4 * FEWEST:
-        return 0.0
-    lowest, highest = effort.min(), effort.max()
-    span = float(highest - lowest)
-    if not span > 0:
-        return 0.0
+def _moving(t: Array, q: Array) -> NDArray[np.bool_]:
+    """Return at which samples, without the first and the last, some joint moves, (N - 2,)."""
+    sides = q[2:], q[:-2], t[2:, None], t[:-2, None]
+
+    def speed(after: Array, before: Array, end: Array, start: Array) -> Array:
+        return np.asarray(np.abs(after - before) / (end - start))
+
+    fastest = np.max([_largest(speed(*(x[rows] for x in sides)))
+                      for rows in _walk(len(q) - 2, t, q)], axis=0)
+    return _mapped(lambda *part: np.any(speed(*part) > MOVING * fastest, axis=1), *sides)
+
+
+def _plateaus(effort: Array, moving: NDArray[np.bool_]) -> Array:
+    """Return which part of the samples that move lies on a plateau at either end, (n,)."""
+    count, first = 0, []
+    lowest, highest = np.full(effort.shape[1], np.inf), np.full(effort.shape[1], -np.inf)
+    for rows in _walk(len(effort), effort, moving):
+        part = effort[rows][moving[rows]]
+        if not len(part):
+            continue
+        if count < ENOUGH:
+            first.append(part[:ENOUGH - count])
+        count += len(part)
+        low, high = _extremes(part)
+        lowest, highest = np.minimum(lowest, low), np.maximum(highest, high)
+    shares = np.zeros(effort.shape[1])
+    if count < 4 * FEWEST:
+        return shares
+    span = highest - lowest
     height = FLAT * span
-    # half the median step between m values is less than span / (m - 1): few need all be sorted
-    if len(np.unique(effort[:ENOUGH])) <= 1 + 1 / FLAT:
-        height = max(height, 0.5 * float(np.median(np.diff(np.unique(effort)))))
-    share = 0.0
-    for side in (highest - effort, effort - lowest):
-        on = int(np.sum(side <= height))
-        near = int(np.sum(side <= NEIGHBOURS * height))
-        if on >= FEWEST and on > PILED * near:
-            share += on / len(effort)
-    return share
+    some = np.concatenate(first)
+    for j in np.flatnonzero(span > 0):
+        # half the median step between m values is less than span / (m - 1): few need all be sorted
+        if len(np.unique(some[:, j])) <= 1 + 1 / FLAT:
+            values = np.unique(np.concatenate([
+                np.unique(effort[rows, j][moving[rows]])
+                for rows in _walk(len(effort), effort, moving)]))
+            height[j] = max(height[j], 0.5 * float(np.median(np.diff(values))))
+    on, near = np.zeros((2, 2, len(shares)))
+    for rows in _walk(len(effort), effort, moving):
+        part = effort[rows][moving[rows]]
+        for side, depth in enumerate((highest - part, part - lowest)):
+            on[side] += np.count_nonzero(depth <= height, axis=0)
+            near[side] += np.count_nonzero(depth <= NEIGHBOURS * height, axis=0)
+    flat = (on >= FEWEST) & (on > PILED * near) & (span > 0)
+    return np.asarray(np.sum(np.where(flat, on / count, 0.0), axis=0))
 
 
 CHECK = Check(

@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 import numpy as np
-from robot_identification.arrays import _column, Array
+from robot_identification.arrays import _extremes, Array, IndexArray
 from robot_identification.checks.case import Case
 from robot_identification.checks.check import Check, RECORDINGS
 from robot_identification.checks.encoder import _stays
@@ -37,10 +37,9 @@ def _find(case: Case) -> Finding | None:
     recording, effort = case.recording, case.recorded_effort
     if recording is None or effort is None:
         return None
-    held = [_held(recording.t, _column(recording.q, k), _column(effort, k))
-            for k in range(effort.shape[1])]
-    j = int(np.argmax([length / allowed for length, allowed in held]))
-    (length, allowed), joint = held[j], recording.joint_names[j]
+    longest, most = _held(recording.t, recording.q, effort)
+    j = int(np.argmax(longest / most))
+    length, allowed, joint = float(longest[j]), float(most[j]), recording.joint_names[j]
     alarm = length > allowed
     text = (f'the effort of {joint} stays the same for up to {length:.3g} s while the joint moves'
             if length else 'no effort stays the same while its joint moves')
@@ -50,23 +49,32 @@ def _find(case: Case) -> Finding | None:
     return Finding(_NAME, case.name, length, allowed, 's', alarm, text, joint if length else '')
 
 
-def _held(t: Array, q: Array, effort: Array) -> tuple[float, float]:
+def _held(t: Array, q: Array, effort: Array) -> tuple[Array, Array]:
     """Return the longest stay at one effort, extremes aside (saturation), and what is allowed."""
-    starts, stops = _stays(effort)
-    several = stops > starts
-    starts, stops = starts[several], stops[several]
-    lengths = t[stops] - t[starts]
-    shares = stops - starts + 1
-    alone = len(effort) - int(shares.sum())    # samples whose stay has no length
-    typical = 0.0
-    if 2 * alone < len(effort):    # of half of all samples
-        order = np.argsort(lengths)
-        half = np.searchsorted(alone + np.cumsum(shares[order]), len(effort) / 2)
-        typical = float(lengths[order][half])
-    judged = np.abs(q[stops] - q[starts]) > _WAY * np.ptp(q)
-    judged &= (effort[starts] > effort.min()) & (effort[starts] < effort.max())
-    longest = float(lengths[judged].max()) if np.any(judged) else 0.0
-    return longest, max(_LONGEST, _COARSE * typical)
+    n = effort.shape[1]
+    way = _WAY * np.subtract(*_extremes(q)[::-1])
+    lowest, highest = _extremes(effort)
+    longest = np.zeros(n)
+    stays: list[list[tuple[Array, IndexArray]]] = [[] for _ in range(n)]
+    for j, starts, stops in _stays(effort):
+        several = stops > starts
+        starts, stops = starts[several], stops[several]
+        lengths, level = t[stops] - t[starts], effort[starts, j]
+        judged = np.abs(q[stops, j] - q[starts, j]) > way[j]
+        judged &= (level > lowest[j]) & (level < highest[j])
+        longest[j] = max(longest[j], lengths[judged].max(initial=0.0))
+        stays[j].append((lengths, stops - starts + 1))
+    return longest, np.maximum(_LONGEST, _COARSE * np.array([
+        _typical(len(t), *map(np.concatenate, zip(*each))) for each in stays]))
+
+
+def _typical(count: int, lengths: Array, shares: IndexArray) -> float:
+    """Return the stay of half of so many samples, of stays of at least two; 0 where it is one."""
+    alone = count - int(shares.sum())
+    if 2 * alone >= count:
+        return 0.0
+    order = np.argsort(lengths)
+    return float(lengths[order][np.searchsorted(alone + np.cumsum(shares[order]), count / 2)])
 
 
 CHECK = Check(

@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from robot_identification.arrays import Array
+from robot_identification.arrays import _median, _picked, _roomy, _steps, _walk, Array
 from robot_identification.checks.case import Case
 from robot_identification.checks.check import Check, RECORDINGS
 from robot_identification.recording import Recording
@@ -66,23 +66,28 @@ def velocity_ratios(recording: Recording) -> VelocityRatios | None:
     if recording.v is None:
         return None
     t, q, v = recording.t, recording.q, recording.v
-    steps = np.diff(t)
-    reach = max(2, round(WINDOW / float(np.median(steps))))
+    steps = _steps(t)
+    step = _median(steps)
+    reach = max(2, round(WINDOW / step))
     if len(t) < 10 * reach:
         return None
-    way = np.vstack([np.zeros(q.shape[1]),
-                     np.cumsum((v[1:] + v[:-1]) / 2 * steps[:, None], axis=0)])
+    way = _roomy(q.shape)
+    way[0] = 0.0
+    for rows in _walk(len(steps), steps, v, way):
+        after = slice(rows.start + 1, rows.stop + 1)
+        part = (v[after] + v[rows]) / 2 * steps[rows, None]
+        part[0] += way[rows.start]
+        way[after] = np.cumsum(part, axis=0)
     starts = np.arange(0, len(t) - reach - 1, max(1, reach // 4))
-    whole = (t[starts + reach] - t[starts]) < 1.5 * reach * float(np.median(steps))
+    whole = (t[starts + reach] - t[starts]) < 1.5 * reach * step
     starts = starts[whole]
     if len(starts) < 20:
         return None
-    real, claimed = (x[starts + reach] - x[starts] for x in (q, way))
-    change = v[starts + reach] - v[starts]    # of the way, by the delay of the velocities
+    real, claimed, change = (_picked(x, starts + reach) - _picked(x, starts) for x in (q, way, v))
     size = np.sqrt(np.mean(real ** 2, axis=0))
     ratio, mismatch, lag = np.full((3, q.shape[1]), np.nan)
     for j in np.flatnonzero(size > MOVES * size.max()):
-        columns = np.column_stack([real[:, j], change[:, j]])
+        columns = np.column_stack([real[:, j], change[:, j]])    # of the delay: v over the window
         fitted = np.linalg.lstsq(columns, claimed[:, j], rcond=None)[0]
         ratio[j], lag[j] = fitted[0], -fitted[1]
         mismatch[j] = np.sqrt(np.mean((claimed[:, j] - columns @ fitted) ** 2)) / size[j]

@@ -60,8 +60,15 @@ def init(
     lock: Annotated[list[str] | None, typer.Option(
         metavar='PATTERN', help='Joints that stand still, as gripper_joint or "*wheel*"; may be '
                                 'repeated.')] = None,
-    acceleration: Annotated[float | None, typer.Option(
-        help='Acceleration limit of every joint [rad/s^2 or m/s^2].')] = None,
+    acceleration: Annotated[str | None, typer.Option(
+        metavar='LIMITS', help='Acceleration limit of the joints [rad/s^2 or m/s^2]: one number, '
+                               'or one for each joint, as 5,5,5,10,10,10.')] = None,
+    velocity: Annotated[str | None, typer.Option(
+        metavar='LIMITS', help='Velocity limits in the same form [rad/s or m/s], where the URDF '
+                               'has none or wider ones.')] = None,
+    torque: Annotated[str | None, typer.Option(
+        metavar='LIMITS', help='Rated torques in the same form [N m or N], where the URDF has '
+                               'none or larger ones.')] = None,
     joint_limits: Annotated[Path | None, typer.Option(
         help='joint_limits.yaml of MoveIt, for accelerations and slower velocities.')] = None,
     effort: Annotated[str | None, typer.Option(
@@ -91,11 +98,11 @@ def init(
     if target.exists() and not force:
         raise ConfigurationError(f"'{target}' exists; give another --output, or --force")
     check_outputs([(target, ROBOT_YAML)], (urdf, joint_limits, recording), force=force)
-    if acceleration is not None and not 0 < acceleration < float('inf'):
-        raise ConfigurationError(f'--acceleration must be above zero, not {acceleration:g}')
     options = TemplateOptions(
         arguments=_arguments(arguments or []), package_dirs=tuple(package_dir or ()),
-        base_link=base, tip=tip, lock=tuple(lock or ()), acceleration=acceleration,
+        base_link=base, tip=tip, lock=tuple(lock or ()),
+        acceleration=_numbers('acceleration', acceleration),
+        velocity=_numbers('velocity', velocity), torque=_numbers('torque', torque),
         joint_limits=joint_limits, effort=None if effort is None else parse_effort(effort))
     if urdf is not None:
         _write(urdf, target, options, recording, as_json)
@@ -200,6 +207,15 @@ def _proposal(path: Path, arm: Arm) -> Proposal:
             f'{", ".join(arm.joint_names)}; write the block by hand, as `recording: {{t: '
             'timestamp, q: "actual_q_{joint}", names: [0, 1, 2, 3, 4, 5]}`')
     return proposal
+
+
+def _numbers(option: str, text: str | None) -> list[float] | None:
+    """Return numbers that are separated by commas."""
+    try:
+        return None if text is None else [float(word) for word in text.split(',')]
+    except ValueError as error:
+        raise ConfigurationError(f"--{option} '{text}' must be a number, or one for each joint, "
+                                 'as 5,5,5,10,10,10') from error
 
 
 def _arguments(words: list[str]) -> dict[str, str]:

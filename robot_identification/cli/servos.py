@@ -83,7 +83,8 @@ def _contents(result: ServoResult) -> dict[str, Any]:
     joints = result.model.arm.joint_names
     return {
         'verdict': result.status, 'message': result.message,
-        'undetermined': list(result.undetermined),
+        'undetermined': list(result.undetermined), 'beyond': list(result.beyond),
+        'reached': dict(zip(joints, result.reached)),
         'delay': {'value': result.model.delay, 'std': result.delay_deviation},
         'joints': {joint: {name: {'value': result.values(name)[i],
                                   'interval': [end[i] for end in result.interval(name)]}
@@ -108,7 +109,7 @@ def _say(result: ServoResult, output: Path) -> None:
               'torques are known through them alone', markup=False)
     for sentence in result.undetermined:
         out.print(f'not determined: {sentence}', style='yellow', markup=False)
-    table = Table(title='position errors, rms of the joints that moved [deg or mm]')
+    table = Table(title='position errors, rms of the joints that moved, deg or mm')
     for head in ('recording', 'runs of', 'servos', 'as commanded', 'and delayed', 'nominal servo'):
         table.add_column(head)
     for e in result.held_out:
@@ -118,6 +119,8 @@ def _say(result: ServoResult, output: Path) -> None:
             f'{np.sqrt(np.mean((unit * errors)[moved] ** 2)):.3g}' if moved.any() else '-'
             for errors in (e.model, e.commanded, e.delayed, e.nominal)))
     out.print(table)
+    for sentence in result.beyond:
+        out.print(f'not in the fit: {sentence}', style='yellow', markup=False)
     out.print(result.status.upper(), style=STYLES[result.status])
     worst = max((e.ratio for e in result.held_out), default=float('nan'))
     out.print(result.message or f'{worst:.1%} of the error of the best prediction without a '
@@ -130,6 +133,6 @@ def _say(result: ServoResult, output: Path) -> None:
 def _interval(result: ServoResult, name: str, i: int) -> str:
     value = result.values(name)[i]
     if not np.isfinite(value):
-        return 'not reached'
+        return f'above {result.reached[i]:.2g}'
     low, high = (end[i] for end in result.interval(name))
     return f'{value:.3g} ({low:.3g} to {high:.3g})' if high < 10 * low else f'{value:.2g} (?)'

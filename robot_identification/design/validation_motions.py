@@ -104,7 +104,7 @@ def validation_motion(
     if scene is None and requirements.clearance is not None:
         scene = scene_for(arm, requirements)
     rng = np.random.default_rng([seed, 77])
-    last = arm.model.frames[arm.model.nframes - 1].name
+    last = arm.model.frames[arm.tool].name
     apart = partial(_apart, scene, requirements)
     reasons: list[str] = []
 
@@ -244,7 +244,7 @@ def _profile(length: float, speed: float, ramp: float) -> tuple[Array, Array, fl
 def _circle(arm: Arm, start: Array, diameter: float, speed: float, laps: int,
             frame: str | None) -> Path | None:
     model, data = arm.model, arm.model.createData()
-    index = model.getFrameId(frame) if frame is not None else model.nframes - 1
+    index = model.getFrameId(frame) if frame is not None else arm.tool
     if frame is not None and not model.existFrame(frame):
         raise ExcitationError(f"the arm '{arm.name}' has no frame '{frame}' for the circle")
     q = start

@@ -37,7 +37,7 @@ from robot_identification.estimation.body import fit_body
 from robot_identification.estimation.noise import colour
 from robot_identification.recording import Recording
 from robot_identification.regression.normal_form import triangle
-from robot_identification.signals import delayed, process, Samples
+from robot_identification.signals import delayed, process, Samples, select
 from robot_identification.signals.shift import thinned
 from robot_identification.signals.thinning import FINE
 from robot_identification.signals.thinning import thinned as fewer
@@ -254,10 +254,7 @@ def _misfit(model: IdentifiedModel, samples: Sequence[Samples]) -> Array:
             pieces += [(part, slice(*edge)) for edge in pairwise(edges)]
     rows, targets = [], []
     for part, piece in pieces[::max(1, len(pieces) // PIECES)]:
-        whole = replace(part, **{
-            name: getattr(part, name)[piece] for name in ('t', 'q', 'v', 'a', 'tau')},
-            segments=(slice(0, piece.stop - piece.start),))
-        shifted = fewer(delayed(whole, model.delay, of=model.delay_of), FINE)
+        shifted = fewer(delayed(select(part, [piece]), model.delay, of=model.delay_of), FINE)
         decimator = shifted.decimator()
         for run in shifted.segments:
             if decimator.rows(run.stop - run.start):

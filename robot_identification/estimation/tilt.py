@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arm import Arm
-from robot_identification.arrays import Array, read_only
+from robot_identification.arrays import _release, Array, read_only
 from robot_identification.dynamics import inverse_dynamics
 from robot_identification.errors import EstimationError
 from robot_identification.estimation.consistent import DRIVE_DEVIATION
@@ -134,9 +134,12 @@ def estimate_tilt(fit: Fit) -> Tilt:
         rows = kept[number] if kept is not None and row_count(samples) <= MOST_ROWS else None
         samples, load = _fewer(samples, load)
         decimator, step = samples.decimator(), _spare(samples)
-        pushes = np.concatenate([decimator.apply(_splined(lambda q: np.stack([
-            _gravity(other, q, fit.consistent.inertial) for other in turned], axis=2),
-            samples.q[block.samples], step)) for block in blocks_of(samples)])    # (rows, n, 2)
+        pushes = np.empty((row_count(samples), arm.n, 2))
+        for block in blocks_of(samples):
+            pushes[block.rows] = decimator.apply(_splined(lambda q: np.stack([
+                _gravity(other, q, fit.consistent.inertial) for other in turned], axis=2),
+                samples.q[block.samples], step))
+            _release(samples.q)
         pushes *= arm.measured[:, None]
         for j, packed in enumerate(packed_rows(base, samples, load) if rows is None else rows):
             parts[j].append(np.column_stack([packed[:, :-1], pushes[:, j], packed[:, -1]]))

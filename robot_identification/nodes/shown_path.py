@@ -212,8 +212,8 @@ def _times(begin: float, end: float) -> Array:
 
 
 def _places(arm: Arm, q: Array) -> Array:
-    """Return the origins of the joints' frames and of the last frame, (N, n + 1, 3) [m]."""
-    frame = arm.model.frames[arm.model.nframes - 1]
+    """Return the origins of the joints' frames and of the tool, (N, n + 1, 3) [m]."""
+    frame = arm.model.frames[arm.tool]
     world, origin = Kinematics.of(arm).placed(q)
     last = frame.parentJoint - 1
     tool = origin[:, last] + world[:, last] @ frame.placement.translation

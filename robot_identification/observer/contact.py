@@ -166,7 +166,7 @@ def tool_wrench(arm: Arm, q: ArrayLike, torque: ArrayLike, deviation: ArrayLike,
     names = [f.name for f in model.frames]
     if frame is not None and frame not in names:
         raise UnknownNameError('frame', frame, names)
-    number = len(names) - 1 if frame is None else names.index(frame)
+    number = arm.tool if frame is None else names.index(frame)
     jacobian = pin.computeFrameJacobian(model, model.createData(), q, number,
                                         pin.LOCAL_WORLD_ALIGNED)    # (6, n)
     weight = 1 / np.maximum(np.asarray(deviation, dtype=float), 1e-12)

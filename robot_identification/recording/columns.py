@@ -99,7 +99,7 @@ def recording_of_columns(source: Columns, name: str, arm: Arm | None,
     Raises
     ------
     RecordingError
-        A column is missing.
+        A column is missing, or the columns can be read in several ways.
 
     """
     place = f"the recording '{name}'"
@@ -107,10 +107,14 @@ def recording_of_columns(source: Columns, name: str, arm: Arm | None,
     if arm is not None and not keys and not arm.recording_keys and not _found(
             source, chosen['q'], arm.joint_names):
         proposal = propose(source, arm)
-        if proposal is not None and proposal.certain:
+        if proposal is not None:
+            line, doubts = recording_line(proposal.block), '; '.join(proposal.notes)
+            if not proposal.certain:
+                raise RecordingError(f'{place} may be read as `{line}`; put this line into the '
+                                     f'robot YAML, or a corrected one ({doubts})')
             chosen = signal_keys(arm, proposal.block)
-            remarks.append(f'{place} is read as `{recording_line(proposal.block)}`; put this line '
-                           'into the robot YAML, or a corrected one')
+            remarks.append(f'{place} is read as `{line}`; put this line into the robot YAML, or a '
+                           'corrected one' + (f' ({doubts})' if doubts else ''))
     joints = arm.joint_names if arm is not None else _joints(source, chosen['q'], place)
     stamps = [key for key in chosen['t'] if key.name in source.names]
     if not stamps:

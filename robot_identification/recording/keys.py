@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arm.recording_block import JOINT, SIGNAL_KEYS, unit_factor
-from robot_identification.arrays import Array
+from robot_identification.arrays import _mapped, Array
 from robot_identification.errors import RecordingError, UnknownNameError
 
 SHOWN = 20    # names of a file that a sentence lists
@@ -41,7 +41,7 @@ class Key:
     aliases
         What the file calls the joints, by joint.
     factor
-        From the unit of the file to SI.
+        From the unit of the file to SI; by joint where each has its own.
     angular
         Whether the unit is one of angles, so that joints that slide keep theirs.
 
@@ -49,7 +49,7 @@ class Key:
 
     name: str
     aliases: Mapping[str, str]
-    factor: float = 1.0
+    factor: float | Mapping[str, float] = 1.0
     angular: bool = False
 
     def columns(self, present: Sequence[str], joints: Sequence[str]) -> list[str]:
@@ -88,13 +88,22 @@ class Key:
         """
         if self.factor == 1.0:
             return values
-        slides = set() if arm is None or not self.angular else {
-            joint for joint, slide in zip(arm.joint_names, arm.prismatic) if slide}
-        return values * np.array([1.0 if joint in slides else self.factor for joint in joints])
+        if isinstance(self.factor, Mapping):
+            factors = np.array([self.factor[joint] for joint in joints])
+        else:
+            slides = set() if arm is None or not self.angular else {
+                joint for joint, slide in zip(arm.joint_names, arm.prismatic) if slide}
+            factors = np.array([1.0 if joint in slides else self.factor for joint in joints])
+        scaled: Array = _mapped(lambda part: part * factors, values)
+        return scaled
 
     def seconds(self, stamps: Array) -> Array:
         """Return stamps in seconds; those of other units from the first on, for their digits."""
-        return stamps if self.factor == 1.0 else (stamps - stamps[:1]) * self.factor
+        factor = self.factor
+        if not isinstance(factor, float) or factor == 1.0:
+            return stamps
+        seconds: Array = _mapped(lambda part: (part - stamps[:1]) * factor, stamps)
+        return seconds
 
 
 def signal_keys(arm: Arm | None, keys: Mapping[str, Any] | None) -> dict[str, tuple[Key, ...]]:
@@ -132,12 +141,17 @@ def signal_keys(arm: Arm | None, keys: Mapping[str, Any] | None) -> dict[str, tu
     found: dict[str, tuple[Key, ...]] = {}
     for signal in SIGNAL_KEYS:
         unit = units.get(signal, units.get('q') if signal == 'command' else None)
-        factor = 1.0 if unit is None else unit_factor(signal, unit, '`recording: {units: ...}`')
+        factor = {joint: _factor(signal, own) for joint, own in unit.items()} if isinstance(
+            unit, Mapping) else _factor(signal, unit)
         own = Key(block.get(signal, signal), aliases, factor,
                   signal in ('q', 'v', 'command') and isinstance(unit, str))
         standard = Key(signal, {})
         found[signal] = (own,) if own == standard else (own, standard)
     return found
+
+
+def _factor(signal: str, unit: Any) -> float:
+    return 1.0 if unit is None else unit_factor(signal, unit, '`recording: {units: ...}`')
 
 
 def named(keys: Iterable[Key]) -> list[str]:

@@ -26,6 +26,7 @@ from robot_identification.arm.recording_block import JOINT, UNITS
 from robot_identification.arrays import Array
 from robot_identification.errors import RecordingError
 from robot_identification.recording import stamps
+from robot_identification.recording.servo_range import servo_range
 import yaml
 
 WORDS = {
@@ -153,6 +154,14 @@ def propose(source: Named, arm: Arm) -> Proposal | None:
     except RecordingError as error:
         units = {}
         notes.append(f'units are not known, for the columns cannot be read: {error}')
+    if units.get('q') == 'deg':
+        found = servo_range(
+            source.read([block['q'].replace(JOINT, names[joint]) for joint in arm.joint_names])[
+                :LOOKED_AT], arm, _words(block['q'] + ' ' + block.get('command', '')))
+        if found is not None:
+            certain = certain and found.factors is None
+            notes.append(found.note)
+            units['q'] = found.factors or 'deg'
     if units:
         block['units'] = units
     return Proposal(block, tuple(notes), certain)
@@ -287,13 +296,13 @@ def _numbered_groups(columns: Sequence[str], joints: Sequence[str]
 
 
 def _units(source: Named, block: Mapping[str, Any], names: Mapping[str, str],
-           arm: Arm) -> dict[str, str]:
+           arm: Arm) -> dict[str, Any]:
     """Return the units that are not those of the SI."""
     signals = [signal for signal in ('q', 'v') if signal in block]
     columns = [block[signal].replace(JOINT, names[joint])
                for signal in signals for joint in arm.joint_names]
     table = source.read([block['t'], *columns])[:LOOKED_AT]
-    units = {}
+    units: dict[str, Any] = {}
     t, q, v = table[:, 0], table[:, 1:1 + arm.n], table[:, 1 + arm.n:]
     steps = np.diff(t)
     step = float(np.median(steps[steps > 0])) if np.any(steps > 0) else 0.0

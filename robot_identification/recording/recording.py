@@ -17,13 +17,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, KW_ONLY
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification.arm import Arm
-from robot_identification.arrays import _extremes, _roomy, _walk, Array, read_only
+from robot_identification.arrays import (
+    _extremes,
+    _mapped,
+    _median,
+    _picked,
+    _steps,
+    _walk,
+    Array,
+    read_only,
+)
 from robot_identification.errors import RecordingError
 from robot_identification.recording import effort, stamps
 
@@ -99,7 +109,10 @@ class Recording:
             raise RecordingError(f'{place}: the stamps t have the shape {t.shape}, not (N,)')
         _check_finite(t[:, None], 't', ('t',), None, place)
         rows, late, copies = stamps.ordered(t, place)
-        chosen: Any = rows if late or copies else slice(None)    # without a copy
+
+        def chosen(values: np.ndarray) -> np.ndarray:
+            return values if isinstance(rows, slice) else _picked(values, rows)
+
         for signal in SIGNALS:
             if getattr(self, signal) is None:
                 continue
@@ -111,13 +124,13 @@ class Recording:
                     f'{place}: {signal} has the shape {values.shape}, not ({len(t)}, '
                     f'{len(names)}) for {len(t)} stamps and the joints {", ".join(names)}')
             dead = np.isnan(values[0]) & (signal in EFFORTS)
-            dead[dead] = np.all(np.isnan(values[:, dead]), axis=0)
-            _check_finite(np.where(dead, 0.0, values) if np.any(dead) else values, signal, names,
-                          t, place)
-            object.__setattr__(self, signal, read_only(values[chosen]))
+            for part in _walk(len(values), values) if np.any(dead) else ():
+                dead &= np.all(np.isnan(values[part]), axis=0)
+            _check_finite(values, signal, names, t, place, dead)
+            object.__setattr__(self, signal, read_only(chosen(values)))
         if self.q is None:
             raise RecordingError(f'{place} has no positions q')
-        for attribute, value in (('joint_names', names), ('t', read_only(t[chosen])),
+        for attribute, value in (('joint_names', names), ('t', read_only(chosen(t))),
                                  ('duplicates', copies), ('out_of_order', late)):
             object.__setattr__(self, attribute, value)
         self._check_velocity()
@@ -172,10 +185,10 @@ class Recording:
         """From the first to the last stamp [s]."""
         return float(self.t[-1] - self.t[0])
 
-    @property
+    @cached_property
     def rate(self) -> float:
         """One over the median step [Hz]."""
-        return float(1 / np.median(np.diff(self.t)))
+        return 1 / _median(_steps(self.t))
 
     @property
     def gaps(self) -> tuple[tuple[float, float], ...]:
@@ -252,7 +265,7 @@ class Recording:
                 f'{", ".join(self.joint_names)}. Record all joints of the arm, or lock those that '
                 f'stand still')
         columns = [self.joint_names.index(name) for name in names]
-        return self._with(self.t, lambda values: values[:, columns], names)
+        return self._with(self.t, lambda values: _mapped(lambda x: x[:, columns], values), names)
 
     def joint_position(self, arm: Arm) -> Array:
         """
@@ -270,9 +283,7 @@ class Recording:
 
         """
         recording = self.select(arm.joint_names)
-        q = effort.joint_position(arm, recording.q)
-        effort.check_radians(arm, q, self.place)
-        return q
+        return _joint_position(arm, recording.q, self.place)
 
     def joint_command(self, arm: Arm) -> Array:
         """
@@ -294,9 +305,7 @@ class Recording:
             raise RecordingError(
                 f'{self.place} has no commanded positions; name their columns command_<joint>, or '
                 'in the robot YAML: `recording: {command: NAME_{joint}}`')
-        command = effort.joint_position(arm, recording.command)
-        effort.check_radians(arm, command, f'{self.place} (commands)')
-        return command
+        return _joint_position(arm, recording.command, f'{self.place} (commands)')
 
     def joint_velocity(self, arm: Arm) -> Array | None:
         """
@@ -309,7 +318,9 @@ class Recording:
 
         """
         recording = self.select(arm.joint_names)
-        return None if recording.v is None else effort.joint_velocity(arm, recording.v)
+        if recording.v is None or arm.position.side == 'joint':
+            return recording.v
+        return _mapped(lambda part: effort.joint_velocity(arm, part), recording.v)
 
     def joint_torque(self, arm: Arm) -> Array:
         """
@@ -333,13 +344,15 @@ class Recording:
         if not is_current and effort._is_joint_torque(arm):
             effort.without_unmeasured(arm, raw[:1], self.place)    # NaN is in every row or none
             return raw
-        torque = _roomy(raw.shape)
-        for rows in _walk(len(q), q, raw, torque, block=BLOCK):
-            part = effort.without_unmeasured(arm, raw[rows], self.place)
+
+        def torque(raw: Array, q: Array) -> Array:
+            part = effort.without_unmeasured(arm, raw, self.place)
             if is_current:
                 part = effort.torque_of_current(arm, part, self.place)
-            torque[rows] = effort.joint_torque(arm, part, q[rows]) * arm.measured
-        return torque
+            at_joints: Array = effort.joint_torque(arm, part, q) * arm.measured
+            return at_joints
+
+        return _mapped(torque, raw, q, block=BLOCK)
 
     def _with(self, t: Array, pick: Any, names: tuple[str, ...]) -> Recording:
         signals: dict[str, Any] = {
@@ -351,10 +364,15 @@ class Recording:
         if self.v is None:
             return
         with np.errstate(over='ignore', invalid='ignore', divide='ignore'):    # hostile stamps
-            difference = np.gradient(self.q, self.t, axis=0)
-            power = np.sum(difference ** 2, axis=0)
+            power, product = np.zeros((2, len(self.joint_names)))
+            for rows in _walk(len(self), self.q, self.v):
+                near = slice(max(0, rows.start - 1), rows.stop + 1)    # differences are central
+                part = slice(rows.start - near.start, rows.stop - near.start)
+                difference = np.gradient(self.q[near], self.t[near], axis=0)[part]
+                power += np.sum(difference ** 2, axis=0)
+                product += np.sum(self.v[rows] * difference, axis=0)
             moving = (power > 0) & np.isfinite(power)
-            ratios = np.sum(self.v * difference, axis=0)[moving] / power[moving]
+            ratios = product[moving] / power[moving]
         ratio = float(np.median(ratios)) if len(ratios) else 1.0
         for factor, wrong in ((DEGREES, 'velocities in degrees per second'),
                               (1 / DEGREES, 'positions in degrees')):
@@ -362,6 +380,14 @@ class Recording:
                 raise RecordingError(
                     f'{self.place}: the velocities v are {ratio:.3g} times the derivative of the '
                     f'positions q, as {wrong} would be; give both in radians')
+
+
+def _joint_position(arm: Arm, q: Array, place: str) -> Array:
+    """Return joint positions of recorded ones, (N, n), where they can be radians."""
+    if arm.position.side == 'motor' or np.any(arm.position.offset):
+        q = _mapped(lambda part: effort.joint_position(arm, part), q)
+    effort.check_radians(arm, q, place)
+    return q
 
 
 def _check_names(names: tuple[str, ...], place: str) -> None:
@@ -380,15 +406,15 @@ def _numbers(values: ArrayLike, signal: str, place: str) -> np.ndarray:
 
 
 def _check_finite(values: np.ndarray, signal: str, names: tuple[str, ...], t: np.ndarray | None,
-                  place: str) -> None:
+                  place: str, dead: np.ndarray | bool = False) -> None:
     largest = LARGEST_STAMP if signal == 't' else LARGEST
     if not values.size:
         return
     with np.errstate(invalid='ignore'):
         lowest, highest = _extremes(values)
-        if np.all(lowest >= -largest) and np.all(highest <= largest):
+        if np.all(dead | (lowest >= -largest) & (highest <= largest)):
             return
-        wrong = np.argwhere(~(np.abs(values) <= largest))
+        wrong = np.argwhere(~((np.abs(values) <= largest) | dead))
     sample, column = wrong[0]
     joint = '' if signal == 't' else f" of joint '{names[column]}'"
     instant = '' if t is None else f' (t = {t[sample]:g} s)'

@@ -16,7 +16,14 @@
 from __future__ import annotations
 
 import numpy as np
-from robot_identification.arrays import Array
+from robot_identification.arrays import (
+    _extremes,
+    _median,
+    _rows_where,
+    _steps,
+    Array,
+    IndexArray,
+)
 from robot_identification.errors import RecordingError
 
 SHORTEST = 10  # samples
@@ -31,7 +38,7 @@ UNITS = (('nanoseconds', 5e4, 1e9), ('microseconds', 50.0, 1e6), ('milliseconds'
 SHORT = {'nanoseconds': 'ns', 'microseconds': 'us', 'milliseconds': 'ms'}
 
 
-def ordered(t: Array, place: str) -> tuple[np.ndarray, int, int]:
+def ordered(t: Array, place: str) -> tuple[IndexArray | slice, int, int]:
     """
     Return the rows to keep, in the order of time, and what was wrong with the rest.
 
@@ -48,7 +55,8 @@ def ordered(t: Array, place: str) -> tuple[np.ndarray, int, int]:
     Returns
     -------
     tuple
-        Rows (M,), the number of stamps that were out of order, and of those that were there twice.
+        Rows (M,) or, where nothing was wrong, a slice of all; the number of stamps that were out
+        of order, and of those that were there twice.
 
     Raises
     ------
@@ -59,10 +67,10 @@ def ordered(t: Array, place: str) -> tuple[np.ndarray, int, int]:
     if len(t) < SHORTEST:
         raise RecordingError(f'{place} has {len(t)} samples, at least {SHORTEST} are needed; '
                              f'record a whole motion')
-    steps = np.diff(t)
-    if steps.min() > 0:
-        _check_unit(float(np.median(steps)), place)
-        return np.arange(len(t)), 0, 0
+    steps = _steps(t)
+    if _extremes(steps)[0] > 0:
+        _check_unit(_median(steps), place)
+        return slice(None), 0, 0
     late = int(np.count_nonzero(steps < 0))
     if late > DISORDER * len(t) or np.any(steps < -JUMP * max(_typical(steps), 1e-12)) or (
             _overlap(t) > _OVERLAP):
@@ -95,8 +103,9 @@ def gaps(t: Array) -> tuple[tuple[float, float], ...]:
         Increasing stamps, (N,) [s].
 
     """
-    steps = np.diff(t)
-    wide = np.flatnonzero(steps > GAP_STEPS * np.median(steps))
+    steps = _steps(t)
+    longest = GAP_STEPS * _median(steps)
+    wide = _rows_where(lambda part: part > longest, steps)
     return tuple((float(t[k]), float(steps[k])) for k in wide)
 
 

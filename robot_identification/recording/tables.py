@@ -39,7 +39,7 @@ EPISODE = 'episode_index'
 INFO = Path('meta', 'info.json')    # of a LeRobot dataset, beside its folder `data`
 
 
-class NamedArrays(dict[str, np.ndarray]):
+class _NamedArrays(dict[str, np.ndarray]):
     """Arrays by name."""
 
     @property
@@ -70,7 +70,7 @@ def read_mat(path: str | Path, arm: Arm | None = None,
     return recording_of_arrays(mat_arrays(Path(path)), str(path), arm, keys)
 
 
-def mat_arrays(path: Path) -> NamedArrays:
+def mat_arrays(path: Path) -> _NamedArrays:
     """Return the arrays of a MATLAB file; raises as `read_mat`."""
     place = f"the recording '{path}'"
     _check_size(path, place)
@@ -85,7 +85,7 @@ def mat_arrays(path: Path) -> NamedArrays:
             reason = done.stderr.strip().splitlines()[-1:] or ['its reader crashed']
             raise RecordingError(f'{place} is not a MATLAB file, or damaged: {reason[0]}')
         with NumpyArchive(whole, 'recording', RecordingError) as archive:
-            arrays = NamedArrays({name: archive[name] for name in archive.names})
+            arrays = _NamedArrays({name: archive[name] for name in archive.names})
     times = [len(array) for name, array in arrays.items()
              if array.ndim == 1 and array.dtype.kind in 'fiu' and len(array) > 1]
     samples = max(times, default=0)
@@ -120,7 +120,7 @@ def read_parquet(path: str | Path, arm: Arm | None = None,
     return _recording(parquet_arrays(Path(path)), str(path), arm, keys)
 
 
-def parquet_arrays(path: Path) -> NamedArrays:
+def parquet_arrays(path: Path) -> _NamedArrays:
     """Return the arrays of a Parquet file; raises as `read_parquet`."""
     file, episode = split_episode(path)
     place = f"the recording '{path}'"
@@ -178,7 +178,7 @@ def recording_of_frame(frame: Any, arm: Arm | None = None,
     return _recording(_frame_arrays(frame, {}), 'data frame', arm, keys)
 
 
-def _frame_arrays(frame: Any, names: Mapping[str, list[str]]) -> NamedArrays:
+def _frame_arrays(frame: Any, names: Mapping[str, list[str]]) -> _NamedArrays:
     """
     Return the columns of a data frame that are numbers, or arrays of numbers of one length.
 
@@ -190,7 +190,7 @@ def _frame_arrays(frame: Any, names: Mapping[str, list[str]]) -> NamedArrays:
         What the entries of such an array are called, by its column.
 
     """
-    arrays = NamedArrays()
+    arrays = _NamedArrays()
     index = frame.index
     for label in frame.columns:
         column, text = np.asarray(frame[label]), str(label)
@@ -226,7 +226,7 @@ def _epoch(dates: np.ndarray) -> np.ndarray:
     return seconds
 
 
-def _recording(arrays: NamedArrays, name: str, arm: Arm | None,
+def _recording(arrays: _NamedArrays, name: str, arm: Arm | None,
                keys: Mapping[str, Any] | None) -> Recording:
     if arm is not None:
         return recording_of_arrays(arrays, name, arm, keys)

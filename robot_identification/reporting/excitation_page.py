@@ -203,7 +203,7 @@ def _motion(arm: Arm, excitation: Excitation, scene: Scene | None) -> dict[str, 
     tree = Kinematics.of(arm)
     t = np.linspace(0, np.nextafter(excitation.period, 0), FRAMES)
     world, origin = tree.placed(excitation.trajectory.derivative(t, 0))
-    frame = arm.model.frames[arm.model.nframes - 1]
+    frame = arm.model.frames[arm.tool]
     last = frame.parentJoint - 1
     path = origin[:, last] + world[:, last] @ frame.placement.translation
     # a floor is too wide to be drawn, and so is everything that is as wide

@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import inverse_dynamics
@@ -46,6 +47,7 @@ CREEP = 0.03    # [rad/s or m/s] over which friction changes its sign in the sta
 REACHED = (0.01, 0.15)    # parts of the time that torque limits are reached in the starts
 FORGIVEN = 1.02    # cost without a torque limit, over that with it, up to which there is none
 LEAST = 0.01    # of its start, friction
+_BEYOND = 1.2    # times the largest torque in the fit, from which held-out torques are new ground
 TICK = 0.05    # [s], the unit of the delay
 LASTING = 0.5    # [s] for which an error of one rounding of the encoder lasts, in intervals
 WORSE = 1e3    # residual, over its deviation, of an arm that runs away
@@ -111,11 +113,15 @@ def identify_servos(
     residual = problem.residual_rms(model)
     progress('validating', 0.95)
     deviations = _deviations(covariance, model)
+    reached = np.max([model.largest_torque(each) for each in recordings], axis=0)
+    errors = [HorizonError.of(model, each, naive) for each in held_out or recordings]
+    beyond = [sentence for recording, found in zip(held_out, errors)
+              for sentence in _beyond(model, reached, recording, found[-1].model > 2 * residual)]
     return ServoResult(
         model, deviations, float(TICK * np.sqrt(covariance[-1, -1])), read_only(residual),
-        tuple(error for recording in held_out or recordings
-              for error in HorizonError.of(model, recording, naive)), bool(held_out),
-        _undetermined(model, deviations, courses), problem.message)
+        tuple(error for found in errors for error in found), bool(held_out),
+        _undetermined(model, deviations, courses), read_only(reached), tuple(beyond),
+        problem.message)
 
 
 class _Problem:
@@ -357,3 +363,15 @@ def _undetermined(model: ServoModel, deviations: dict[str, Array],
         if weak and not rests[i]:
             found.append(f'{joint}: {", ".join(weak)} (ratios may be; see there)')
     return tuple(found)
+
+
+def _beyond(model: ServoModel, reached: Array, recording: Recording,
+            worse: NDArray[np.bool_]) -> list[str]:
+    """Return sentences about joints that are worse where torques are above all fitted ones."""
+    asked = model.largest_torque(recording)
+    rows = np.flatnonzero(np.isinf(model.limit) & worse & (asked > _BEYOND * reached))
+    units = np.where(model.arm.prismatic, 'N', 'N m')
+    return [f'{model.arm.joint_names[i]}: {recording.name} asks its loop for up to {asked[i]:.2g} '
+            f'{units[i]}, the fitted motion for {reached[i]:.2g} at most; whether the servo gives '
+            'more is not known. Fit a recording with fast motions of this joint, too'
+            for i in rows]

@@ -125,6 +125,20 @@ class ServoModel:
                                  'and positions those of one arm, in one unit?')
         return found
 
+    def largest_torque(self, recording: Recording) -> Array:
+        """
+        Return the largest torque that each loop asks for, limits aside, (n,) [N m or N].
+
+        Parameters
+        ----------
+        recording
+            With commands and the positions that they led to.
+
+        """
+        course = Course.of(self.arm, recording, 1.0)    # a gap leaves one second out
+        away = (course.held(self.delay) - course.q)[course.usable]
+        return np.asarray(np.max(np.abs(self.kp * away), axis=0, initial=0.0))
+
     def to_identified_model(self) -> IdentifiedModel:
         """Return the model of the joint torques: links of the URDF, armature and friction."""
         return IdentifiedModel(

@@ -125,6 +125,11 @@ class ServoResult:
         Whether any was held out.
     undetermined
         Sentences: which quantity of which joint the motion does not determine.
+    reached
+        Largest torque that each loop asked for in the fitted recordings, (n,) [N m or N]: a limit
+        that was not found lies above.
+    beyond
+        Sentences: which held-out recording asks a loop without a known limit for more than that.
     message
         Empty, or what is wrong with the fit and what to try.
 
@@ -137,6 +142,8 @@ class ServoResult:
     held_out: tuple[HorizonError, ...]
     validated: bool
     undetermined: tuple[str, ...]
+    reached: Array
+    beyond: tuple[str, ...] = ()
     message: str = ''
 
     @property

@@ -17,11 +17,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from robot_identification.arrays import _column, Array, read_only
+from robot_identification.arrays import _deviation, _mean, _picked, Array, IndexArray, read_only
 from robot_identification.errors import SignalError
 from scipy import signal
 from scipy.optimize import minimize_scalar
@@ -79,16 +78,15 @@ def detect_period(q: ArrayLike, rate: float, tolerance: float = REPEAT_TOLERANCE
 
     """
     q = np.asarray(q, dtype=float)
-    mean, spread = np.transpose([(x.mean(), x.std()) for x in (
-        _column(q, j) for j in range(q.shape[1]))])
+    mean, spread = _mean(q), _deviation(q)
     if not np.any(spread > 0):
         raise SignalError('no joint moves, so there is no period to find')
 
-    def motion(rows: Any) -> Array:
-        return np.asarray((q[rows] - mean) / np.where(spread > 0, spread, 1.0))
+    def motion(rows: IndexArray) -> Array:
+        return np.asarray((_picked(q, rows) - mean) / np.where(spread > 0, spread, 1.0))
 
     thin = max(1, len(q) // _COARSE_SAMPLES)
-    coarse = motion(slice(None, None, thin))
+    coarse = motion(np.arange(0, len(q), thin))
     difference = _differences(coarse)  # (lags, joints), RMS
     last = int(len(coarse) / (1 + SMALLEST_OVERLAP))
     worst = difference[:last].max(axis=1)
@@ -124,7 +122,7 @@ def _differences(q: Array) -> Array:
     return np.asarray(np.sqrt(np.maximum(sums, 0.0) / (count - delays)[:, None]))
 
 
-def _refine(q: Callable[[Any], Array], samples: int, lag: int,
+def _refine(q: Callable[[IndexArray], Array], samples: int, lag: int,
             width: int) -> tuple[float, float]:
     """Return the delay [samples] of least difference near `lag`, and the worst joint's RMS."""
     count = samples - lag - 2 * width - 4

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
-from robot_identification.arrays import Array, read_only
+from robot_identification.arrays import _ROWS, _walk, Array, read_only
 from robot_identification.errors import SignalError
 
 ROLL_OFF = 0.5
@@ -135,12 +135,13 @@ class Decimator:
         band = np.zeros((many, len(self.taps) + (many - 1) * self.factor))
         for k in range(many):
             band[k, k * self.factor:k * self.factor + len(self.taps)] = self.taps
-        for first in range(0, rows, many):
-            count = min(many, rows - first)
-            width = len(self.taps) + (count - 1) * self.factor
-            start = first * self.factor
-            np.matmul(band[:count, :width], flat[start:start + width],
-                      out=out[first:first + count])
+        for part in _walk(rows, flat, block=many * max(1, _ROWS // (many * self.factor))):
+            for first in range(part.start, part.stop, many):
+                count = min(many, rows - first)
+                width = len(self.taps) + (count - 1) * self.factor
+                start = first * self.factor
+                np.matmul(band[:count, :width], flat[start:start + width],
+                          out=out[first:first + count])
         return out.reshape((rows, *x.shape[1:]))
 
     def blocks(self, samples: int, rows_per_block: int) -> Iterator[tuple[slice, slice]]:

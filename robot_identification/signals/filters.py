@@ -15,11 +15,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
-from robot_identification.arrays import _blocks, _release, _roomy, _walk, Array
+from robot_identification.arrays import _blocks, _release, _roomy, _walk, Array, unwritable
+from robot_identification.dynamics.regressor import default_backend
 from robot_identification.errors import SignalError
 from scipy import signal
 
@@ -111,29 +112,47 @@ def _both_ways(filters: Sequence[tuple[Array, int] | None], x: Array, out: Array
 
     A filter is its sections and the samples by which it continues a column; None leaves one as it
     is. Filters hand their states from piece to piece, so that nothing of the signals' length is in
-    memory, and no digit differs.
+    memory, and no digit differs. `out` may be x.
     """
     used = [(j, *each) for j, each in enumerate(filters) if each is not None]
-    starts, states = {}, {}
+    if not used:
+        np.copyto(out, x)
+        return
+    count = len(used[0][1])
+    sections, states = np.zeros((count, 5, x.shape[1])), np.zeros((count, 2, x.shape[1]))
+    sections[:, 0] = 1.0    # one that changes nothing
+    starts, after = {}, {}
     for j, sos, pad in used:
-        before = 2 * x[0, j] - x[pad:0:-1, j]
+        sections[:, :3, j], sections[:, 3:, j] = sos[:, :3], sos[:, 4:]
+        before, after[j] = 2 * x[0, j] - x[pad:0:-1, j], 2 * x[-1, j] - x[-2:-pad - 2:-1, j]
         starts[j] = signal.sosfilt_zi(sos)
-        states[j] = signal.sosfilt(sos, before, zi=starts[j] * before[0])[1]
+        states[:, :, j] = signal.sosfilt(sos, before, zi=starts[j] * before[0])[1]
+    advance = _advance()
     for rows in _walk(len(x), x, out):
-        part = np.array(x[rows])
-        for j, sos, _ in used:
-            part[:, j], states[j] = signal.sosfilt(sos, part[:, j], zi=states[j])
-        out[rows] = part
-    for j, sos, pad in used:
-        after = signal.sosfilt(sos, 2 * x[-1, j] - x[-2:-pad - 2:-1, j], zi=states[j])[0]
-        states[j] = signal.sosfilt(sos, after[::-1], zi=starts[j] * after[-1])[1]
+        advance(sections, unwritable(x[rows]), states, 1, out[rows])
+    for j, sos, _ in used:
+        behind = signal.sosfilt(sos, after[j], zi=states[:, :, j])[0]
+        states[:, :, j] = signal.sosfilt(sos, behind[::-1], zi=starts[j] * behind[-1])[1]
     for rows in reversed(_blocks(len(x))):
-        part = np.array(out[rows])
-        for j, sos, _ in used:
-            back, states[j] = signal.sosfilt(sos, part[::-1, j], zi=states[j])
-            part[:, j] = back[::-1]
-        out[rows] = part
+        advance(sections, unwritable(out[rows]), states, -1, out[rows])
         _release(out)
+
+
+def _advance() -> Callable[[Array, Array, Array, int, Array], None]:
+    """Return what filters rows into others and brings the states on: compiled, or SciPy's."""
+    if default_backend() != 'numba':
+        return _advance_columns
+    from robot_identification.signals.filter_kernels import _filter_rows
+    return _filter_rows
+
+
+def _advance_columns(sections: Array, x: Array, states: Array, step: int, out: Array) -> None:
+    """Filter rows as `filter_kernels._filter_rows` does."""
+    for j in range(x.shape[1]):
+        b, a = sections[:, :3, j], sections[:, 3:, j]
+        sos = np.column_stack([b, np.ones(len(b)), a])
+        part, states[:, :, j] = signal.sosfilt(sos, x[::step, j], zi=states[:, :, j])
+        out[::step, j] = part
 
 
 def smooth_five_point(x: ArrayLike, passes: int = 1) -> Array:
@@ -209,13 +228,21 @@ def central_differences(x: ArrayLike, rate: float) -> tuple[Array, Array]:
             f'central differences need {2 * STENCIL_HALF + 1} samples, not {len(x)}')
     shape = (len(x) - 2 * STENCIL_HALF, *x.shape[1:])
     first, second = _roomy(shape), _roomy(shape)
+    compiled = default_backend() == 'numba'
+    if compiled:
+        from robot_identification.signals.filter_kernels import _differences
     for many in _walk(len(first), x, first, second):
         for begin in range(many.start, many.stop, _BLOCK):    # what is at work stays in the cache
             end = min(begin + _BLOCK, many.stop)
+            near = x[begin:end + 2 * STENCIL_HALF]
+            if compiled:
+                _differences(unwritable(near), _FIRST, _SECOND, rate, first[begin:end],
+                             second[begin:end])
+                continue
             for whole, stencil, scale in ((first, _FIRST, rate), (second, _SECOND, rate ** 2)):
                 out = np.zeros((end - begin, *shape[1:]))
                 for k, c in enumerate(stencil):
                     if c:
-                        out += c * x[begin + k:end + k]
+                        out += c * near[k:k + len(out)]
                 np.multiply(out, scale, out=whole[begin:end])
     return first, second

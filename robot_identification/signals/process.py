@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification.arm import Arm
-from robot_identification.arrays import _extremes, _largest, _stacked, _walk, Array
+from robot_identification.arrays import _extremes, _largest, _roomy, _stacked, _walk, Array
 from robot_identification.errors import SignalError, UnknownNameError
 from robot_identification.signals.averaging import average_periods, detect_period
 from robot_identification.signals.bridging import bridge, PART_OF_PERIOD
@@ -350,14 +350,15 @@ def _treat_rest(
     for run, motion in done:
         runs = moving_runs(motion.v, rate, highest)
         rests = resting(motion.v, rate, highest)
-        moving = np.zeros((len(motion.v), 1), dtype=bool)
+        moving = _roomy((len(motion.v), 1), bool)
+        moving[:] = False
         for rows in runs:
             moving[rows] = True
-        rest += int(np.sum(~moving))
-        alone += np.sum(rests & moving, axis=0)
-        rests |= ~moving
-        for part in _walk(len(rests), motion.v, motion.a):
-            motion.v[part][rests[part]] = motion.a[part][rests[part]] = 0.0
+        for part in _walk(len(rests), motion.v, motion.a, rests, moving):
+            rest += int(np.sum(~moving[part]))
+            alone += np.sum(rests[part] & moving[part], axis=0)
+            still = rests[part] | ~moving[part]
+            motion.v[part][still] = motion.a[part][still] = 0.0
         parts = [motion.part(rows) for rows in runs] if drop else [motion]
         treated.extend((run, part) for part in parts)
     notes['standstill_s'] = round(rest / rate, 6)

@@ -21,13 +21,26 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
-from robot_identification.arrays import _column, _release, _roomy, _stacked, Array, read_only
+from robot_identification.arrays import (
+    _deviation,
+    _extremes,
+    _farthest,
+    _mapped,
+    _median,
+    _picked,
+    _roomy,
+    _rows_where,
+    _stacked,
+    _steps,
+    _walk,
+    Array,
+)
 from robot_identification.errors import SignalError, UnknownNameError
 from scipy.interpolate import CubicSpline
 
 GAP_STEPS = 4.0
 STAMPS = ('auto', 'recorded', 'uniform')
-_PIECE = 1 << 17
+_PIECE = 1 << 14
 """Samples of one spline: it takes twenty times the memory of the signal."""
 _REACH = 100
 """Samples that a piece overlaps its neighbours: what its ends do is 0.27 as large a sample on, so
@@ -80,10 +93,11 @@ class Resampled:
 
 def median_step(t: ArrayLike) -> float:
     """Return the median step [s] of stamps, repeated stamps left out."""
-    steps = np.diff(np.asarray(t, dtype=float))
-    if not np.any(steps > 0):
+    steps = _steps(np.asarray(t, dtype=float))
+    lowest, highest = _extremes(steps) if len(steps) else (0.0, 0.0)
+    if not highest > 0:
         raise SignalError('the stamps do not advance: a recording needs increasing stamps')
-    return float(np.median(steps[steps > 0]))
+    return _median(steps if lowest > 0 else steps[steps > 0])
 
 
 def split_at_gaps(t: ArrayLike, gap_steps: float = GAP_STEPS) -> list[slice]:
@@ -99,7 +113,8 @@ def split_at_gaps(t: ArrayLike, gap_steps: float = GAP_STEPS) -> list[slice]:
 
     """
     t = np.asarray(t, dtype=float)
-    ends = np.flatnonzero(np.diff(t) > gap_steps * median_step(t)) + 1
+    longest = gap_steps * median_step(t)
+    ends = _rows_where(lambda part: part > longest, _steps(t)) + 1
     return [slice(int(a), int(b)) for a, b in pairwise([0, *ends, len(t)])]
 
 
@@ -172,7 +187,7 @@ def resample(
     ends = np.cumsum([0] + [len(clock) for clock, _ in pieces])
     joined = [_joined([values[i] for _, values in pieces]) for i in range(len(signals))]
     return Resampled(
-        t=read_only(np.concatenate([clock for clock, _ in pieces])),
+        t=_joined([clock for clock, _ in pieces]),
         columns=joined[0],
         segments=tuple(slice(int(a), int(b)) for a, b in pairwise(ends)),
         rate=1.0 / step, gaps=len(runs) - 1, duplicates=duplicates, dropped=dropped,
@@ -186,35 +201,42 @@ def _joined(pieces: list[Array]) -> Array:
 
 
 def _without_duplicates(t: Array, signals: list[Array]) -> tuple[Array, list[Array], int]:
-    steps = np.diff(t)
-    if np.any(steps < 0):
+    steps = _steps(t)
+    lowest = _extremes(steps)[0] if len(steps) else 1.0
+    if lowest < 0:
         k = int(np.argmax(steps < 0))
         raise SignalError(
             f'the stamps run backwards at sample {k + 1} ({t[k]:.6g} s, then {t[k + 1]:.6g} s); '
             'sort the recording')
-    if np.all(steps > 0):
+    if lowest > 0:
         return t, signals, 0
-    keep = np.concatenate([[True], steps > 0])
-    return t[keep], [each[keep] for each in signals], int(np.count_nonzero(~keep))
+    keep = np.append(0, _rows_where(lambda part: part > 0, steps) + 1)
+    return _picked(t, keep), [_picked(each, keep) for each in signals], len(t) - len(keep)
 
 
 def _even(t: Array) -> Array:
     """Return the evenly spaced stamps nearest to some, by least squares."""
-    index, elapsed = np.arange(len(t), dtype=float), t - t[0]
-    if len(t) <= _MOST_FITTED:
-        slope, offset = np.polyfit(index, elapsed, 1)
+    middle, count = (len(t) - 1) / 2, len(t)
+    if count <= _MOST_FITTED:
+        middle = 0.0
+        slope, offset = np.polyfit(np.arange(count, dtype=float), t - t[0], 1)
     else:
-        index -= (len(t) - 1) / 2
-        slope, offset = index @ elapsed / (index @ index), elapsed.mean()
-    index *= slope
-    index += t[0] + offset
-    return index
+        total = product = 0.0
+        for rows in _walk(count, t):
+            elapsed = t[rows] - t[0]
+            total += float(elapsed.sum())
+            product += float((np.arange(rows.start, rows.stop) - middle) @ elapsed)
+        slope, offset = product / (count * (count ** 2 - 1) / 12), total / count
+    out = _roomy((count,))
+    for rows in _walk(count, out):
+        out[rows] = (np.arange(rows.start, rows.stop) - middle) * slope + (t[0] + offset)
+    return out
 
 
 def _mean_or_median(t: Array, runs: list[slice], evens: list[Array], median: float,
                     chosen: str) -> float:
     """Take the mean step where samples are even: then they need no interpolation at all."""
-    jitter = max(float(np.abs(t[run] - even).max()) for run, even in zip(runs, evens))
+    jitter = max(float(_farthest(t[run], even)) for run, even in zip(runs, evens))
     if len(runs) == 1 and (chosen == 'uniform' or jitter < UNIFORM_TOLERANCE * median):
         even = evens[0]
         return float((even[-1] - even[0]) / (len(even) - 1))
@@ -229,52 +251,49 @@ def _choose_stamps(
     found = []
     for run, even in zip(runs, evens):
         step = (even[-1] - even[0]) / (len(even) - 1)
-        jitter = np.abs(t[run] - even).max()
+        jitter = float(_farthest(t[run], even))
         if jitter < UNIFORM_TOLERANCE * step:
             return 'recorded', float('nan')
         found.append((run, even, step, jitter))
     rough = np.zeros(2)
-    spread = columns.std(axis=0)
+    spread = _deviation(columns)
     spread[spread == 0] = 1.0
     for run, even, step, jitter in found:
         clock = np.arange(t[run][0] + jitter, t[run][-1] - jitter, step)
         for k, times in enumerate((t[run], even)):
-            for column in (columns[run] / spread).T:
-                rough[k] += np.sum(np.diff(CubicSpline(times, column)(clock), 3) ** 2)
+            smooth = _splined(times, columns[run], clock)
+            for rows in _walk(len(clock), smooth):
+                bends = np.diff(smooth[rows.start:rows.stop + 3], 3, axis=0) / spread
+                rough[k] += np.sum(bends[:rows.stop - rows.start] ** 2)
     if rough[0] == 0:
         return 'recorded', float('nan')
     ratio = float(np.sqrt(rough[1] / rough[0]))
     return ('uniform' if ratio < 0.5 else 'recorded'), ratio
 
 
-def _splined(t: Array, column: Array, clock: Array) -> Array:
-    """Return a signal at other instants by cubic splines; of a long one, piece by piece."""
+def _splined(t: Array, x: Array, clock: Array) -> Array:
+    """Return signals (N, c) at other instants by cubic splines; of long ones, piece by piece."""
     if len(t) <= 2 * _PIECE:
-        return np.asarray(CubicSpline(t, column)(clock))
-    out = np.empty(len(clock))
-    for first in range(0, len(t), _PIECE):
-        last = min(first + _PIECE, len(t) - 1)
-        rows = slice(*np.searchsorted(clock, (t[first], t[last] if last < len(t) - 1 else np.inf)))
-        part = slice(max(0, first - _REACH), last + _REACH)
-        out[rows] = CubicSpline(t[part], column[part])(clock[rows])
+        return np.asarray(CubicSpline(t, x)(clock))
+    out = _roomy((len(clock), *x.shape[1:]))
+    for rows in _walk(len(t) - 1, t, x, clock, out, block=_PIECE):
+        last = t[rows.stop] if rows.stop < len(t) - 1 else np.inf
+        inside = slice(*np.searchsorted(clock, (t[rows.start], last)))
+        part = slice(max(0, rows.start - _REACH), rows.stop + _REACH)
+        out[inside] = CubicSpline(t[part], x[part])(clock[inside])
     return out
 
 
 def _resample_run(t: Array, even: Array, signals: list[Array], step: float,
                   chosen: str) -> tuple[Array, list[Array]]:
     mean = (even[-1] - even[0]) / (len(t) - 1)
-    if chosen == 'uniform' or np.abs(t - even).max() < UNIFORM_TOLERANCE * mean:
+    if chosen == 'uniform' or _farthest(t, even) < UNIFORM_TOLERANCE * mean:
         t = even
         if abs(mean - step) * len(t) < UNIFORM_TOLERANCE * step:
             return t, signals
     count = int(np.floor((t[-1] - t[0]) / step * (1 + 1e-12))) + 1
-    clock = t[0] + step * np.arange(count)
-    inside = np.minimum(clock, t[-1])
-    done = []
-    for each in signals:
-        out = _roomy((count, each.shape[1]))
-        for j in range(each.shape[1]):  # one at a time: splines are large
-            out[:, j] = _splined(t, _column(each, j), inside)
-            _release(out)
-        done.append(out)
-    return clock, done
+    clock = _roomy((count,))
+    for rows in _walk(count, clock):
+        clock[rows] = t[0] + step * np.arange(rows.start, rows.stop)
+    inside = _mapped(lambda part: np.minimum(part, t[-1]), clock)
+    return clock, [_splined(t, each, inside) for each in signals]

@@ -17,7 +17,9 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from robot_identification.arrays import _column, Array
+from robot_identification.arrays import _mean, _release, Array
+from robot_identification.dynamics.parallel import core_count
+from scipy import fft
 
 BAND = 1.0 / 3.0
 """Width of a band [octaves]: wide enough to span gaps between the lines of a periodic motion."""
@@ -61,12 +63,12 @@ def power_spectrum(x: ArrayLike, rate: float) -> tuple[Array, Array]:
     power = np.zeros((len(frequency), x.shape[1]))
     pieces = 1 if len(x) == count else -(-2 * (len(x) - count) // count) + 1
     starts = np.linspace(0, len(x) - count, pieces).astype(int)
-    for j in range(x.shape[1]):
-        column = _column(x, j)
-        mean = column.mean()
-        for start in starts:
-            amplitude = np.fft.rfft((column[start:start + count] - mean) * taper) / count
-            power[:, j] += 2 * np.abs(amplitude) ** 2 / pieces
+    mean = _mean(x)
+    for start in starts:
+        tapered = (x[start:start + count] - mean).T * taper
+        _release(x)
+        amplitude = fft.rfft(tapered, workers=core_count()).T
+        power += 2 / pieces / count ** 2 * (amplitude.real ** 2 + amplitude.imag ** 2)
     return frequency, power
 
 

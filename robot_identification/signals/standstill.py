@@ -19,7 +19,7 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from robot_identification.arrays import _walk, Array
+from robot_identification.arrays import _changes, _mapped, _roomy, _walk, Array
 
 SLOW = 2e-3
 """Share of a joint's highest speed below which it counts as standing."""
@@ -43,8 +43,8 @@ def _standing(v: Array, highest: Array) -> NDArray[np.bool_]:
 
     """
     bound = SLOW * np.maximum(highest, OF_FASTEST * highest.max())
-    slow = np.empty(v.shape, dtype=bool)
-    for rows in _walk(len(v), v):
+    slow = _roomy(v.shape, bool)
+    for rows in _walk(len(v), v, slow):
         slow[rows] = (v[rows] < bound) & (v[rows] > -bound)
     return slow
 
@@ -61,8 +61,7 @@ def resting(v: Array, rate: float, highest: Array) -> NDArray[np.bool_]:
     """
     slow = _standing(v, highest)
     for column in slow.T:
-        edges = [0, *(np.flatnonzero(np.diff(column.astype(np.int8))) + 1).tolist(), len(v)]
-        for first, last in pairwise(edges):
+        for first, last in pairwise([0, *_changes(column).tolist(), len(v)]):
             if last - first < SHORTEST_REST * rate:
                 column[first:last] = False
     return slow
@@ -85,7 +84,7 @@ def moving_runs(v: Array, rate: float, highest: Array) -> list[slice]:
         (n,) highest speeds of the joints in the recording.
 
     """
-    return runs_between(np.all(_standing(v, highest), axis=1), rate)
+    return runs_between(_mapped(lambda part: np.all(part, axis=1), _standing(v, highest)), rate)
 
 
 def runs_between(slow: NDArray[np.bool_], rate: float) -> list[slice]:
@@ -100,8 +99,7 @@ def runs_between(slow: NDArray[np.bool_], rate: float) -> list[slice]:
         [Hz]
 
     """
-    edges = np.flatnonzero(np.diff(slow.astype(np.int8))) + 1
-    bounds = [0, *edges.tolist(), len(slow)]
+    bounds = [0, *_changes(slow).tolist(), len(slow)]
     moving: list[slice] = []
     for first, last in pairwise(bounds):
         if slow[first] and last - first >= SHORTEST_REST * rate:

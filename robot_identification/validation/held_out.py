@@ -21,8 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import (
-    _column,
     _largest,
+    _mapped,
     _picked,
     _roomy,
     _stacked,
@@ -34,7 +34,7 @@ from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import SignalError
 from robot_identification.signals import delayed, Samples
 from robot_identification.signals.filters import _both_ways
-from robot_identification.validation.metrics import _compared, Errors, JointErrors
+from robot_identification.validation.metrics import Errors, errors, JointErrors
 from scipy import signal
 
 CUTOFF = 7.5
@@ -157,26 +157,21 @@ def evaluate(
 
     low_passed = _LowPass(cutoff if filtered else None, samples.rate, tuple(runs))
     t = low_passed.cut(samples.t)
-    moving = np.ones((len(t), samples.n), dtype=bool)
-    for j in range(samples.n):
-        moves = _column(samples.v, j) != 0
-        if not np.all(moves):    # a low-pass leaves a one alone
-            moving[:, j] = low_passed(moves[:, None].astype(float))[:, 0] > MOSTLY
-    moving &= model.arm.measured & ~hardly_moving(samples.v, model.arm.limits.velocity)
+    moving = _moving(samples, low_passed, len(t), model.arm.measured & ~hardly_moving(
+        samples.v, model.arm.limits.velocity))
     measured = low_passed(samples.tau)
 
     def compared(predicted: Array) -> Errors:
-        """Compare joint by joint: the torques of all are large."""
-        return _compared(([_column(side, j)[moving[:, j]] for side in (measured, predicted)]
-                          for j in range(samples.n)), samples.joint_names)
+        return errors(measured, predicted, samples.joint_names, moving)
 
-    predicted = low_passed(_torque(model, samples))
+    torque = _torque(model, samples)
+    predicted = low_passed(torque, torque)
     plotted = np.arange(0, len(t), max(1, int(samples.rate / PLOT_RATE)))
     return HeldOut(
         name, compared(predicted), cutoff if filtered else float('inf'), repeated,
         float('nan') if free is None else compared(
             low_passed(_torque(free, samples))).relative_error,
-        t[plotted], _picked(measured, plotted), _picked(predicted, plotted))
+        _picked(t, plotted), _picked(measured, plotted), _picked(predicted, plotted))
 
 
 @dataclass(frozen=True)
@@ -202,17 +197,35 @@ class _LowPass:
     def cut(self, x: Array) -> Array:
         """Return the rows of x (N, ...) that are left."""
         edge = 0 if self.cutoff is None else int(EDGE * self.rate)
-        return _stacked([x[run.start + edge:run.stop - edge] for run in self.runs])
+        parts = [x[run.start + edge:run.stop - edge] for run in self.runs]
+        return parts[0] if len(parts) == 1 else _stacked(parts)
 
-    def __call__(self, x: Array) -> Array:
-        """Return the columns of x (N, c), low-passed, on the rows that are left."""
+    def __call__(self, x: Array, out: Array | None = None) -> Array:
+        """Return the columns of x (N, c), low-passed, on the rows that are left; out may be x."""
         if self.cutoff is None:
             return self.cut(x)
         sections = signal.butter(4, self.cutoff, fs=self.rate, output='sos')
-        smooth = _roomy(x.shape)
+        smooth = _roomy(x.shape) if out is None else out
         for run in self.runs:
             _both_ways([(sections, PAD)] * x.shape[1], x[run], smooth[run])
         return self.cut(smooth)
+
+
+def _moving(samples: Samples, low_passed: _LowPass, count: int,
+            judged: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return where joints that are judged move, on the rows of a low-pass, (count, n)."""
+    moving = _roomy((count, samples.n), bool)
+    for rows in _walk(count, moving):
+        moving[rows] = judged
+    rests = np.zeros(samples.n, dtype=bool)
+    for rows in _walk(len(samples), samples.v):
+        rests |= np.any(samples.v[rows] == 0, axis=0)
+    resting = np.flatnonzero(rests & judged)    # a low-pass leaves a one alone
+    if len(resting):
+        share = low_passed(_mapped(lambda v: (v[:, resting] != 0).astype(float), samples.v))
+        for rows in _walk(count, moving, share):
+            moving[rows, resting] = share[rows] > MOSTLY
+    return moving
 
 
 def _torque(model: IdentifiedModel, samples: Samples) -> Array:

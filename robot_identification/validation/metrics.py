@@ -15,12 +15,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from robot_identification.arrays import Array
+from robot_identification.arrays import _extremes, _SUMMED, _walk, Array
 from robot_identification.errors import ConfigurationError
 
 
@@ -94,44 +94,40 @@ def errors(measured: Array, predicted: Array, joint_names: tuple[str, ...],
     if measured.shape != predicted.shape or measured.shape[1:] != (len(joint_names),):
         raise ConfigurationError(f'torques of shapes {measured.shape} and {predicted.shape} '
                                  f'cannot be compared for {len(joint_names)} joints')
-    both = (measured, predicted)
-    return _compared(((x[:, j] if used is None else x[used[:, j], j] for x in both)
-                      for j in range(len(joint_names))), joint_names)
-
-
-def _compared(columns: Iterable[Iterable[Array]], joint_names: tuple[str, ...]) -> Errors:
-    """
-    Compare torques of one joint after the other.
-
-    Parameters
-    ----------
-    columns
-        For each joint its measured and predicted torques, (N_j,) each [N m or N].
-    joint_names
-        The joints.
-
-    """
+    n = len(joint_names)
+    count, error, size = np.zeros((3, n))
+    means, products = np.zeros((2, n)), np.zeros((3, n))    # of both, and of their deviations
+    lowest, highest = np.full(n, np.inf), np.full(n, -np.inf)
+    for rows in _walk(len(measured), measured, predicted, block=_SUMMED):
+        part = np.ones((rows.stop - rows.start, n), dtype=bool) if used is None else used[rows]
+        here = np.count_nonzero(part, axis=0)
+        sides = [np.where(part, x[rows], 0.0) for x in (measured, predicted)]
+        error += np.sum((sides[0] - sides[1]) ** 2, axis=0)
+        size += np.sum(sides[0] ** 2, axis=0)
+        lowest = np.minimum(lowest, _extremes(np.where(part, measured[rows], np.inf))[0])
+        highest = np.maximum(highest, _extremes(np.where(part, measured[rows], -np.inf))[1])
+        # sums of deviations from the mean of all so far (Chan, Golub, LeVeque 1983)
+        mean = np.sum(sides, axis=1) / np.maximum(here, 1)
+        left = [np.where(part, side - of, 0.0) for side, of in zip(sides, mean)]
+        share = count * here / np.maximum(count + here, 1)
+        step = mean - means
+        for k, (x, y) in enumerate(((0, 0), (1, 1), (0, 1))):
+            products[k] += np.sum(left[x] * left[y], axis=0) + share * step[x] * step[y]
+        means += step * here / np.maximum(count + here, 1)
+        count += here
     joints = {}
-    error = size = 0.0
-    for joint, column in zip(joint_names, columns):
-        tau, tau_hat = map(np.ascontiguousarray, column)
-        if not len(tau):
+    for j, joint in enumerate(joint_names):
+        if not count[j]:
             unknown = float('nan')
             joints[joint] = JointErrors(unknown, unknown, unknown, unknown)
             continue
-        difference, square = tau - tau_hat, float(tau @ tau)
-        squared_error = float(difference @ difference)
-        error += squared_error
-        size += square
-        del difference    # of a long recording it is large
-        rmse = float(np.sqrt(squared_error / len(tau)))
-        a, b = tau - tau.mean(), tau_hat - tau_hat.mean()
-        spread = float(np.sqrt((a @ a) * (b @ b)))
+        rmse = float(np.sqrt(error[j] / count[j]))
+        spread = np.sqrt(products[0, j] * products[1, j])
         joints[joint] = JointErrors(
-            rmse=rmse, relative_error=_ratio(rmse, float(np.sqrt(square / len(tau)))),
-            correlation=float(a @ b) / spread if spread > 0 else float('nan'),
-            nrmse=_ratio(rmse, float(np.ptp(tau))), samples=len(tau))
-    return Errors(_ratio(float(np.sqrt(error)), float(np.sqrt(size))), joints)
+            rmse=rmse, relative_error=_ratio(rmse, float(np.sqrt(size[j] / count[j]))),
+            correlation=float(products[2, j] / spread) if spread > 0 else float('nan'),
+            nrmse=_ratio(rmse, float(highest[j] - lowest[j])), samples=int(count[j]))
+    return Errors(_ratio(float(np.sqrt(np.sum(error))), float(np.sqrt(np.sum(size)))), joints)
 
 
 def pooled(motions: Sequence[Mapping[str, JointErrors]]) -> dict[str, JointErrors]:

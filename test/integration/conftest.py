@@ -19,6 +19,7 @@ import subprocess
 import sys
 import time
 
+from forked_nodes import ForkedNode
 from motions import excitation_of
 import numpy as np
 import pytest
@@ -79,24 +80,33 @@ class System:
         if node == 'simulated_robot':
             self.wait(lambda: self.client.count_publishers('/joint_states'))
 
-    def launch(self, node, prepare=None, before=(), enclave='/', **parameters):
-        """Start a node; `prepare` is called in its process, `before` is what starts it."""
+    def launch(self, node, fresh=False, prepare=None, before=(), enclave='/', **parameters):
+        """
+        Start a node.
+
+        In a `fresh` interpreter where its start matters; `prepare` is called in the process of
+        such a one, and `before` is what starts it.
+        """
         parameters.setdefault('data_directory', str(self.data))
         if node == 'simulated_robot':
             parameters.pop('data_directory')
             parameters['publish_clock'] = self.sim_time
         else:
             parameters.setdefault('use_sim_time', self.sim_time)
-        program = f'import robot_identification.nodes.start as s; raise SystemExit(s.{node}())'
-        command = [*before, sys.executable, '-c', program, '--ros-args', '--enclave', enclave]
+        arguments = ['--ros-args', '--enclave', enclave]
         for name, value in parameters.items():
-            command += ['-p', f'{name.replace("__", ".")}:={value}']
+            arguments += ['-p', f'{name.replace("__", ".")}:={value}']
+        self.logs[node] = self.data / f'{node}.log'
+        if not (fresh or prepare or before):
+            self.processes[node] = ForkedNode(node, arguments, self.logs[node])
+            return
+        program = f'import robot_identification.nodes.start as s; raise SystemExit(s.{node}())'
         environment = {**os.environ}
         environment.pop('_ROS_WHEELS_BOOTSTRAP_COMPLETE', None)
-        self.logs[node] = self.data / f'{node}.log'
         with self.logs[node].open('a') as log:
-            self.processes[node] = subprocess.Popen(command, stdout=log, stderr=log,
-                                                    env=environment, preexec_fn=prepare)
+            self.processes[node] = subprocess.Popen(
+                [*before, sys.executable, '-c', program, *arguments],
+                stdout=log, stderr=log, env=environment, preexec_fn=prepare)
 
     def log(self, node):
         return self.logs[node].read_text()

@@ -30,7 +30,7 @@ def test_sigint_while_nodes_start(tmp_path, delay):
     ros()
     system = System(tmp_path)
     for node in NODES[round(10 * delay) % 2::2]:
-        system.launch(node, robot='panda')
+        system.launch(node, fresh=True, robot='panda')
     system.wait(lambda: all(listens(process.pid) for process in system.processes.values()))
     time.sleep(delay)
     codes = system.close()

@@ -181,6 +181,10 @@ class Bag:
                 raise RecordingError(f"the bag '{self.path}' lacks its file {', '.join(missing)}")
             return tuple(files)
         files = _found(self.path)  # its writer was killed
+        parquet = min(self.path.glob('data/*/*.parquet'), default=None)
+        if not files and parquet is not None:
+            raise RecordingError(f"the folder '{self.path}' is a dataset of LeRobot; give one of "
+                                 f'its files, as {parquet}')
         if not files:
             raise RecordingError(f"the folder '{self.path}' is not a bag: it has neither a "
                                  f'{METADATA} nor files that end in {" or ".join(STORAGES)}')

@@ -1,0 +1,74 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+Nodes as processes of their own, forked from one that has imported their libraries.
+
+What a node imports takes most of the processor time of a test; nothing else differs from a fresh
+interpreter. Tests whose subject is the start of a node start an interpreter.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+from command_line import FORKS
+
+FORKS.set_forkserver_preload([
+    *(f'robot_identification.nodes.{name}' for name in (
+        'excitation', 'recorder', 'simulated_robot', 'identification', 'validation',
+        'feedforward', 'external_torque', 'online_identification')),
+    'robot_identification.identification', 'robot_identification.reporting', 'mujoco',
+    'robot_identification.simulation', 'robot_identification.design'])
+
+
+class ForkedNode:
+    """A node that runs; its methods are those of `subprocess.Popen`."""
+
+    def __init__(self, node, arguments, log):
+        self._process = FORKS.Process(target=_main, args=(
+            node, arguments, log, dict(os.environ)))
+        self._process.start()
+        self.pid = self._process.pid
+
+    def poll(self):
+        return self._process.exitcode
+
+    def wait(self, timeout=None):
+        self._process.join(timeout)
+        if self._process.exitcode is None:
+            raise subprocess.TimeoutExpired(str(self._process), timeout)
+        return self._process.exitcode
+
+    def send_signal(self, number):
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self):
+        self.send_signal(signal.SIGKILL)
+
+
+def _main(node, arguments, log, environment):
+    for number, (name, mode) in enumerate((
+            (os.devnull, os.O_RDONLY), *2 * [(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)])):
+        os.dup2(os.open(name, mode), number)
+    sys.stdin, sys.stdout, sys.stderr = (
+        open(number, mode) for number, mode in enumerate('rww'))    # noqa: SIM115
+    sys.argv = [node, *arguments]
+    os.environ.clear()
+    os.environ.update(environment)
+    import robot_identification.nodes.start as start
+    getattr(start, node)()
