@@ -149,12 +149,13 @@ def test_gradient_with_drive_columns_scaling_weights_and_earlier_motion(drives, 
         assert np.sum(gradient * direction) == pytest.approx(expected, rel=1e-4, abs=1e-6)
 
 
-def test_scaling_by_the_motion_is_the_condition_number_of_base_columns_of_unit_norm():
+@pytest.mark.parametrize('scaling', ['base', 'motion'])
+def test_condition_number_of_base_columns_as_they_are_or_of_unit_norm(scaling):
     arm, series, rng = tree(), get_series('ffs', 8.0, 3), np.random.default_rng(9)
     limits, _ = motion_limits(arm, acceleration=8.0)
     objective = build_problem(arm, DesignOptions(
         kind=series.name, period=series.period, harmonics=series.harmonics, drives='friction',
-        scaling='motion', samples_per_period=SAMPLES, requirements=Requirements()),
+        scaling=scaling, samples_per_period=SAMPLES, requirements=Requirements()),
         limits).objective
     x = 0.3 * rng.normal(size=(series.size, arm.n))
     times = series.period * np.arange(SAMPLES) / SAMPLES
@@ -163,8 +164,8 @@ def test_scaling_by_the_motion_is_the_condition_number_of_base_columns_of_unit_n
     rows = columns.regressor(*states).reshape(-1, columns.size)
     base = rows[:, objective.columns.row_space.argmax(axis=0)]
     assert base.shape[1] == columns.rank == np.linalg.matrix_rank(rows, tol=1e-6)
-    assert objective.evaluate(x).value == pytest.approx(
-        np.linalg.cond(base / np.linalg.norm(base, axis=0)), rel=1e-6)
+    norms = np.linalg.norm(base, axis=0) if scaling == 'motion' else 1.0
+    assert objective.evaluate(x).value == pytest.approx(np.linalg.cond(base / norms), rel=1e-6)
     assert objective.look(x)[1] == pytest.approx(objective.evaluate(x).value)
 
 

@@ -30,6 +30,7 @@ from robot_identification.fleet.database import key_of
 from robot_identification.fleet.drift import drifts
 from robot_identification.fleet.page import write_index
 from robot_identification.fleet.plan import Job
+from robot_identification.fleet.run import _client
 from robot_identification.fleet.source import expand, fetched, fingerprint
 from robot_identification.fleet.table import write_table
 from robot_identification.fleet.work import BROKEN, FITTED, identify_robot
@@ -188,6 +189,18 @@ def test_database_table_and_page(folder, tmp_path):
         Database(tmp_path / 'none.sqlite')
 
 
+def test_ctrl_c_of_a_terminal_reaches_no_worker():
+    pytest.importorskip('pyarrow')
+    pytest.importorskip('distributed')
+
+    def blocked():
+        return signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+    with _client(None, 1, 1) as client:
+        assert all(signal.SIGINT in of_worker for of_worker in client.run(blocked).values())
+    assert signal.SIGINT not in blocked()
+
+
 def test_a_worker_that_dies_changes_no_digit_and_only_what_changed_is_done(folder, tmp_path):
     pytest.importorskip('pyarrow')
     distributed = pytest.importorskip('distributed')
@@ -214,3 +227,22 @@ def test_a_worker_that_dies_changes_no_digit_and_only_what_changed_is_done(folde
         assert load_model(tmp_path / job.name / 'model.yaml').arm.name == alone.arm
     second = run_fleet(fleet, tmp_path)     # nothing to do, so no cluster either
     assert (second.done, second.unchanged) == (0, 3)
+
+
+def test_a_scheduler_that_is_lost_breaks_no_robot(folder, tmp_path):
+    pytest.importorskip('pyarrow')
+    distributed = pytest.importorskip('distributed')
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=True,
+                                  dashboard_address=None, silence_logs=50) as cluster:
+        def tell(sentence):
+            if sentence.startswith('1/2'):
+                cluster.close()
+
+        fleet = read_fleet(folder / 'fleet.yaml')
+
+        with pytest.raises(ConfigurationError, match='scheduler was lost with 1 of 2 robots'):
+            run_fleet(replace(fleet, jobs=fleet.jobs[:2]), tmp_path,
+                      scheduler=cluster.scheduler_address, tell=tell)
+    with Database(tmp_path / 'fleet.sqlite') as database:
+        assert [row['state'] for row in database.rows('SELECT state FROM latest')] == [
+            'not validated']

@@ -35,7 +35,7 @@ RANK_TOLERANCE = 1e-5      # of the largest singular value, at random states of 
 RANDOM_STATES = 60         # for each joint
 STEEPNESS = 20.0           # of the smoothed sign in the Coulomb columns [s/rad or s/m]
 DRIVE_COLUMNS = ('none', 'friction', 'friction_and_rotor')
-SCALINGS = ('none', 'unit', 'prior', 'motion')
+SCALINGS = ('none', 'base', 'unit', 'prior', 'motion')
 PRIOR = 0.3                # relative standard deviation of the URDF's parameters
 PRIOR_FRICTION = (0.05, 0.05, 0.02)    # of Coulomb, viscous, offset over the rated torque
 
@@ -54,11 +54,11 @@ class Columns:
     drives
         From `DRIVE_COLUMNS`: 'none', 'friction' or 'friction_and_rotor'.
     scaling
-        From `SCALINGS`: 'none' (SI units), 'unit' (columns of unit root mean square at random
-        states), 'prior' (columns times the prior standard deviations of their parameters, so
-        that every singular value compares information with what was known before), or 'motion'
-        (base columns of unit norm in the motion itself, which the objective sees to: the
-        condition number that most papers print).
+        From `SCALINGS`: 'none' (SI units), 'base' (the base columns alone, in SI units), 'unit'
+        (columns of unit root mean square at random states), 'prior' (columns times the prior
+        standard deviations of their parameters, so that every singular value compares
+        information with what was known before), or 'motion' (base columns of unit norm in the
+        motion itself, which the objective sees to: the condition number that most papers print).
     noise
         Standard deviation of the joints' torques, (n,) or one number [N m or N]; rows are divided
         by it. None weights all joints alike.
@@ -72,7 +72,7 @@ class Columns:
     row_space
         Orthonormal basis of what the weighted rows span over all motions, times the columns'
         scale, (size, rank): the non-zero singular values of the scaled W are those of
-        `weights * W @ row_space`. With scaling 'motion' it selects the base columns.
+        `weights * W @ row_space`. With scalings 'base' and 'motion' it selects the base columns.
     equal
         Whether the columns of `W @ row_space` are to have one norm.
     weights
@@ -164,12 +164,12 @@ class Columns:
         rows = self.regressor(q * np.where(arm.prismatic, 1.0, np.pi / 2), v, a)
         triangle: Array = np.asarray(np.linalg.qr(rows.reshape(-1, self.size), mode='r'))
         scale = np.ones(self.size)
-        if scaling in ('unit', 'motion'):
+        if scaling in ('base', 'unit', 'motion'):
             root = np.sqrt(rows.size / self.size)
             norms = np.linalg.norm(triangle, axis=0) / root
             scale = np.divide(1.0, norms, out=np.zeros_like(norms),
                               where=norms > RANK_TOLERANCE * norms.max())
-            if scaling == 'motion':
+            if scaling in ('base', 'motion'):
                 kept, _, _ = independent_columns(triangle * scale / root)
                 return read_only(np.eye(self.size)[:, np.array(kept)])
         elif scaling == 'prior':

@@ -21,7 +21,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, ExitStack
 from dataclasses import dataclass
 import hashlib
+from multiprocessing import resource_tracker
 from pathlib import Path
+import signal
 from typing import Any
 from uuid import uuid4
 
@@ -107,7 +109,7 @@ def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
     MissingDependencyError
         dask.distributed or pyarrow is not installed.
     ConfigurationError
-        The folder cannot be used, or the scheduler does not answer.
+        The folder cannot be used, or the scheduler does not answer, or no longer.
 
     """
     folder = Path(folder)
@@ -159,6 +161,10 @@ def _outcomes(client: Any, jobs: Sequence[Job]) -> Iterator[tuple[Job, Outcome, 
         if future.status == 'finished':
             outcome = future.result()
             yield job, outcome, not outcome.sentence.startswith('a defect')
+        elif future.status != 'error':    # cancelled or lost: that says nothing about the robot
+            raise ConfigurationError(
+                f'the scheduler was lost with {len(futures) + 1} of {len(jobs)} robots to do; the '
+                'others are stored: start it again and repeat the command')
         else:
             yield job, Outcome(job.name, job.robot, BROKEN,
                                f'the workers died at this robot ({future.exception()}); their '
@@ -220,7 +226,7 @@ def _client(scheduler: str | None, workers: int | None, jobs: int) -> Iterator[A
     spawned = {name: value for name, value in dask.config.get(_SPAWNED).items()
                if name != 'MALLOC_TRIM_THRESHOLD_'}
     try:
-        with dask.config.set({_SPAWNED: spawned, **_SELDOM}):
+        with dask.config.set({_SPAWNED: spawned, **_SELDOM}), _deaf_children():
             cluster = distributed.LocalCluster(
                 n_workers=count, threads_per_worker=1, processes=True,
                 dashboard_address='localhost:0', silence_logs=50)
@@ -230,3 +236,19 @@ def _client(scheduler: str | None, workers: int | None, jobs: int) -> Iterator[A
             'of processes, files and memory (ulimit -a), or take fewer (--workers)') from error
     with cluster, distributed.Client(cluster, set_as_default=False) as client:
         yield client
+
+
+@contextmanager
+def _deaf_children() -> Iterator[None]:
+    """
+    Let Ctrl-C reach this thread alone, and not before the end.
+
+    A terminal sends it to all processes. Threads that begin here, and the workers that they start
+    then or later, inherit that it is blocked: they are told to end, and do not die by themselves.
+    """
+    resource_tracker.ensure_running()    # which begins with the first process, and unblocks it
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -57,7 +57,7 @@ def expand(source: str, folder: Path) -> list[str]:
         system, path = _system(source)
         try:
             found = [system.unstrip_protocol(name) for name in system.glob(path)]
-        except (OSError, ValueError, ImportError) as error:
+        except Exception as error:    # each file system of fsspec has errors of its own
             raise ConfigurationError(f"'{source}' cannot be listed: {error}") from error
     else:
         place = folder / source
@@ -77,8 +77,7 @@ def fingerprint(source: str) -> str:
     """
     try:
         if '://' in source:
-            system, path = _system(source)
-            return str(system.ukey(path))
+            return _remote_fingerprint(source)
         place, found = Path(source), hashlib.sha256()
         for member in sorted(place.rglob('*')) if place.is_dir() else [place]:
             if member.is_file():
@@ -87,6 +86,14 @@ def fingerprint(source: str) -> str:
                         found.update(piece)
         return found.hexdigest()
     except (OSError, ValueError, ImportError, MissingDependencyError):
+        return ''
+
+
+def _remote_fingerprint(source: str) -> str:
+    system, path = _system(source)
+    try:
+        return str(system.ukey(path))
+    except Exception:    # each file system of fsspec has errors of its own
         return ''
 
 
@@ -109,7 +116,7 @@ def fetched(source: str) -> Iterator[Path]:
         local = Path(folder) / Path(path).name
         try:
             system.get(path, str(local), recursive=system.isdir(path))
-        except (OSError, ValueError, ImportError) as error:
+        except Exception as error:    # each file system of fsspec has errors of its own
             raise RecordingError(f"the recording '{source}' cannot be fetched: {error}") from error
         yield local
 
