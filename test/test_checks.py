@@ -178,6 +178,25 @@ def test_the_deviation_of_an_effect_is_that_of_a_jackknife(arm, pair, signal, jo
     assert effect.deviation == pytest.approx(np.sqrt((count - 1) * np.var(found)), rel=1e-5)
 
 
+@pytest.mark.parametrize(('where', 'alarm'), [('at rest', False), ('throughout', True)])
+def test_a_torque_that_leads_at_rest_alone_is_friction(arm, pair, where, alarm):
+    result, joint = identify(arm, [pair[0]]), 1
+    case = Case('a', result.model, pair[0], result.training[0], result.estimate.base,
+                result.estimate.values)
+    evidence = case.evidence
+    speed = np.abs(evidence.apply(evidence.samples.v)[:, joint])
+    rows = (speed < 0.05 * speed.max()) | (where == 'throughout')
+    lead = np.zeros_like(evidence.slope)
+    lead[rows, joint] = evidence.slope[rows, joint]
+    lead *= 0.1 * np.sum(evidence.slope[:, joint] ** 2) / np.sum(lead ** 2)
+    residual = evidence.residual + lead * evidence.weights
+    case.__dict__['evidence'] = replace(evidence, residual=residual)
+    effect = case.evidence.effect(-evidence.slope, joint)
+    assert effect.beyond(-0.02) and effect.value < -0.02 and effect.explained > 0.25
+    found = get_check('delay').find(case)
+    assert found.alarm == alarm and 'j2 leads' in found.text
+
+
 def test_errors_of_the_model_count_in_the_mass_of_a_payload(arm, pair):
     """What the model does not know of itself is no load; a file that tells nothing still loads."""
     model = identify(arm, [pair[0]]).model

@@ -27,6 +27,7 @@ from robot_identification.certificate.geometry.meshes import with_mesh_paths
 from robot_identification.cli import app
 from robot_identification.errors import ArmError, ConfigurationError
 from robot_identification.excitation import motion_limits
+from robot_identification.simulation.contacts import ContactGeometry
 from typer.testing import CliRunner
 
 INERTIAL = ('<inertial><origin xyz="0 0 0.1"/><mass value="2"/><inertia ixx="0.02" iyy="0.02" '
@@ -386,3 +387,11 @@ def test_a_link_that_cannot_exist_is_designed_for_and_its_simulation_refused(tmp
     with pytest.raises(AssertionError, match=r"the link 'end' .* cannot exist"):
         walk([tmp_path / 'wild.urdf'], tmp_path, more=('--guess-inertias',))
     assert (tmp_path / 'motion.yaml').exists()
+
+
+def test_settings_of_an_engine_in_a_urdf_are_replaced():
+    """Unitree's URDFs have <mujoco> elements; with a second one MuJoCo refuses the file."""
+    settings = '<mujoco><compiler meshdir="meshes" discardvisual="true"/></mujoco>'
+    arm = Arm.from_urdf(robot(settings, link('base'), chain('', 'base', 2),
+                              link('end', INERTIAL + BOX), joint('last', 'link2', 'end')))
+    assert ContactGeometry(arm).look(np.zeros((1, 3))) == ()

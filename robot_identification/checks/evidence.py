@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import BaseParameters, IdentifiedModel, inverse_dynamics
 from robot_identification.regression.packing import joint_columns
@@ -186,6 +187,26 @@ class Evidence:
         explained = 1 - np.sum((whole - value * (left if joint is None else left[:, [joint]]))
                                ** 2) / np.sum(whole ** 2)
         return Effect(value, deviation, float(explained))
+
+    def explained(self, column: Array, joint: int, chosen: NDArray[np.bool_]) -> float:
+        """
+        Return the part of a joint's squared residuals in some rows that one more column takes.
+
+        Parameters
+        ----------
+        column
+            As for `effect`.
+        joint
+            Whose rows are looked at.
+        chosen
+            Which of them, (rows,).
+
+        """
+        scaled = np.where(np.arange(column.shape[1]) == joint, column * self.weights, 0.0)
+        left = self._outside(self._outside(scaled))[chosen, joint]
+        whole = self._fitted[chosen, joint]
+        energy = float(np.sum(left ** 2) * np.sum(whole ** 2))
+        return float(np.sum(left * whole) ** 2 / energy) if energy > 0 else 0.0
 
     def refitted(self, packed: Sequence[Array], torque: Array) -> Array:
         """

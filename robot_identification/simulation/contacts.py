@@ -87,6 +87,8 @@ class ContactGeometry:
         text = with_mesh_paths(arm, package_dirs)
         self._triangles = _Triangles(arm, text)
         root = ElementTree.fromstring(text)
+        for own in root.findall('mujoco'):    # a vendor's (Unitree's): two are refused
+            root.remove(own)
         options = ElementTree.SubElement(root, 'mujoco')
         # links that are fixed to others keep their names
         ElementTree.SubElement(options, 'compiler', {
