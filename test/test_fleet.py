@@ -193,7 +193,7 @@ def test_database_table_and_page(folder, tmp_path):
 
 def test_files_whose_writing_ended_early_are_known_as_those_of_a_fleet(tmp_path):
     (tmp_path / 'model.yaml').mkdir()    # as a disk that is full
-    files = {name: b'' for name in RESULT_FILES}
+    files = dict.fromkeys(RESULT_FILES, b'')
     with pytest.raises(ConfigurationError, match=r'model\.yaml'):
         _write(tmp_path, Outcome('a', ARM, 'passed', '', files=files))
     (tmp_path / 'model.yaml').rmdir()
