@@ -50,6 +50,9 @@ def read_only(values: ArrayLike, dtype: Any = np.float64) -> Array:
     if (isinstance(values, np.ndarray) and values.dtype == dtype and values.flags.c_contiguous
             and values.flags.aligned and _frozen(values)):
         return values
+    if isinstance(values, np.ndarray) and values.nbytes >= _ON_DISK:
+        copied: Array = _mapped(lambda part: np.array(part, dtype=dtype, order='C'), values)
+        return copied
     array: Array = np.array(values, dtype=dtype, order='C')
     array.flags.writeable = False
     return array
