@@ -362,6 +362,10 @@ def test_parts_of_calibrated_ranges_are_no_degrees(tmp_path):
     seen = servo_log(tmp_path / 'log.csv', scale)
     with pytest.raises(RecordingError, match=r'may be read as .*parts of calibrated ranges'):
         load_recording(tmp_path / 'log.csv', UR)
+    (tmp_path / 'ur.urdf').write_text(UR.urdf)
+    done = CliRunner().invoke(app, ['init', str(tmp_path / 'ur.urdf'), '-o', str(
+        tmp_path / 'ur.yaml'), '--recording', str(tmp_path / 'log.csv')])
+    assert 'no torques; next: robot-identification servos' in ' '.join(done.stdout.split())
     proposal = propose_recording(tmp_path / 'log.csv', UR)
     assert np.allclose(list(proposal.block['units']['q'].values()), scale, rtol=1e-3)
     read = load_recording(tmp_path / 'log.csv', replace(UR, recording_keys=proposal.block))
