@@ -25,15 +25,17 @@ import pytest
 from robot_identification import identify, inverse_dynamics, load_arm, load_model, Recording
 from robot_identification.dynamics import parallel
 from robot_identification.errors import ConfigurationError, UnknownNameError
+from robot_identification.files import check_output_folder
 from robot_identification.fleet import Database, read_fleet, run_fleet
 from robot_identification.fleet.database import key_of
 from robot_identification.fleet.drift import drifts
 from robot_identification.fleet.page import write_index
 from robot_identification.fleet.plan import Job
-from robot_identification.fleet.run import _client
+from robot_identification.fleet.run import _client, _write
 from robot_identification.fleet.source import expand, fetched, fingerprint
 from robot_identification.fleet.table import write_table
-from robot_identification.fleet.work import BROKEN, FITTED, identify_robot
+from robot_identification.fleet.work import BROKEN, FITTED, identify_robot, Outcome
+from robot_identification.reporting import RESULT_FILES, RESULTS
 
 ARM = 'two_link'
 
@@ -187,6 +189,15 @@ def test_database_table_and_page(folder, tmp_path):
             database.rows('SELECT nothing FROM nowhere')
     with pytest.raises(ConfigurationError, match='there is no database'):
         Database(tmp_path / 'none.sqlite')
+
+
+def test_files_whose_writing_ended_early_are_known_as_those_of_a_fleet(tmp_path):
+    (tmp_path / 'model.yaml').mkdir()    # as a disk that is full
+    files = dict.fromkeys(RESULT_FILES, b'')
+    with pytest.raises(ConfigurationError, match=r'model\.yaml'):
+        _write(tmp_path, Outcome('a', ARM, 'passed', '', files=files))
+    (tmp_path / 'model.yaml').rmdir()
+    check_output_folder(tmp_path, RESULT_FILES, RESULTS, ())
 
 
 def test_ctrl_c_of_a_terminal_reaches_no_worker():

@@ -362,6 +362,10 @@ def test_parts_of_calibrated_ranges_are_no_degrees(tmp_path):
     seen = servo_log(tmp_path / 'log.csv', scale)
     with pytest.raises(RecordingError, match=r'may be read as .*parts of calibrated ranges'):
         load_recording(tmp_path / 'log.csv', UR)
+    (tmp_path / 'ur.urdf').write_text(UR.urdf)
+    done = CliRunner().invoke(app, ['init', str(tmp_path / 'ur.urdf'), '-o', str(
+        tmp_path / 'ur.yaml'), '--recording', str(tmp_path / 'log.csv')])
+    assert 'no torques; next: robot-identification servos' in ' '.join(done.stdout.split())
     proposal = propose_recording(tmp_path / 'log.csv', UR)
     assert np.allclose(list(proposal.block['units']['q'].values()), scale, rtol=1e-3)
     read = load_recording(tmp_path / 'log.csv', replace(UR, recording_keys=proposal.block))
@@ -383,3 +387,23 @@ def test_units_of_each_joint_are_complete():
     with pytest.raises(ConfigurationError, match='must be one unit'):
         check_recording_block({'units': {'t': dict.fromkeys(UR.joint_names, 1)}},
                               UR.joint_names, 'it')
+
+
+def test_comments_before_the_header_and_units_behind_it(tmp_path):
+    t, q, _, tau = motion(UR)
+    columns = {'Zeit': t, **each('AXIS_ACT_A{}', np.degrees(q), 1),
+               **each('TORQUE_AXIS_ACT_{}', tau, 1)}
+    write_table(tmp_path / 'plain.csv', columns, ';')
+    head, rows = (tmp_path / 'plain.csv').read_text().split('\n', 1)
+    units = ';'.join(['[s]', *['[deg]'] * UR.n, *['[Nm]'] * UR.n])
+    for number, lines in enumerate((['# logger 2', '# robot: ur', head], [head, units],
+                                    ['# logger 2', head, units], ['# logger 2', f'#{head}'])):
+        path = tmp_path / f'{number}.csv'
+        path.write_text('\n'.join([*lines, rows]))
+        read = load_recording(path, UR)
+        same(read, UR, t, q, tau=tau)
+        told = any(f'line {len(lines)} holds no numbers (units?)' in x for x in read.remarks)
+        assert told == (units in lines)
+    path.write_text('\n'.join([head, units, rows.replace('\n', '\n;', 1)]))
+    with pytest.raises(RecordingError, match=r'line 4: 14 cells'):
+        load_recording(path, UR)

@@ -151,9 +151,10 @@ def _write(urdf: Path, target: Path, options: TemplateOptions, recording: Path |
     arm = Arm.from_urdf(urdf, locked=locked, arguments=options.arguments,
                         package_dirs=options.package_dirs)
     notes: tuple[str, ...] = ()
+    servos = False
     if recording is not None:
         proposal = _proposal(recording, arm)
-        notes = proposal.notes
+        notes, servos = proposal.notes, 'command' in proposal.block
         text = robot_template(urdf, base=target.parent,
                               options=replace(options, recording=proposal.block))
     faults = [str(fault) for fault in check_inertias(arm)]
@@ -179,6 +180,10 @@ def _write(urdf: Path, target: Path, options: TemplateOptions, recording: Path |
     if faults:
         out.print('no torque is proven with such inertias: correct the URDF, or see '
                   '`excite --help` for --guess-inertias and --no-torque', markup=False)
+    if servos:
+        out.print('the log has commanded positions and no torques; next: robot-identification '
+                  f'servos {target} {recording} -o servos', markup=False)
+        return
     out.print(f'fill in the {places} places marked FILL IN: excite needs the limits, identify and '
               'validate the effort, servos neither' if places else
               f'nothing is left to fill in; next: robot-identification excite {target} -o '

@@ -136,9 +136,7 @@ def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
             client = client or stack.enter_context(_client(None, workers, len(todo)))
             tell(f'dashboard: {client.dashboard_link}')
         for number, (job, outcome, lasting) in enumerate(_outcomes(client, todo), start=1):
-            for name, content in outcome.files.items():
-                with written_whole(folder / job.name / name) as path:
-                    path.write_bytes(content)
+            _write(folder / job.name, outcome)
             database.store(job, keys[job.name] if lasting else '', prints, outcome)
             tell(f'{number}/{len(todo)} {job.name}: {outcome.state}'
                  + (f' ({outcome.sentence})' if outcome.state == BROKEN else ''))
@@ -170,6 +168,13 @@ def _outcomes(client: Any, jobs: Sequence[Job]) -> Iterator[tuple[Job, Outcome, 
                                f'the workers died at this robot ({future.exception()}); their '
                                'memory is perhaps too small for its recordings'), False
         future.release()
+
+
+def _write(folder: Path, outcome: Outcome) -> None:
+    """Write the files of a robot, first the one that says whose they are, should it not end."""
+    for name, content in sorted(outcome.files.items(), key=lambda item: item[0] != RESULTS):
+        with written_whole(folder / name) as path:
+            path.write_bytes(content)
 
 
 def _states(database: Database) -> dict[str, str]:

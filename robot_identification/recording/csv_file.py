@@ -36,6 +36,7 @@ DELIMITERS = ',;\t'
 SIZE = 1_000_000_000    # bytes: an hour of seven joints at 1 kHz; memory stays below 2 GB
 LINE = 1_000_000    # bytes of a line
 COLUMNS = 10_000
+_COMMENTS = 100    # lines before the header
 _COMMAS = 'has decimal commas, which are read as points'
 
 
@@ -94,9 +95,16 @@ class CsvColumns:
                                  'NPZ')
         try:
             with self._path.open('rb') as file:
-                self.names, self._delimiter = _header(file.readline(LINE + 1), self._place)
+                raw, self._head = _names_line(file)
+                self.names, self._delimiter = _header(raw, self._place)
+                after = _cells(file.readline(LINE + 1), self._delimiter)
         except OSError as error:
             raise RecordingError(f'{self._place} cannot be read: {error.strerror}') from error
+        self._told: list[str] = []
+        if len(after) == len(self.names) and not any(map(_like_number, after)):
+            self._head += 1
+            self._told = [f'{self._place}, line {self._head} holds no numbers (units?) and is '
+                          f'left out: {shown(", ".join(after[:3]))} ...']
 
     def read(self, wanted: Sequence[str]) -> Array:
         """
@@ -114,8 +122,9 @@ class CsvColumns:
         for point in ('.',) if self._delimiter == ',' else ('.', ','):
             fast = self._fast(at, point)
             if fast is not None:
-                self.remarks = [f'{self._place} {_COMMAS}'] * (point == ',')
+                self.remarks = self._told + [f'{self._place} {_COMMAS}'] * (point == ',')
                 return fast
+        self.remarks = self._told
         try:
             return self._numbers(at, (line for _, line in self._lines()))
         except ValueError:
@@ -126,9 +135,10 @@ class CsvColumns:
             table = self._numbers(at, self._filled(at, left_out, marks))
         except ValueError as error:
             raise RecordingError(f'{self._place} is not a table of numbers') from error
-        self.remarks = [f'{self._place}: {len(left_out)} lines have nothing but a stamp in the '
-                        'columns that are read, and are left out'] if left_out else []
-        self.remarks += [f'{self._place} {_COMMAS}'] * (',' in marks)
+        self.remarks = [*self._told, *(
+            [f'{self._place}: {len(left_out)} lines have nothing but a stamp in the columns that '
+             'are read, and are left out'] if left_out else []),
+            *([f'{self._place} {_COMMAS}'] * (',' in marks))]
         return table
 
     def _fast(self, at: Sequence[int], point: str) -> Array | None:
@@ -148,7 +158,7 @@ class CsvColumns:
         names, wanted = [str(k) for k in range(len(self.names))], [str(k) for k in at]
         try:
             with self._path.open('rb') as file:
-                file.readline(LINE + 1)
+                self._pass_head(file)
                 table = arrow.read_csv(
                     file, arrow.ReadOptions(column_names=names),
                     arrow.ParseOptions(delimiter=self._delimiter, quote_char=False),
@@ -173,10 +183,15 @@ class CsvColumns:
     def _lines(self) -> Iterator[tuple[int, str]]:
         try:
             with self._path.open('rb') as file:
-                file.readline(LINE + 1)
-                yield from _rows(file, self._delimiter, len(self.names), self._place)
+                self._pass_head(file)
+                yield from _rows(file, self._delimiter, len(self.names), self._place,
+                                 self._head + 1)
         except OSError as error:
             raise RecordingError(f'{self._place} cannot be read: {error.strerror}') from error
+
+    def _pass_head(self, file: IO[bytes]) -> None:
+        for _ in range(self._head):
+            file.readline(LINE + 1)
 
     def _filled(self, at: Sequence[int], left_out: list[int], marks: set[str]) -> Iterator[str]:
         """
@@ -222,6 +237,31 @@ def write_csv(recording: Recording, path: str | Path) -> None:
         writer.writerows(table.tolist())
 
 
+def _names_line(file: IO[bytes]) -> tuple[bytes, int]:
+    """Return the line that names the columns, behind comments, and its number."""
+    raw, number = file.readline(LINE + 1), 1
+    while raw.lstrip().startswith(b'#') and number < _COMMENTS:
+        at = file.tell()
+        following = file.readline(LINE + 1)
+        cells = re.split(r'[,;\t ]+', following.decode('utf-8', 'replace').strip())
+        if not following.strip() or any(map(_like_number, cells)):
+            file.seek(at)
+            break
+        raw, number = following, number + 1
+    return raw, number
+
+
+def _cells(raw: bytes, delimiter: str) -> list[str]:
+    text = raw.decode('utf-8', 'replace').strip()
+    return [cell.strip() for cell in text.split(None if delimiter == ' ' else delimiter)]
+
+
+def _like_number(cell: str) -> bool:
+    """Return whether a cell is blank, a number, or one with a decimal comma or in quotes."""
+    bare = cell.strip(' "')
+    return not bare or bare[:1].isdigit() or _is_number(bare.replace(',', '.'))
+
+
 def _header(raw: bytes, place: str) -> tuple[list[str], str]:
     """Return the names of the columns and what separates them."""
     try:
@@ -257,10 +297,11 @@ def _header(raw: bytes, place: str) -> tuple[list[str], str]:
     return columns, delimiter
 
 
-def _rows(file: IO[bytes], delimiter: str, columns: int, place: str) -> Iterator[tuple[int, str]]:
+def _rows(file: IO[bytes], delimiter: str, columns: int, place: str, first: int
+          ) -> Iterator[tuple[int, str]]:
     """Yield numbers and text of the lines behind the header, each with as many cells."""
     mark = delimiter.encode()
-    for number, raw in enumerate(iter(lambda: file.readline(LINE + 1), b''), start=2):
+    for number, raw in enumerate(iter(lambda: file.readline(LINE + 1), b''), start=first):
         cells = len(raw.split()) if delimiter == ' ' else raw.count(mark) + 1
         if cells == columns and len(raw) <= LINE:
             yield number, raw.decode('utf-8', 'replace')
@@ -274,7 +315,7 @@ def _rows(file: IO[bytes], delimiter: str, columns: int, place: str) -> Iterator
 def _bad_cell(cell: str, number: int, column: str, place: str) -> RecordingError:
     hint = ('write decimal points, not commas' if _is_number(cell.replace(',', '.'))
             else 'write numbers without quotation marks' if _is_number(cell.strip(' "'))
-            else 'write seconds, not the time of day' if column == 't' and ':' in cell
+            else 'write seconds, not the time of day' if ':' in cell
             else 'leave out the lines that were not measured, gaps are dealt with')
     return RecordingError(f"{place}, line {number}, column '{shown(column)}': "
                           f"'{shown(cell.strip())}' is not a number; {hint}")

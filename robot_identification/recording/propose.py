@@ -39,7 +39,8 @@ WORDS = {
     'current': {'current', 'currents', 'cur', 'i', 'iq', 'motorcurrent', 'strom', 'motorstrom'}}
 """Words in the name of a column that say which signal it holds."""
 MEASURED = {'actual', 'measured', 'meas', 'present', 'observation', 'joint', 'joints', 'states',
-            'j', 'robot', 'state', 'deg', 'rad', 'follower', 'as', 'm', 'nm', 's', 'amp', 'a'}
+            'j', 'robot', 'state', 'deg', 'rad', 'follower', 'as', 'm', 'nm', 's', 'amp', 'a',
+            'act', 'axis', 'axes', 'achse'}
 """Words that do not make a column less likely to be the one."""
 OTHERS = {
     'target', 'desired', 'des', 'cmd', 'command', 'commanded', 'reference', 'ref', 'goal',
@@ -52,7 +53,7 @@ COMMANDS = {'command', 'commanded', 'cmd', 'target', 'desired', 'goal', 'action'
             'reference', 'leader', 'soll'}
 """Words of commanded positions, which stand for a log without efforts."""
 STAMPS = {'t', 'time', 'timestamp', 'timestamps', 'times', 'stamp', 'stamps', 'duration', 'clock',
-          'elapsed', 'zeit', 'temps', 'tiempo'}
+          'elapsed', 'tout', 'zeit', 'zeitstempel', 'temps', 'tiempo'}
 _NAMED_UNITS = {'v': 'rpm', 'tau': 'mNm', 'current': 'mA'}
 """Units of a signal that are taken from the names of its columns alone."""
 TIME_UNITS = {'s': 's', 'sec': 's', 'secs': 's', 'seconds': 's', 'ms': 'ms', 'msec': 'ms',
