@@ -109,7 +109,7 @@ def _table(robots: Sequence[Mapping[str, Any]], worst: Mapping[int, tuple[float,
             'tr', tag('td', link), tag('td', row['arm']), tag('td', row['state']),
             tag('td', percent(row['error'])),
             tag('td', f'{words} ({significance:.0f} deviations)' if words else 'none certain'),
-            tag('td', row['sentence']),
+            tag('td', row['sentence'], class_='sentence'),
             tag('td', row['finished'].removesuffix('+00:00').replace('T', ' '))))
     heads = ('robot', 'arm', 'verdict', 'error', 'drift', 'in words', 'identified (UTC)')
     return tag('div', tag('table', tag('thead', tag('tr', *(tag('th', head) for head in heads))),
@@ -118,7 +118,7 @@ def _table(robots: Sequence[Mapping[str, Any]], worst: Mapping[int, tuple[float,
 
 def _broken(rows: Sequence[Mapping[str, Any]]) -> Html:
     return tag('div', tag('table', tag('tbody', *(
-        tag('tr', tag('td', row['robot']), tag('td', row['source']), tag('td', row['sentence']))
+        tag('tr', tag('td', row['robot']), tag('td', row['source']), tag('td', row['sentence'], class_='sentence'))
         for row in rows))), class_='scroll')
 
 

@@ -55,7 +55,8 @@ def checks(results: StoredResults) -> Section | None:
                     tag('ul', *(tag('li', tag('b', name), f': {question} Threshold: {origin}.')
                                 for name, (question, origin) in origins.items())))
     return Section('checks', 'Checks', lead, join(table(
-        ['', 'check', 'of', 'figure', 'threshold', 'found'], rows, sortable=True), explained))
+        ['', 'check', 'of', 'figure', 'threshold', 'found'], rows, sortable=True,
+        class_='findings'), explained))
 
 
 def _subject(row: dict[str, Any]) -> str:
