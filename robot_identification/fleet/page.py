@@ -118,7 +118,8 @@ def _table(robots: Sequence[Mapping[str, Any]], worst: Mapping[int, tuple[float,
 
 def _broken(rows: Sequence[Mapping[str, Any]]) -> Html:
     return tag('div', tag('table', tag('tbody', *(
-        tag('tr', tag('td', row['robot']), tag('td', row['source']), tag('td', row['sentence'], class_='sentence'))
+        tag('tr', tag('td', row['robot']), tag('td', row['source']),
+            tag('td', row['sentence'], class_='sentence'))
         for row in rows))), class_='scroll')
 
 
