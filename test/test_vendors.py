@@ -94,7 +94,9 @@ def test_an_arm_is_made_of_its_description(tmp_path):
     arm = load_arm(path)
     assert arm.joint_names == ('a', 'b', 'c') and arm.effort.sign == -1
     assert set(arm.limits.acceleration) == {2.0}
-    assert describe(urdf, (), path, '', 2.0) == () and load_arm(path).effort is None
+    assert describe(urdf, (), path, '', 2.0) == ('finger',)    # by its name, as `init` does
+    assert load_arm(path).effort is None
+    assert describe(urdf, ('a', 'b', 'c', 'finger'), path, '', 2.0) == ()    # it is controlled
     for joints, acceleration, sentence in ((('x',), 1.0, 'joints x are not in the robot'),
                                            ((), 0.0, 'give acceleration:=')):
         with pytest.raises(ConfigurationError, match=sentence):

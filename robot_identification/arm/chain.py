@@ -116,7 +116,8 @@ class _Tree:
 
 
 def choose_chain(root: ElementTree.Element, origin: str, *, base: str | None = None,
-                 tip: str | None = None, lock: Iterable[str] = ()) -> Chain:
+                 tip: str | None = None, lock: Iterable[str] = (),
+                 moving: Iterable[str] = ()) -> Chain:
     """
     Choose the arm of a robot.
 
@@ -132,6 +133,8 @@ def choose_chain(root: ElementTree.Element, origin: str, *, base: str | None = N
         Links between which the arm moves.
     lock
         Joints to lock: names, or patterns as of a shell (`*wheel*`).
+    moving
+        Joints that a controller moves: of these none is locked for being called a gripper.
 
     Raises
     ------
@@ -149,7 +152,8 @@ def choose_chain(root: ElementTree.Element, origin: str, *, base: str | None = N
                            f'{", ".join(joint.name for joint in every.joints)}')
         locked |= dict.fromkeys(names, f"as '{pattern}' says")
     if tip is None:
-        locked |= dict.fromkeys(_Tree(root, locked).grippers(),
+        named = [name for name in _Tree(root, locked).grippers() if name not in set(moving)]
+        locked |= dict.fromkeys(named,
                                 'a gripper by its name; init --tip with its link moves it')
     tree = _Tree(root, locked)
     for link in (base, tip):
@@ -166,12 +170,12 @@ def choose_chain(root: ElementTree.Element, origin: str, *, base: str | None = N
     if not chosen:
         raise ArmError(f'{origin} has no joint that moves'
                        + (f" between '{base or 'the base'}' and '{tip}'" if tip else ''))
-    moving = tuple(joint.name for joint in chosen)
+    joints = tuple(joint.name for joint in chosen)
     locked |= {joint.name: reason for joint in tree.joints
-               if joint.moves and joint.name not in moving}
+               if joint.moves and joint.name not in joints}
     movable = {joint.get('name') for joint in root.findall('joint')
                if joint.get('type') in MOVING}
-    return Chain(moving, {name: why for name, why in locked.items() if name in movable})
+    return Chain(joints, {name: why for name, why in locked.items() if name in movable})
 
 
 def _only_arm(tree: _Tree, base: str | None, origin: str) -> list[_Joint]:

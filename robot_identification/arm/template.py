@@ -51,6 +51,8 @@ class TemplateOptions:
         Links between which the arm moves.
     lock
         Joints to lock: names or patterns.
+    moving
+        Joints that a controller moves: none of them is locked for being called a gripper.
     acceleration
         Limit of the joints of which nothing better is known [rad/s^2 or m/s^2]: one number, or
         one for each joint.
@@ -70,6 +72,7 @@ class TemplateOptions:
     base_link: str | None = None
     tip: str | None = None
     lock: tuple[str, ...] = ()
+    moving: tuple[str, ...] = ()
     acceleration: float | Sequence[float] | None = None
     velocity: float | Sequence[float] | None = None
     torque: float | Sequence[float] | None = None
@@ -130,7 +133,7 @@ def robot_template(urdf: str | Path, *, base: Path | None = None,
     text, path = read_urdf(urdf, options.arguments, options.package_dirs)
     origin = f"the URDF '{urdf}'"
     chain = choose_chain(parse_urdf(text, origin), origin, base=options.base_link,
-                         tip=options.tip, lock=options.lock)
+                         tip=options.tip, lock=options.lock, moving=options.moving)
     arm = Arm.from_urdf(text, locked=list(chain.locked))
     known = _given_limits(options, arm)
     if options.joint_limits is not None:

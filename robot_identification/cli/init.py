@@ -107,8 +107,9 @@ def init(
     if urdf is not None:
         _write(urdf, target, options, recording, as_json)
         return
-    with _heard(from_topic or '', controller, target, force) as (heard, locks):
-        _write(heard, target, replace(options, lock=(*options.lock, *locks)), recording, as_json)
+    with _heard(from_topic or '', controller, target, force) as (heard, locks, moving):
+        _write(heard, target, replace(options, lock=(*options.lock, *locks), moving=moving),
+               recording, as_json)
 
 
 def _stem(urdf: Path | None, topic: str | None) -> str:
@@ -122,8 +123,12 @@ def _stem(urdf: Path | None, topic: str | None) -> str:
 
 @contextmanager
 def _heard(topic: str, controller: str, target: Path,
-           force: bool) -> Iterator[tuple[Path, tuple[str, ...]]]:
-    """Write the URDF on a topic beside a YAML, gone again on failure; yield joints to lock."""
+           force: bool) -> Iterator[tuple[Path, tuple[str, ...], tuple[str, ...]]]:
+    """
+    Write the URDF on a topic beside a YAML, gone again on failure.
+
+    Yield its path, the joints to lock and those that the controller moves.
+    """
     path = target.with_suffix('.urdf')
     if path == target:
         raise ConfigurationError(f"'{target}' must end in .yaml")
@@ -134,9 +139,10 @@ def _heard(topic: str, controller: str, target: Path,
         raise ConfigurationError("--from-topic needs the Python module 'rclpy': source ROS 2, or "
                                  'install the wheels with .ci/ros_wheels VENV')
     from robot_identification.nodes.description import listen, save_description
-    locks = save_description(*listen(topic, controller, topic.rpartition('/')[0]), path)
+    text, moving = listen(topic, controller, topic.rpartition('/')[0])
+    locks = save_description(text, moving, path)
     try:
-        yield path, locks
+        yield path, locks, moving
     except BaseException:
         if new:
             path.unlink()

@@ -157,7 +157,7 @@ def describe(urdf: str, joints: Sequence[str], path: Path, effort: str,
                                  'does not say it')
     target = path.with_suffix('.urdf')
     lock = save_description(urdf, joints, target)
-    options = TemplateOptions(lock=lock, acceleration=acceleration,
+    options = TemplateOptions(lock=lock, moving=tuple(joints), acceleration=acceleration,
                               effort=parse_effort(effort) if effort else None)
     write_text(path, robot_template(target, base=path.parent, options=options))
     return tuple(load_arm(path).locked)
