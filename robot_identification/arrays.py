@@ -53,9 +53,7 @@ def read_only(values: ArrayLike, dtype: Any = np.float64) -> Array:
     if isinstance(values, np.ndarray) and values.nbytes >= _ON_DISK:
         copied: Array = _mapped(lambda part: np.array(part, dtype=dtype, order='C'), values)
         return copied
-    array: Array = np.array(values, dtype=dtype, order='C')
-    array.flags.writeable = False
-    return array
+    return _unwritten(np.array(values, dtype=dtype, order='C'))
 
 
 def unwritable(values: ArrayLike) -> Array:
@@ -184,14 +182,15 @@ def _picked(x: Array, rows: IndexArray) -> Array:
 
 
 def _stacked(parts: Sequence[Array]) -> Array:
-    """Return arrays (N_k, ...) one after the other, read-only."""
+    """Return arrays (N_k, ...) one after the other, read-only; of one alone a view."""
+    if len(parts) == 1:
+        return _unwritten(parts[0].view())
     out, done = _roomy((sum(map(len, parts)), *parts[0].shape[1:])), 0
     for part in parts:
         for rows in _walk(len(part), part, out):
             out[done + rows.start:done + rows.stop] = part[rows]
         done += len(part)
-    out.flags.writeable = False
-    return out
+    return _unwritten(out)
 
 
 def _extremes(x: Array) -> tuple[Array, Array]:

@@ -49,11 +49,16 @@ def call(*words, cwd=None, timeout=240):
     return CompletedProcess(words, process.exitcode, out, error)
 
 
-def _main(words, cwd, folder):
-    for number, name in enumerate(('/dev/null', f'{folder}/stdout', f'{folder}/stderr')):
-        os.dup2(os.open(name, os.O_RDWR | os.O_CREAT), number)
+def take_streams(out, error):
+    """Give this process, which was forked, no input and these files to write to the end of."""
+    for number, name in enumerate((os.devnull, out, error)):
+        os.dup2(os.open(name, os.O_RDWR | os.O_CREAT | os.O_APPEND), number)
     sys.stdin, sys.stdout, sys.stderr = (
         open(n, mode) for n, mode in enumerate('rww'))    # noqa: SIM115
+
+
+def _main(words, cwd, folder):
+    take_streams(f'{folder}/stdout', f'{folder}/stderr')
     sys.argv = ['robot-identification', *words]
     if cwd is not None:
         os.chdir(cwd)

@@ -206,6 +206,19 @@ class Arm:
         last = self.model.njoints - 1
         return max(i for i, frame in enumerate(self.model.frames) if frame.parentJoint == last)
 
+    def tool_path(self, world: Array, origin: Array) -> Array:
+        """
+        Return where the tool is, (N, 3) [m].
+
+        Parameters
+        ----------
+        world, origin
+            Rotations and origins of the joints' frames, (N, n, 3, 3) and (N, n, 3) [m].
+
+        """
+        offset: Array = self.model.frames[self.tool].placement.translation
+        return np.asarray(origin[:, -1] + world[:, -1] @ offset)
+
     @property
     def published_names(self) -> tuple[str, ...]:
         """Names of the joints as ROS has them: in joint states, trajectories and bags."""

@@ -134,7 +134,8 @@ def choose_chain(root: ElementTree.Element, origin: str, *, base: str | None = N
     lock
         Joints to lock: names, or patterns as of a shell (`*wheel*`).
     moving
-        Joints that a controller moves: of these none is locked for being called a gripper.
+        Joints that a controller moves: all others are locked, and none of these for being called
+        a gripper.
 
     Raises
     ------
@@ -151,9 +152,12 @@ def choose_chain(root: ElementTree.Element, origin: str, *, base: str | None = N
             raise ArmError(f"{origin} has no joint '{pattern}' to lock; it has: "
                            f'{", ".join(joint.name for joint in every.joints)}')
         locked |= dict.fromkeys(names, f"as '{pattern}' says")
-    if tip is None:
-        named = [name for name in _Tree(root, locked).grippers() if name not in set(moving)]
-        locked |= dict.fromkeys(named,
+    controlled = set(moving)
+    if controlled:
+        locked |= {joint.name: 'its controller does not move it' for joint in every.joints
+                   if joint.moves and joint.name not in controlled}
+    elif tip is None:
+        locked |= dict.fromkeys(_Tree(root, locked).grippers(),
                                 'a gripper by its name; init --tip with its link moves it')
     tree = _Tree(root, locked)
     for link in (base, tip):

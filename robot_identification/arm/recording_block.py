@@ -78,16 +78,15 @@ def check_recording_block(content: Any, joints: Sequence[str], place: str) -> di
         raise ConfigurationError(f'{place}, units must be a mapping, as {{q: deg, t: ms}}, not '
                                  f'{shown(units)}')
     for signal, unit in units.items():
-        if not isinstance(unit, Mapping):
-            unit_factor(signal, unit, f'{place}, units')
-        elif set(unit) != set(joints) or signal == 't':
+        by_joint = isinstance(unit, Mapping)
+        if by_joint and signal == 't':
+            raise ConfigurationError(f'{place}, units, t must be one unit, as ms')
+        if by_joint and set(unit) != set(joints):
             raise ConfigurationError(
                 f'{place}, units, {signal} must name each joint of the arm, as '
-                f'{{{joints[0]}: 0.02, ...}}: {", ".join(joints)}' if signal != 't' else
-                f'{place}, units, t must be one unit, as ms')
-        else:
-            for factor in unit.values():
-                unit_factor(signal, factor, f'{place}, units')
+                f'{{{joints[0]}: 0.02, ...}}: {", ".join(joints)}')
+        for factor in unit.values() if by_joint else (unit,):
+            unit_factor(signal, factor, f'{place}, units')
     return block
 
 

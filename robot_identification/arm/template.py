@@ -52,7 +52,7 @@ class TemplateOptions:
     lock
         Joints to lock: names or patterns.
     moving
-        Joints that a controller moves: none of them is locked for being called a gripper.
+        Joints that a controller moves, where one is known: all others are locked.
     acceleration
         Limit of the joints of which nothing better is known [rad/s^2 or m/s^2]: one number, or
         one for each joint.

@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 import numpy as np
-from robot_identification.arrays import _steps, _walk
+from robot_identification.arrays import _deviation, _steps
 from robot_identification.checks.case import Case
 from robot_identification.checks.check import Check, RECORDINGS
 from robot_identification.checks.evidence import VAGUE
@@ -79,8 +79,7 @@ def _odd_rate(recording: Recording) -> float:
     """Return the rate [Hz] where it is even and unusual; else 0."""
     steps = _steps(recording.t)
     mean = float(recording.t[-1] - recording.t[0]) / len(steps)
-    squares = sum(float(np.sum((steps[rows] - mean) ** 2)) for rows in _walk(len(steps), steps))
-    if np.sqrt(squares / len(steps)) > EVEN * mean:
+    if _deviation(steps[:, None])[0] > EVEN * mean:
         return 0.0
     rate = 1 / mean
     decade = 10.0 ** np.floor(np.log10(rate))

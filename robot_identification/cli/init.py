@@ -107,9 +107,8 @@ def init(
     if urdf is not None:
         _write(urdf, target, options, recording, as_json)
         return
-    with _heard(from_topic or '', controller, target, force) as (heard, locks, moving):
-        _write(heard, target, replace(options, lock=(*options.lock, *locks), moving=moving),
-               recording, as_json)
+    with _heard(from_topic or '', controller, target, force) as (heard, moving):
+        _write(heard, target, replace(options, moving=moving), recording, as_json)
 
 
 def _stem(urdf: Path | None, topic: str | None) -> str:
@@ -123,12 +122,8 @@ def _stem(urdf: Path | None, topic: str | None) -> str:
 
 @contextmanager
 def _heard(topic: str, controller: str, target: Path,
-           force: bool) -> Iterator[tuple[Path, tuple[str, ...], tuple[str, ...]]]:
-    """
-    Write the URDF on a topic beside a YAML, gone again on failure.
-
-    Yield its path, the joints to lock and those that the controller moves.
-    """
+           force: bool) -> Iterator[tuple[Path, tuple[str, ...]]]:
+    """Write the URDF on a topic beside a YAML, gone again on failure; yield joints that move."""
     path = target.with_suffix('.urdf')
     if path == target:
         raise ConfigurationError(f"'{target}' must end in .yaml")
@@ -140,9 +135,9 @@ def _heard(topic: str, controller: str, target: Path,
                                  'install the wheels with .ci/ros_wheels VENV')
     from robot_identification.nodes.description import listen, save_description
     text, moving = listen(topic, controller, topic.rpartition('/')[0])
-    locks = save_description(text, moving, path)
+    save_description(text, moving, path)
     try:
-        yield path, locks, moving
+        yield path, moving
     except BaseException:
         if new:
             path.unlink()

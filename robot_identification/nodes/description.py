@@ -93,16 +93,16 @@ def listen(topic: str, controller: str, namespace: str = '',
         rclpy.shutdown(context=context)
 
 
-def save_description(urdf: str, joints: Sequence[str], path: Path) -> tuple[str, ...]:
+def save_description(urdf: str, joints: Sequence[str], path: Path) -> None:
     """
-    Write the URDF of a description without its blocks for ros2_control; return joints to lock.
+    Write the URDF of a description without its blocks for ros2_control.
 
     Parameters
     ----------
     urdf
         URDF text.
     joints
-        Joints that move: those of the controller; where there are none, none is locked.
+        Joints of the controller; none where it is not known.
     path
         Path of the URDF.
 
@@ -123,7 +123,6 @@ def save_description(urdf: str, joints: Sequence[str], path: Path) -> tuple[str,
                                  f"robot description, which has: {', '.join(known)}")
     path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, without_control(urdf))
-    return tuple(name for name in known if name not in joints) if joints else ()
 
 
 def describe(urdf: str, joints: Sequence[str], path: Path, effort: str,
@@ -156,8 +155,8 @@ def describe(urdf: str, joints: Sequence[str], path: Path, effort: str,
         raise ConfigurationError('give acceleration:= the limit of every joint [rad/s^2]; a URDF '
                                  'does not say it')
     target = path.with_suffix('.urdf')
-    lock = save_description(urdf, joints, target)
-    options = TemplateOptions(lock=lock, moving=tuple(joints), acceleration=acceleration,
+    save_description(urdf, joints, target)
+    options = TemplateOptions(moving=tuple(joints), acceleration=acceleration,
                               effort=parse_effort(effort) if effort else None)
     write_text(path, robot_template(target, base=path.parent, options=options))
     return tuple(load_arm(path).locked)

@@ -213,8 +213,5 @@ def _times(begin: float, end: float) -> Array:
 
 def _places(arm: Arm, q: Array) -> Array:
     """Return the origins of the joints' frames and of the tool, (N, n + 1, 3) [m]."""
-    frame = arm.model.frames[arm.tool]
     world, origin = Kinematics.of(arm).placed(q)
-    last = frame.parentJoint - 1
-    tool = origin[:, last] + world[:, last] @ frame.placement.translation
-    return np.concatenate([origin, tool[:, None]], axis=1)
+    return np.concatenate([origin, arm.tool_path(world, origin)[:, None]], axis=1)

@@ -26,7 +26,7 @@ from robot_identification.arm.recording_block import JOINT, UNITS
 from robot_identification.arrays import Array
 from robot_identification.errors import RecordingError
 from robot_identification.recording import stamps
-from robot_identification.recording.servo_range import servo_range
+from robot_identification.recording.servo_range import _ServoRange, servo_range
 import yaml
 
 WORDS = {
@@ -151,18 +151,13 @@ def propose(source: Named, arm: Arm) -> Proposal | None:
     if all(name.isdecimal() for name in names.values()):
         notes.append('joints are taken in the order of the arm: ' + ', '.join(arm.joint_names))
     try:
-        units = _units(source, block, names, arm)
+        units, parts = _units(source, block, names, arm)
     except RecordingError as error:
-        units = {}
+        units, parts = {}, None
         notes.append(f'units are not known, for the columns cannot be read: {error}')
-    if units.get('q') == 'deg':
-        found = servo_range(
-            source.read([block['q'].replace(JOINT, names[joint]) for joint in arm.joint_names])[
-                :LOOKED_AT], arm, _words(block['q'] + ' ' + block.get('command', '')))
-        if found is not None:
-            certain = certain and found.factors is None
-            notes.append(found.note)
-            units['q'] = found.factors or 'deg'
+    if parts is not None:
+        certain = certain and parts.factors is None
+        notes.append(parts.note)
     if units:
         block['units'] = units
     return Proposal(block, tuple(notes), certain)
@@ -297,8 +292,8 @@ def _numbered_groups(columns: Sequence[str], joints: Sequence[str]
 
 
 def _units(source: Named, block: Mapping[str, Any], names: Mapping[str, str],
-           arm: Arm) -> dict[str, Any]:
-    """Return the units that are not those of the SI."""
+           arm: Arm) -> tuple[dict[str, Any], _ServoRange | None]:
+    """Return the units that are not those of the SI, and what else degrees may be."""
     signals = [signal for signal in ('q', 'v') if signal in block]
     columns = [block[signal].replace(JOINT, names[joint])
                for signal in signals for joint in arm.joint_names]
@@ -313,9 +308,10 @@ def _units(source: Named, block: Mapping[str, Any], names: Mapping[str, str],
                           if step >= threshold), 's')
     if time_unit != 's':
         units['t'] = time_unit
-    degrees = _are_degrees(q, arm, _words(block['q']))
+    degrees, parts = _are_degrees(q, arm, _words(block['q'])), None
     if degrees:
-        units['q'] = 'deg'
+        parts = servo_range(q, arm, _words(block['q'] + ' ' + block.get('command', '')))
+        units['q'] = (parts and parts.factors) or 'deg'
     if v.size and step > 0:
         with np.errstate(over='ignore', invalid='ignore'):    # a damaged file
             slope = np.gradient(q, axis=0) / max(step * UNITS['t'][time_unit], 1e-12)
@@ -327,7 +323,7 @@ def _units(source: Named, block: Mapping[str, Any], names: Mapping[str, str],
     for signal, unit in _NAMED_UNITS.items():
         if unit in re.split('[^A-Za-z]', block.get(signal, '')):
             units[signal] = unit
-    return units
+    return units, parts
 
 
 def _near(ratio: float, value: float) -> bool:

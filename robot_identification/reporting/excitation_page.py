@@ -203,9 +203,7 @@ def _motion(arm: Arm, excitation: Excitation, scene: Scene | None) -> dict[str, 
     tree = Kinematics.of(arm)
     t = np.linspace(0, np.nextafter(excitation.period, 0), FRAMES)
     world, origin = tree.placed(excitation.trajectory.derivative(t, 0))
-    frame = arm.model.frames[arm.tool]
-    last = frame.parentJoint - 1
-    path = origin[:, last] + world[:, last] @ frame.placement.translation
+    path = arm.tool_path(world, origin)
     # a floor is too wide to be drawn, and so is everything that is as wide
     shapes = [] if excitation.requirements.clearance is None else [
         shape for shape in (scene or scene_for(arm, excitation.requirements)).shapes
@@ -219,7 +217,7 @@ def _motion(arm: Arm, excitation: Excitation, scene: Scene | None) -> dict[str, 
         'plot': [LEFT, WIDTH - LEFT - RIGHT],
         'period': float(excitation.period), 'centre': _short(centre),
         'radius': radius,
-        'base': [0.0, 0.0, 0.0], 'tool': int(last),
+        'base': [0.0, 0.0, 0.0], 'tool': arm.n - 1,
         'bones': [[i, int(p)] for i, p in enumerate(tree.parents)] if not shapes else [],
         'frames': [[_short(np.concatenate([world[k, i].ravel(), origin[k, i]]))
                     for i in range(arm.n)] for k in range(FRAMES)],

@@ -426,7 +426,7 @@ def _assemble(
 
 def _joined(pieces: list[Array]) -> Array:
     """Return the pieces in one read-only array, which `Samples` takes as it is."""
-    whole = pieces[0] if len(pieces) == 1 else _stacked(pieces)
+    whole = _stacked(pieces)
     for array in (whole.base, whole):    # what was made of the recording, and is written no more
         if isinstance(array, np.ndarray):
             array.flags.writeable = False

@@ -185,19 +185,13 @@ def resample(
     pieces = [_resample_run(t[run], even, [each[run] for each in signals], step, chosen)
               for run, even in zip(kept, evens)]
     ends = np.cumsum([0] + [len(clock) for clock, _ in pieces])
-    joined = [_joined([values[i] for _, values in pieces]) for i in range(len(signals))]
+    joined = [_stacked([values[i] for _, values in pieces]) for i in range(len(signals))]
     return Resampled(
-        t=_joined([clock for clock, _ in pieces]),
+        t=_stacked([clock for clock, _ in pieces]),
         columns=joined[0],
         segments=tuple(slice(int(a), int(b)) for a, b in pairwise(ends)),
         rate=1.0 / step, gaps=len(runs) - 1, duplicates=duplicates, dropped=dropped,
         stamps=chosen, roughness=roughness, more=tuple(joined[1:]))
-
-
-def _joined(pieces: list[Array]) -> Array:
-    joined = pieces[0].view() if len(pieces) == 1 else _stacked(pieces)
-    joined.flags.writeable = False
-    return joined
 
 
 def _without_duplicates(t: Array, signals: list[Array]) -> tuple[Array, list[Array], int]:

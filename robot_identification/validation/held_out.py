@@ -197,8 +197,7 @@ class _LowPass:
     def cut(self, x: Array) -> Array:
         """Return the rows of x (N, ...) that are left."""
         edge = 0 if self.cutoff is None else int(EDGE * self.rate)
-        parts = [x[run.start + edge:run.stop - edge] for run in self.runs]
-        return parts[0] if len(parts) == 1 else _stacked(parts)
+        return _stacked([x[run.start + edge:run.stop - edge] for run in self.runs])
 
     def __call__(self, x: Array, out: Array | None = None) -> Array:
         """Return the columns of x (N, c), low-passed, on the rows that are left; out may be x."""

@@ -25,7 +25,7 @@ import signal
 import subprocess
 import sys
 
-from command_line import FORKS
+from command_line import FORKS, take_streams
 
 FORKS.set_forkserver_preload([
     *(f'robot_identification.nodes.{name}' for name in (
@@ -62,11 +62,7 @@ class ForkedNode:
 
 
 def _main(node, arguments, log, environment):
-    for number, (name, mode) in enumerate((
-            (os.devnull, os.O_RDONLY), *2 * [(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)])):
-        os.dup2(os.open(name, mode), number)
-    sys.stdin, sys.stdout, sys.stderr = (
-        open(number, mode) for number, mode in enumerate('rww'))    # noqa: SIM115
+    take_streams(log, log)
     sys.argv = [node, *arguments]
     os.environ.clear()
     os.environ.update(environment)
