@@ -5,6 +5,8 @@ VENV := .venv
 STAMP := $(VENV)/installed
 ROS_STAMP := $(VENV)/ros_installed
 
+unexport PYTHONDONTWRITEBYTECODE    # some containers set it: every process would compile the package
+
 .PHONY: demo ros ros-demo ros-test test portable-test fuzz reliability lint docs house benchmarks clean
 
 demo: $(STAMP)

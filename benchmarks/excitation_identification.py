@@ -40,13 +40,13 @@ from typing import Any
 import numpy as np
 from robot_identification.arm import Arm, load_arm
 from robot_identification.design.columns import Columns, prior_deviations
+from robot_identification.design.design import build_problem
+from robot_identification.design.problem import Problem
 from robot_identification.excitation import (
-    build_problem,
     condition_number,
     design,
     DesignOptions,
     motion_limits,
-    Problem,
     Requirements,
     Trajectory,
 )

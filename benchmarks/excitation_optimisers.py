@@ -33,14 +33,10 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arm import load_arm
-from robot_identification.excitation import (
-    build_problem,
-    DesignOptions,
-    motion_limits,
-    OPTIMISERS,
-    Problem,
-    Requirements,
-)
+from robot_identification.design.design import build_problem
+from robot_identification.design.optimisers import OPTIMISERS
+from robot_identification.design.problem import Problem
+from robot_identification.excitation import DesignOptions, motion_limits, Requirements
 
 GENETIC = ('real_genetic', 'binary_genetic')
 

@@ -41,6 +41,7 @@ import numpy as np
 import pinocchio as pin
 from robot_identification.arm import Arm, load_arm
 from robot_identification.arrays import Array
+from robot_identification.certificate.certificate import scene_for
 from robot_identification.certificate.geometry.meshes import with_mesh_paths
 from robot_identification.excitation import (
     check_certificate,
@@ -49,9 +50,9 @@ from robot_identification.excitation import (
     load_excitation,
     Requirements,
     save_excitation,
-    scene_for,
 )
-from robot_identification.simulation import ContactGeometry, Plant, PlantOptions, simulate
+from robot_identification.simulation import Plant, PlantOptions, simulate
+from robot_identification.simulation.contacts import ContactGeometry
 
 RANDOM_TIMES = 10_000
 PATH_RATE = 1000      # samples of the executed path that are searched for contact, a second

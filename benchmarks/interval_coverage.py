@@ -34,7 +34,8 @@ from robot_identification import Recording
 from robot_identification.estimation import ESTIMATORS, get_estimator
 from robot_identification.regression import build_regression
 from robot_identification.signals import process
-from robot_identification.simulation import JointController, simulate
+from robot_identification.simulation import simulate
+from robot_identification.simulation.controller import JointController
 from simulation_arms import Lively, matched_plant, two_link
 
 CLOSED_LOOP = ('idim_iv', 'didim')

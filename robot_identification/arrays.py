@@ -15,15 +15,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-import math
 import mmap
-import os
-import tempfile
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from robot_identification.scratch import copied
 
 Array = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -50,10 +47,8 @@ def read_only(values: ArrayLike, dtype: Any = np.float64) -> Array:
     if (isinstance(values, np.ndarray) and values.dtype == dtype and values.flags.c_contiguous
             and values.flags.aligned and _frozen(values)):
         return values
-    if isinstance(values, np.ndarray) and values.nbytes >= _ON_DISK:
-        copied: Array = _mapped(lambda part: np.array(part, dtype=dtype, order='C'), values)
-        return copied
-    return _unwritten(np.array(values, dtype=dtype, order='C'))
+    copy: Array = copied(values, dtype)
+    return copy
 
 
 def unwritable(values: ArrayLike) -> Array:
@@ -77,194 +72,3 @@ def _frozen(values: np.ndarray) -> bool:
         return len(owner) <= _LARGER * values.nbytes
     return (isinstance(owner, np.ndarray) and not owner.flags.writeable
             and owner.nbytes <= _LARGER * values.nbytes)
-
-
-_ON_DISK = 8_000_000
-"""Bytes from which an array of samples is kept in a scratch file: 150 000 samples of 7 joints."""
-_ROWS = 1 << 16
-"""Rows that are looked at before their memory is given back: 4 MB of 7 joints."""
-_SUMMED = 1 << 14
-"""Rows that are summed up together, wherever they lie, so that no digit depends on that."""
-_MOST_FILES = 200
-"""Number of an open file beyond which arrays stay in memory: a process may open 1024 or fewer."""
-
-
-def _roomy(shape: tuple[int, ...], dtype: Any = np.float64) -> Any:
-    """
-    Return an array to write to, (shape); a large one lies in a scratch file, not in memory.
-
-    The file is in the temporary folder, has no name, and goes with the array. Where there is no
-    room for it, or too many files are open, the array is in memory.
-    """
-    size = np.dtype(dtype).itemsize * math.prod(shape)
-    if size < _ON_DISK:
-        return np.empty(shape, dtype)
-    try:
-        with tempfile.TemporaryFile() as file:
-            if file.fileno() > _MOST_FILES:
-                return np.empty(shape, dtype)
-            os.posix_fallocate(file.fileno(), 0, size)    # a full disk says so here
-            return np.ndarray(shape, dtype, buffer=mmap.mmap(file.fileno(), size))
-    except (OSError, AttributeError):
-        return np.empty(shape, dtype)
-
-
-def _release(*arrays: np.ndarray) -> None:
-    """Give back the memory of arrays that lie in scratch files; what is in them stays."""
-    for array in arrays:
-        owner: Any = array
-        while isinstance(owner, np.ndarray):
-            owner = owner.base
-        if isinstance(owner, mmap.mmap) and hasattr(mmap, 'MADV_DONTNEED'):
-            owner.madvise(mmap.MADV_DONTNEED)
-
-
-def _walk(rows: int, *arrays: np.ndarray, block: int | None = None) -> Iterator[slice]:
-    """Yield slices that together cover so many rows, and give back what arrays took for each."""
-    for part in _blocks(rows, block):
-        yield part
-        _release(*arrays)
-
-
-def _blocks(rows: int, block: int | None = None) -> list[slice]:
-    """Return slices that together cover so many rows."""
-    size = block or _ROWS
-    return [slice(first, min(first + size, rows)) for first in range(0, rows, size)]
-
-
-def _mapped(function: Callable[..., Any], *arrays: np.ndarray, block: int | None = None) -> Any:
-    """Return function(*arrays), read-only, of arrays (N, ...), each row of their same rows."""
-    out, done = None, 0
-    for rows in _walk(len(arrays[0]), *arrays, block=block):
-        part = function(*(x[rows] for x in arrays))
-        if len(part) == len(arrays[0]):
-            return _unwritten(part)
-        if out is None:
-            out = _roomy((len(arrays[0]), *part.shape[1:]), part.dtype)
-        out[rows] = part
-        done += part.nbytes
-        if done > _ON_DISK:
-            _release(out)
-            done = 0
-    return _unwritten(function(*(x[:0] for x in arrays)) if out is None else out)
-
-
-def _unwritten(x: np.ndarray) -> np.ndarray:
-    x.flags.writeable = False
-    return x
-
-
-def _rows_where(true: Callable[..., Any], *arrays: np.ndarray) -> IndexArray:
-    """Return the rows of arrays (N, ...) for which a function of them is true."""
-    return np.concatenate([np.zeros(0, dtype=np.intp), *(
-        rows.start + np.flatnonzero(true(*(x[rows] for x in arrays)))
-        for rows in _walk(len(arrays[0]), *arrays))])
-
-
-def _changes(x: np.ndarray) -> IndexArray:
-    """Return the rows of x (N,) that differ from the row before."""
-    return _rows_where(np.not_equal, x[1:], x[:-1]) + 1
-
-
-def _steps(t: Array) -> Array:
-    """Return the differences of neighbours of t (N,), (N - 1,)."""
-    steps: Array = _mapped(np.subtract, t[1:], t[:-1])
-    return steps
-
-
-def _picked(x: Array, rows: IndexArray) -> Array:
-    """Return x[rows], read-only, of x (N, ...), for numbers of rows that hardly ever decrease."""
-    out = _roomy((len(rows), *x.shape[1:]))
-    step = max(1, len(x) // max(1, len(rows)))
-    for some in _walk(len(rows), x, out, block=max(1, _ROWS // step)):
-        out[some] = x[rows[some]]
-    return _unwritten(out)
-
-
-def _stacked(parts: Sequence[Array]) -> Array:
-    """Return arrays (N_k, ...) one after the other, read-only; of one alone a view."""
-    if len(parts) == 1:
-        return _unwritten(parts[0].view())
-    out, done = _roomy((sum(map(len, parts)), *parts[0].shape[1:])), 0
-    for part in parts:
-        for rows in _walk(len(part), part, out):
-            out[done + rows.start:done + rows.stop] = part[rows]
-        done += len(part)
-    return _unwritten(out)
-
-
-def _extremes(x: Array) -> tuple[Array, Array]:
-    """Return the smallest and the largest value of each column of x (N, ...); NaN where one is."""
-    lows, highs = zip(*((_reduced(np.minimum, x[rows]), _reduced(np.maximum, x[rows]))
-                        for rows in _walk(len(x), x)))
-    return np.min(lows, axis=0), np.max(highs, axis=0)
-
-
-def _reduced(pick: np.ufunc, x: Array) -> Array:
-    """Return the reduction of x (N, ...) by minimum or maximum, half against half: few columns."""
-    while len(x) > 16:
-        half = (len(x) + 1) // 2
-        x = pick(x[:half], x[-half:])
-    return np.asarray(pick.reduce(x, axis=0))
-
-
-def _largest(x: Array) -> Array:
-    """Return the largest magnitude in each column of x (N, c); NaN where one is."""
-    lowest, highest = _extremes(x)
-    return np.maximum(highest, -lowest)
-
-
-def _mean(x: Array) -> Array:
-    """Return the means of the columns of x (N, c); that of a constant to the last digit."""
-    start, mean = np.array(x[0]), np.zeros(x.shape[1])
-    for rows in _walk(len(x), x, block=_SUMMED):
-        mean += np.einsum('ij->j', x[rows] - start)
-    return start + mean / len(x)
-
-
-def _deviation(x: Array) -> Array:
-    """Return the standard deviations of the columns of x (N, c); 0 where nothing changes."""
-    mean, squares = _mean(x), np.zeros(x.shape[1])
-    for rows in _walk(len(x), x, block=_SUMMED):
-        part = x[rows] - mean
-        squares += np.einsum('ij,ij->j', part, part)
-    return np.sqrt(squares / len(x))
-
-
-def _farthest(x: Array, y: Array) -> Array:
-    """Return the largest distance in each column of x (N, ...) from y."""
-    return np.max([_largest(x[rows] - y[rows]) for rows in _walk(len(x), x, y)], axis=0)
-
-
-def _median(x: Array) -> float:
-    """Return the median of x (N,); that of many is found digit by digit, without sorting them."""
-    if x.nbytes < _ON_DISK:
-        return float(np.median(x))
-    return (_ranked(x, (len(x) - 1) // 2) + _ranked(x, len(x) // 2)) / 2
-
-
-def _ranked(x: Array, rank: int) -> float:
-    """Return the element of x (N,) at a place of its order, by counts of 16 bits after 16."""
-    found = np.uint64(0)
-    for known in range(0, 64, 16):
-        counts = np.zeros(1 << 16, dtype=np.intp)
-        for rows in _walk(len(x), x):
-            key = _sortable(x[rows])
-            if known:
-                key = key[key >> np.uint64(64 - known) == found]
-            digit = (key >> np.uint64(48 - known)) & np.uint64(0xffff)
-            counts += np.bincount(digit.astype(np.intp), minlength=len(counts))
-        ends = np.cumsum(counts)
-        chosen = int(np.searchsorted(ends, rank, side='right'))
-        rank -= int(ends[chosen] - counts[chosen])
-        found = np.uint64((int(found) << 16) | chosen)
-    bits = int(found)
-    bits = bits ^ (1 << 63) if bits >> 63 else bits ^ ((1 << 64) - 1)
-    return float(np.uint64(bits).view(np.float64))
-
-
-def _sortable(x: Array) -> NDArray[np.uint64]:
-    """Return unsigned integers in the order of numbers: sign turned, negative ones inverted."""
-    bits = np.ascontiguousarray(x).view(np.uint64)
-    top = np.uint64(1 << 63)
-    return np.where(bits & top, ~bits, bits | top)

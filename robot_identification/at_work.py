@@ -25,7 +25,7 @@ from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.observer import learn_residuals, MomentumObserver
 from robot_identification.recording import Recording
-from robot_identification.signals import SlidingWindow
+from robot_identification.signals.sliding_window import SlidingWindow, stacked_instants
 from robot_identification.simulation import Plant, simulate
 
 BANDWIDTH, DAMPING = 4.0, 1.0
@@ -159,12 +159,11 @@ def smoothed(recording: Recording, arm: Arm, rate: float) -> tuple[Array, Array,
     """Return what the node external_torque makes of joint states: t, q, v, tau at `rate`."""
     instants = SlidingWindow(arm.n, WINDOW, 1 / rate).add(
         np.asarray(recording.t), recording.joint_position(arm), recording.joint_torque(arm))
-    return (np.array([i.t for i in instants]), np.array([i.q for i in instants]),
-            np.array([i.v for i in instants]), np.array([i.tau for i in instants]))
+    return stacked_instants(instants)
 
 
 @dataclass(frozen=True)
-class ContactFound:
+class _ContactFound:
     """
     What a contact observer finds.
 
@@ -190,7 +189,7 @@ class ContactFound:
 
 
 def contact_found(model: IdentifiedModel, learnt: Recording, fresh: Iterable[Recording],
-                  rate: float = 100.0) -> ContactFound:
+                  rate: float = 100.0) -> _ContactFound:
     """
     Learn the residual from a recording without contact, and judge it on others.
 
@@ -224,8 +223,8 @@ def contact_found(model: IdentifiedModel, learnt: Recording, fresh: Iterable[Rec
     accepted = max(round(hours), 1)
     measured = float(peaks[accepted]) if len(peaks) > accepted else threshold
     force = float(np.median(forces)) if forces else float('nan')
-    return ContactFound(force * threshold, int(np.sum(peaks > threshold)), hours,
-                        force * measured)
+    return _ContactFound(force * threshold, int(np.sum(peaks > threshold)), hours,
+                         force * measured)
 
 
 def _highest(excess: Array, block: int) -> list[float]:
@@ -265,7 +264,7 @@ class AtWork:
     """
 
     tracking: Mapping[str, Array]
-    contact: Mapping[str, ContactFound]
+    contact: Mapping[str, _ContactFound]
     seconds: float
 
 

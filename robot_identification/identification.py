@@ -20,13 +20,14 @@ from dataclasses import dataclass, field, replace
 import hashlib
 import html
 import io
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from robot_identification.arm import Arm
-from robot_identification.arrays import _walk, Array
-from robot_identification.checks import look_at_fit, look_at_held_out, look_at_model
+from robot_identification.arrays import Array
+from robot_identification.checks.look import look_at_fit, look_at_held_out, look_at_model
 from robot_identification.dynamics import get_friction, IdentifiedModel
 from robot_identification.dynamics.parallel import single_threaded_blas
 from robot_identification.errors import (
@@ -36,11 +37,8 @@ from robot_identification.errors import (
     SignalError,
 )
 from robot_identification.estimation import (
-    AUTO,
-    Choice,
     choose,
     ConsistentEstimate,
-    DelayEstimate,
     Estimate,
     Estimator,
     ESTIMATORS,
@@ -49,8 +47,10 @@ from robot_identification.estimation import (
     FitOptions,
     get_estimator,
 )
+from robot_identification.estimation.auto import AUTO, Choice
 from robot_identification.estimation.block_covariance import widened
 from robot_identification.estimation.consistent import knowing
+from robot_identification.estimation.delay import DelayEstimate
 from robot_identification.estimation.payload import payload_covariance
 from robot_identification.estimation.tilt import estimate_tilt, stand, Tilt
 from robot_identification.observer.uncertainty import (
@@ -58,22 +58,24 @@ from robot_identification.observer.uncertainty import (
     uncertain_directions,
     UNCERTAINTY,
 )
+from robot_identification.parts import Far, mapped_over, over, Shelf
 from robot_identification.recording import load_recording, Recording
-from robot_identification.signals import check_effort, EffortCheck, judged, process, Samples
+from robot_identification.scratch import walk
+from robot_identification.signals import process, Samples
+from robot_identification.signals.effort_check import check_effort, EffortCheck
+from robot_identification.signals.shift import judged
 from robot_identification.validation import (
     evaluate,
     Finding,
     HeldOut,
     judge,
     predict,
-    repeated_share,
-    Symmetry,
     Thresholds,
-    Trace,
     Verdict,
-    whole_motion_error,
 )
 from robot_identification.validation.held_out import SHORTEST
+from robot_identification.validation.repeats import repeated_share, Symmetry, Trace
+from robot_identification.validation.whole_motion import whole_motion_error
 
 Progress = Callable[[str, float], None]
 LONG_ENOUGH = SHORTEST + 0.1
@@ -118,8 +120,8 @@ class IdentificationResult:
     consistent: ConsistentEstimate
     effort: EffortCheck
     verdict: Verdict
-    training: tuple[Samples, ...]
-    fitted: tuple[HeldOut, ...] = field(default_factory=tuple)
+    training: Sequence[Samples]
+    fitted: Sequence[HeldOut] = field(default_factory=tuple)
     delay: DelayEstimate | None = None
     choice: Choice | None = None
     tilt: Tilt | None = None
@@ -239,15 +241,14 @@ def identify(
     method = None if estimator == AUTO else get_estimator(estimator, **(settings or {}))
     if friction is not None:
         get_friction(friction)
-    fitted = [_load(arm, recording) for recording in recordings]
-    others = [_load(arm, recording) for recording in held_out]
+    fitted, others = _all(arm, recordings), _all(arm, held_out)
     if not fitted:
         raise EstimationError('no recording to identify from')
-    _refuse_twins(fitted)
-    samples = []
-    for number in range(len(fitted)):
-        tell('processing recordings', number / len(fitted))
-        samples.append(process(fitted[number], arm, **(processing or {})))
+    named = list(over(_named, fitted, given=(len(fitted),)))
+    _refuse_twins(named)
+    samples = mapped_over(
+        _processed, fitted, [number / len(fitted) for number in range(len(fitted))],
+        given=(arm, processing or {}, None if isinstance(fitted, Far) else tell))
     effort = check_effort(arm, samples)
     tilt = None
     if arm.estimate_gravity:
@@ -260,12 +261,11 @@ def identify(
     estimate = widened(fit.estimate, fit.regression)
     if estimate is not fit.estimate:
         fit = replace(fit, estimate=estimate, consistent=knowing(fit.consistent, estimate))
-    model = fit.model(_information(fitted, samples, fit.estimate, fit.consistent))
+    model = fit.model(_information(named, samples, fit.estimate, fit.consistent))
     model = replace(model, information={**model.information, 'payload_covariance': [
         [float(x) for x in row]
         for row in payload_covariance(model, fit.consistent.covariance, samples)]})
     predictions, findings = [], list(look_at_fit(model, fit, fitted, effort))
-    names = [recording.name for recording in fitted]
     del fitted    # what was read here is large, and is not looked at again
     for number, recording in enumerate(others):
         tell('validating on held-out motion', number / len(others))
@@ -277,24 +277,55 @@ def identify(
         arm=arm, model=model, estimate=fit.estimate, consistent=fit.consistent, effort=effort,
         verdict=_verdict(fit, predictions, thresholds or Thresholds(), tilt, findings),
         training=fit.regression.samples,
-        fitted=tuple(evaluate(model, part, name=name, repeated=1.0)
-                     for name, part in zip(names, samples)),
+        fitted=mapped_over(_evaluated, samples, [each.name for each in named], given=(model,)),
         delay=fit.delay, choice=choice, tilt=tilt)
 
 
-def _refuse_twins(recordings: Sequence[Recording]) -> None:
+@dataclass(frozen=True)
+class _Named:
+    """Name and length [s] of a recording, and a digest of its stamps and positions."""
+
+    name: str
+    duration: float
+    digest: bytes
+
+
+def _all(arm: Arm, given: Sequence[Recording | str | Path]) -> Sequence[Recording]:
+    """Return recordings; those that are read here are not all held in memory."""
+    if isinstance(given, (Shelf, Far)):
+        return given
+    if all(isinstance(each, Recording) for each in given):
+        return [each for each in given if isinstance(each, Recording)]
+    return Shelf(_load(arm, each) for each in given)
+
+
+def _named(recording: Recording, count: int) -> _Named:
+    content = hashlib.sha256()
+    for rows in walk(len(recording) if count > 1 else 0, recording.q):
+        content.update(recording.t[rows].tobytes() + recording.q[rows].tobytes())
+    return _Named(recording.name, recording.duration, content.digest())
+
+
+def _processed(recording: Recording, done: float, arm: Arm, processing: Mapping[str, Any],
+               tell: Progress | None) -> Samples:
+    if tell is not None:
+        tell('processing recordings', done)
+    return process(recording, arm, **processing)
+
+
+def _evaluated(samples: Samples, name: str, model: IdentifiedModel) -> HeldOut:
+    return evaluate(model, samples, name=name, repeated=1.0)
+
+
+def _refuse_twins(recordings: Sequence[_Named]) -> None:
     """Refuse a recording that is given twice, perhaps through a link or as a copy."""
     seen: dict[bytes, str] = {}
-    for recording in recordings if len(recordings) > 1 else ():
-        content = hashlib.sha256()
-        for rows in _walk(len(recording), recording.q):
-            content.update(recording.t[rows].tobytes() + recording.q[rows].tobytes())
-        key = content.digest()
-        if key in seen:
-            raise EstimationError(f"the recordings '{seen[key]}' and '{recording.name}' are one "
-                                  'and the same; counted twice it would look more certain than '
-                                  'it is, so leave one out')
-        seen[key] = recording.name
+    for recording in recordings:
+        if recording.digest in seen:
+            raise EstimationError(f"the recordings '{seen[recording.digest]}' and "
+                                  f"'{recording.name}' are one and the same; counted twice it "
+                                  'would look more certain than it is, so leave one out')
+        seen[recording.digest] = recording.name
 
 
 def _options(arm: Arm, samples: Sequence[Samples], method: Estimator | None, friction: str | None,
@@ -465,7 +496,7 @@ def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds,
     if estimate.interval_doubt:
         notes.append('intervals of the base parameters hold less often than they state: '
                      + estimate.interval_doubt)
-    leads = fit.delay.implausible(max(1 / part.rate for part in fit.regression.samples))
+    leads = fit.delay.implausible(1 / min(over(_rate, fit.regression.samples)))
     if len(leads):
         notes.append('positions lead the torque by '
                      + ', '.join(f'{-1e3 * fit.delay.values[j]:.1f} ms ({arm.joint_names[j]})'
@@ -485,13 +516,21 @@ def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds,
                  infeasible=infeasible, notes=notes, findings=findings)
 
 
-def _information(recordings: Sequence[Recording], samples: Sequence[Samples], estimate: Estimate,
+def _rate(samples: Samples) -> float:
+    return samples.rate
+
+
+def _coarse(samples: Samples) -> list[dict[str, Any]]:
+    return [trace.coarse() for trace in Trace.of(samples)]
+
+
+def _information(recordings: Sequence[_Named], samples: Sequence[Samples], estimate: Estimate,
                  consistent: ConsistentEstimate) -> dict[str, Any]:
     return {
         'estimator': estimate.estimator,
         'recordings': [recording.name for recording in recordings],
         'seconds': [float(round(recording.duration, 3)) for recording in recordings],
-        'training_motion': [trace.coarse() for part in samples for trace in Trace.of(part)],
+        'training_motion': list(chain.from_iterable(over(_coarse, samples))),
         'rows_per_joint': int(estimate.rows[0]),
         'condition_number': float(estimate.condition_number),
         'status': estimate.status,

@@ -100,16 +100,20 @@ def recorded(truth, seed, duration=40.0, rate=50.0, name='', gravity=(0, 0, -9.8
     data = mujoco.MjData(model)
     t, command = teleoperated(seed, duration, rate, len(truth.kp), slowly)
     data.qpos[:] = command[0]
+    position, velocity, torque = data.qpos, data.qvel, data.qfrc_applied
+    friction = model.dof_frictionloss
+    friction[:] = truth.friction
     lag, hold = round(truth.delay / STEP), round(1 / (rate * STEP))
     q = np.empty_like(command)
     for k in range(len(t)):
-        q[k] = np.round(data.qpos / QUANTUM) * QUANTUM
+        q[k] = np.rint(position / QUANTUM) * QUANTUM
         for i in range(hold):
             goal = command[max(0, (k * hold + i - lag) // hold)]
-            seen = np.round(data.qpos / QUANTUM) * QUANTUM
-            data.qfrc_applied[:] = np.clip(truth.kp * (goal - seen), -truth.limit, truth.limit)
-            extra = (truth.stribeck - 1) * np.exp(-(data.qvel / 0.1) ** 2)
-            model.dof_frictionloss[:] = truth.friction * (1 + extra)
+            seen = np.rint(position / QUANTUM) * QUANTUM
+            torque[:] = np.minimum(np.maximum(truth.kp * (goal - seen), -truth.limit), truth.limit)
+            if truth.stribeck > 1:
+                extra = (truth.stribeck - 1) * np.exp(-(velocity / 0.1) ** 2)
+                friction[:] = truth.friction * (1 + extra)
             mujoco.mj_step(model, data)
     return Recording(t, q, command=command, joint_names=NAMES[:len(truth.kp)],
                      name=name or f'hand {seed}')

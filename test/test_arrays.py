@@ -15,6 +15,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+import errno
+import os
 import tempfile
 import tracemalloc
 from types import SimpleNamespace
@@ -22,20 +25,26 @@ from types import SimpleNamespace
 from closed_recordings import closed_recording
 import numpy as np
 import pytest
-from robot_identification import arrays, identify, load_arm, load_recording, Recording
-from robot_identification.arrays import (
-    _changes,
-    _deviation,
-    _extremes,
-    _mapped,
-    _mean,
-    _median,
-    _picked,
-    _release,
-    _roomy,
-    read_only,
-)
+from robot_identification import identify, load_arm, load_recording, Recording, scratch
+from robot_identification.arrays import read_only
 from robot_identification.checks import get_check
+from robot_identification.estimation import get_estimator
+from robot_identification.estimation.block_covariance import widened
+from robot_identification.recording import csv_file, write_bag
+from robot_identification.recording.bag import read
+from robot_identification.regression import regression
+from robot_identification.scratch import (
+    changes,
+    deviations,
+    extremes,
+    Gathered,
+    mapped,
+    means,
+    median_of,
+    picked,
+    release,
+    scratch_array,
+)
 from robot_identification.signals import process, resampling, spectrum
 from robot_identification.validation import errors
 from simulation_arms import two_link
@@ -71,29 +80,29 @@ def test_a_small_part_keeps_nothing_large_in_memory():
 
 @pytest.fixture
 def small_memory(monkeypatch):
-    monkeypatch.setattr(arrays, '_ON_DISK', 1000)
-    monkeypatch.setattr(arrays, '_ROWS', 300)
+    monkeypatch.setattr(scratch, '_ON_DISK', 1000)
+    monkeypatch.setattr(scratch, 'ROWS', 300)
 
 
 def test_what_lies_in_a_scratch_file_stays_when_its_memory_is_given_back(small_memory):
     values = np.random.default_rng(0).normal(size=(1000, 3))
-    held = _roomy(values.shape)
+    held = scratch_array(values.shape)
     held[:] = values
     held.flags.writeable = False
     assert not held.flags.owndata and np.shares_memory(read_only(held[10:]), held)
     for _ in range(2):
-        _release(held[5:], values)
+        release(held[5:], values)
         np.testing.assert_array_equal(held, values)
-    np.testing.assert_array_equal(_mapped(np.square, held), values ** 2)
-    assert not _mapped(np.square, held).flags.owndata
-    np.testing.assert_array_equal(_extremes(held), (values.min(axis=0), values.max(axis=0)))
+    np.testing.assert_array_equal(mapped(np.square, held), values ** 2)
+    assert not mapped(np.square, held).flags.owndata
+    np.testing.assert_array_equal(extremes(held), (values.min(axis=0), values.max(axis=0)))
     rows = np.arange(3, 1000, 7)
-    np.testing.assert_array_equal(_picked(held, rows), values[rows])
-    np.testing.assert_allclose(_mean(held), values.mean(axis=0), atol=1e-15)
-    np.testing.assert_allclose(_deviation(held), values.std(axis=0), rtol=1e-14)
-    assert not np.any(_deviation(np.full((1000, 2), 0.1)))
-    np.testing.assert_array_equal(_changes(rows // 50), np.flatnonzero(np.diff(rows // 50)) + 1)
-    assert np.all(np.isnan(_extremes(np.array([[1.0, np.nan], [2.0, 3.0]]))) == [False, True])
+    np.testing.assert_array_equal(picked(held, rows), values[rows])
+    np.testing.assert_allclose(means(held), values.mean(axis=0), atol=1e-15)
+    np.testing.assert_allclose(deviations(held), values.std(axis=0), rtol=1e-14)
+    assert not np.any(deviations(np.full((1000, 2), 0.1)))
+    np.testing.assert_array_equal(changes(rows // 50), np.flatnonzero(np.diff(rows // 50)) + 1)
+    assert np.all(np.isnan(extremes(np.array([[1.0, np.nan], [2.0, 3.0]]))) == [False, True])
 
 
 @pytest.mark.parametrize('count', [500, 501])
@@ -101,16 +110,70 @@ def test_the_median_of_many_needs_no_sorting(count, small_memory):
     rng = np.random.default_rng(count)
     normal = rng.normal(size=count)
     for values in (normal, -np.abs(normal), np.round(normal), np.zeros(count), normal * 1e-300):
-        assert _median(values) == np.median(values)
+        assert median_of(values) == np.median(values)
 
 
 def test_without_room_on_the_disk_arrays_are_in_memory(small_memory, monkeypatch):
     monkeypatch.setattr(tempfile, 'tempdir', '/no/such/folder')
-    assert _roomy((1000, 3)).flags.owndata
+    assert scratch_array((1000, 3)).flags.owndata
     monkeypatch.undo()
-    monkeypatch.setattr(arrays, '_ON_DISK', 1000)
-    monkeypatch.setattr(arrays, '_MOST_FILES', 0)    # all that may be opened are open
-    assert _roomy((1000, 3)).flags.owndata
+    monkeypatch.setattr(scratch, '_ON_DISK', 1000)
+    monkeypatch.setattr(scratch, '_MOST_FILES', 0)    # all that may be opened are open
+    assert scratch_array((1000, 3)).flags.owndata
+
+
+@pytest.mark.parametrize('room', ['enough', 'none', 'for the first'])
+def test_parts_come_together_wherever_there_is_room(room, small_memory, monkeypatch):
+    calls = []
+
+    def allocate(*where):
+        calls.append(where)
+        if room == 'none' or (room == 'for the first' and len(calls) > 1):
+            raise OSError(errno.ENOSPC, 'the disk is full')
+
+    monkeypatch.setattr(os, 'posix_fallocate', allocate)
+    rng = np.random.default_rng(0)
+    for shape, kind in (((3,), float), ((), np.int64)):
+        calls.clear()
+        parts = [(1e6 * rng.normal(size=(count, *shape))).astype(kind)
+                 for count in (5, 0, 200, 70, 300, 1)]
+        gathered = Gathered()
+        for part in parts:
+            gathered.add(part)
+        whole = gathered.whole()
+        np.testing.assert_array_equal(whole, np.concatenate(parts))
+        assert whole.dtype == kind and not whole.flags.writeable
+        assert whole.flags.owndata != (room == 'enough')
+    few = Gathered()
+    few.add(np.arange(3))
+    np.testing.assert_array_equal(few.whole(), [0, 1, 2])
+
+
+@pytest.mark.parametrize('kind', ['fast.csv', 'slow.csv', 'mcap', 'sqlite3'])
+def test_files_are_read_piece_by_piece(kind, monkeypatch, tmp_path):
+    for module, name, value in ((scratch, '_ON_DISK', 10_000), (scratch, 'ROWS', 256),
+                                (csv_file, '_LINES', 200), (read, 'BLOCK', 200)):
+        monkeypatch.setattr(module, name, value)
+    rng, peaks = np.random.default_rng(0), []
+    for count in (1000, 2000, 6000):    # what is imported once is there from the second on
+        made = Recording(np.arange(count) / 100, *rng.normal(size=(2, count, 2)),
+                         joint_names=('a', 'b'))
+        path = tmp_path / f'{count}_{kind}'
+        if 'csv' in kind:
+            made.to_csv(path)
+            if 'slow' in kind:    # separated by blanks, which pyarrow does not read
+                path.write_text(path.read_text().replace(',', ' '))
+        else:
+            write_bag(made, path, kind)
+        tracemalloc.start()
+        found = load_recording(path)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        np.testing.assert_allclose(found.t, made.t, atol=1e-9)
+        for signal in ('q', 'tau'):
+            np.testing.assert_array_equal(getattr(found, signal), getattr(made, signal))
+            assert not getattr(found, signal).flags.owndata
+    assert peaks[2] - peaks[1] < 4 * 4000    # bytes: half of what the stamps alone take
 
 
 def _figures(result):
@@ -144,20 +207,24 @@ def test_no_digit_depends_on_where_samples_lie(kind, small_memory, monkeypatch, 
 
 def test_what_is_in_memory_does_not_grow_with_the_recording(monkeypatch):
     arm = load_arm('panda')
-    t = np.arange(160_000) / 1000
+    t = np.arange(80_000) / 1000
     speeds = np.linspace(2.0, 4.0, arm.n)
     middle = (arm.limits.lower + arm.limits.upper) / 2
     q = middle + 0.3 * np.sin(speeds * t[:, None] + 0.002 * t[:, None] ** 2)
-    monkeypatch.setattr(arrays, '_ON_DISK', 10_000)
-    monkeypatch.setattr(arrays, '_ROWS', 2048)
-    for module, longest in ((resampling, '_MOST_FITTED'), (spectrum, 'LONGEST')):
+    monkeypatch.setattr(scratch, '_ON_DISK', 10_000)
+    monkeypatch.setattr(scratch, 'ROWS', 2048)
+    for module, longest in ((resampling, '_MOST_FITTED'), (spectrum, 'LONGEST'),
+                            (regression, 'MOST_KEPT')):
         monkeypatch.setattr(module, longest, 8192)
     peaks = []
-    for count in (20_000, 80_000, 160_000):    # compiled from the second on
+    for count in (10_000, 40_000, 80_000):    # compiled from the second on
         recording = Recording(t[:count], q[:count], 3.0 * q[:count], joint_names=arm.joint_names)
         tracemalloc.start()
         samples = process(recording, arm, cutoff=20.0, decimation_cutoff=10.0)
         errors(samples.tau, samples.q, arm.joint_names)
+        problem = regression.build_regression(arm, [samples])
+        estimate = get_estimator('wls').fit(problem)
+        widened(replace(estimate, colour=2 * np.ones(arm.n)), problem)
         case = SimpleNamespace(name='', arm=arm, recording=recording, evidence=None,
                                recorded_effort=recording.tau)
         for name in ('encoder', 'stuck effort', 'saturation', 'time scale'):
@@ -165,4 +232,4 @@ def test_what_is_in_memory_does_not_grow_with_the_recording(monkeypatch):
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
         assert len(samples) > 0.95 * count
-    assert peaks[2] - peaks[1] < 4 * 80_000    # bytes: half of what the stamps alone take
+    assert peaks[2] - peaks[1] < 4 * 40_000    # bytes: half of what the stamps alone take

@@ -26,9 +26,12 @@ from robot_identification.arm.prefix import with_prefix
 from robot_identification.cli import app
 from robot_identification.errors import ConfigurationError, RecordingError
 from robot_identification.recording import load_recording
-from robot_identification.recording.bag import arm_of_bag, Bag, BagWriter, JointStateLayout, Topic
-from robot_identification.recording.bag.described import robot_text
+from robot_identification.recording.bag.bag import Bag
+from robot_identification.recording.bag.described import arm_of_bag, robot_text
+from robot_identification.recording.bag.joint_states import JointStateLayout
+from robot_identification.recording.bag.storages import Topic
 from robot_identification.recording.bag.texts import text_message, text_topic, texts
+from robot_identification.recording.bag.write import BagWriter
 from typer.testing import CliRunner
 
 rosbag2 = pytest.importorskip('rosbags.rosbag2')

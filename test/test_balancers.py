@@ -20,8 +20,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from robot_identification.arm import arm_from_mapping, arm_to_mapping, load_arm
+from robot_identification.arm import load_arm
 from robot_identification.arm.balancers import CoilSpring, GasSpring, TorsionSpring
+from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping
 from robot_identification.dynamics import (
     base_parameters,
     IdentifiedModel,

@@ -30,8 +30,9 @@ from robot_identification.errors import (
     UnknownNameError,
 )
 from robot_identification.observer.uncertainty import UNCERTAINTY
-from robot_identification.signals import EffortCheck, process
-from robot_identification.validation import whole_motion_error
+from robot_identification.signals import process
+from robot_identification.signals.effort_check import EffortCheck
+from robot_identification.validation.whole_motion import whole_motion_error
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'benchmarks'))
 spoilt = importlib.import_module('corruptions')

@@ -51,7 +51,8 @@ def test_ros_demo_without_ros(tmp_path):
 
 
 def test_node_parameters_are_the_defaults():
-    from robot_identification.execution import Sending, Tolerances
+    from robot_identification.execution import Tolerances
+    from robot_identification.execution.run import Sending
     content = yaml.safe_load((shared_folder('config') / 'nodes.yaml').read_text())
     parameters = content['/**/excitation']['ros__parameters']
     watch = parameters['watch']

@@ -21,8 +21,10 @@ from excitation_arms import chain
 from known_truth import samples_of
 import numpy as np
 import pytest
-from robot_identification.arm import arm_from_mapping, load_arm
-from robot_identification.dynamics import from_pseudo_inertia, pseudo_inertia, smallest_eigenvalues
+from robot_identification.arm import load_arm
+from robot_identification.arm.robot_file import arm_from_mapping
+from robot_identification.dynamics import from_pseudo_inertia, pseudo_inertia
+from robot_identification.dynamics.inertial import smallest_eigenvalues
 from robot_identification.estimation import fit_consistent, get_estimator
 from robot_identification.estimation.consistent import knowing
 from robot_identification.estimation.prior import _scales, link_transform, Prior

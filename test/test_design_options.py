@@ -22,9 +22,10 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.arm import Arm
-from robot_identification.certificate import GUESSED_DENSITY, nominal_inertial
-from robot_identification.certificate.geometry import box, Shape, solid_inertial
-from robot_identification.certificate.nominal_torque import NominalTorque
+from robot_identification.certificate.geometry.shapes import box, Shape
+from robot_identification.certificate.geometry.solid import solid_inertial
+from robot_identification.certificate.nominal_torque import nominal_inertial, NominalTorque
+from robot_identification.certificate.requirements import GUESSED_DENSITY
 from robot_identification.cli import app
 from robot_identification.cli.excite import read_options
 from robot_identification.errors import ConfigurationError, ExcitationError

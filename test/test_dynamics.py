@@ -16,21 +16,23 @@
 from __future__ import annotations
 
 import re
+import threading
 
 from excitation_arms import chain
 import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification import IdentifiedModel, load_model
-from robot_identification.arm import arm_from_mapping
+from robot_identification.arm.robot_file import arm_from_mapping
 from robot_identification.dynamics import (
     FRICTION_MODELS,
     FRICTION_TERMS,
     from_pseudo_inertia,
     get_friction,
+    parallel,
     pseudo_inertia,
-    smallest_eigenvalues,
 )
+from robot_identification.dynamics.inertial import smallest_eigenvalues
 from robot_identification.errors import ConfigurationError, ModelFileError, UnknownNameError
 from simulation_arms import example
 
@@ -144,3 +146,24 @@ def test_wrong_shapes():
                         np.zeros((3, 3)))
     with pytest.raises(ConfigurationError, match='q must have the shape'):
         model_of(arm).torque(np.zeros(3), np.zeros(3), np.zeros(3))
+
+
+def test_threads_keep_the_order_and_start_no_further_ones(monkeypatch):
+    monkeypatch.setattr(parallel, 'core_count', lambda: 2)
+
+    def inner(_):
+        return threading.get_ident()
+
+    def outer(item):
+        if item < 0:
+            raise ValueError('a negative item')
+        return item, threading.get_ident(), set(parallel.on_cores(inner, range(4)))
+
+    found = list(parallel.on_cores(outer, range(8)))
+    assert [item for item, _, _ in found] == list(range(8))
+    for _, own, called in found:
+        assert own != threading.get_ident() and called == {own}
+    assert threading.get_ident() not in set(parallel.on_cores(inner, range(4)))
+    with pytest.raises(ValueError, match='a negative item'):
+        list(parallel.on_cores(outer, [1, -1, 2]))
+    assert list(parallel.on_cores(outer, [])) == []

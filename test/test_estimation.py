@@ -140,6 +140,14 @@ def test_colour_is_one_for_white_noise_and_grows_with_correlation():
     assert np.allclose(colour(slow), 9.0, rtol=0.25)
 
 
+def test_colour_is_the_mean_square_of_sums_over_rows():
+    residuals = np.cumsum(np.random.default_rng(0).normal(size=(40_000, 2)), axis=0)
+    length = 201    # of so many rows
+    sums = np.array([np.convolve(column, np.ones(length), 'valid') for column in residuals.T])
+    expected = np.mean(sums ** 2, axis=1) / np.mean(residuals ** 2, axis=0) / length
+    assert np.allclose(colour(residuals), expected, rtol=1e-9)
+
+
 def test_an_exact_fit_is_no_accident():
     """Torques without noise: the truth to many digits, and no division by zero."""
     arm = example('ur5')

@@ -20,26 +20,28 @@ import dataclasses
 from excitation_arms import chain, tree
 import numpy as np
 import pytest
-from robot_identification.design.columns import information_of
+from robot_identification.design.columns import (
+    Columns,
+    DRIVE_COLUMNS,
+    EarlierMotion,
+    information_of,
+    SCALINGS,
+)
+from robot_identification.design.criteria import get_criterion
+from robot_identification.design.design import build_problem
+from robot_identification.design.objective import Objective
 from robot_identification.dynamics import FRICTION_TERMS, FrictionModel, ModelStructure
-from robot_identification.dynamics.friction import SmoothCoulomb
+from robot_identification.dynamics.friction.coulomb import SmoothCoulomb
 from robot_identification.dynamics.regressor import joint_torque_regressor
 from robot_identification.errors import ConfigurationError, ExcitationError, UnknownNameError
 from robot_identification.excitation import (
-    build_problem,
-    Columns,
     CRITERIA,
     DesignOptions,
-    DRIVE_COLUMNS,
-    EarlierMotion,
-    get_criterion,
-    get_series,
     motion_limits,
-    Objective,
     Requirements,
-    SCALINGS,
     Trajectory,
 )
+from robot_identification.motion import get_series
 
 ARMS = {'chain': chain, 'tree': tree}
 SAMPLES = 60

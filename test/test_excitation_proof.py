@@ -21,27 +21,28 @@ from excitation_arms import chain, tree
 import numpy as np
 import pytest
 from robot_identification.arm import Arm, load_arm
-from robot_identification.certificate import prove_clearance, prove_torque, prove_workspace
+from robot_identification.certificate.certificate import certify, scene_for
+from robot_identification.certificate.clearance_proof import prove_clearance
 from robot_identification.certificate.geometry.shapes import coarse, Shape
 from robot_identification.certificate.nominal_torque import nominal_inertial
+from robot_identification.certificate.torque_proof import prove_torque
+from robot_identification.certificate.workspace import prove_workspace
+from robot_identification.design.design import build_problem
 from robot_identification.dynamics.regressor import inverse_dynamics
 from robot_identification.errors import ExcitationError, UnknownNameError
 from robot_identification.excitation import (
-    build_problem,
-    certify,
     check_certificate,
     design,
     DesignOptions,
-    get_series,
     load_excitation,
     motion_limits,
     Payload,
     Requirements,
     save_excitation,
-    scene_for,
     Trajectory,
     Workspace,
 )
+from robot_identification.motion import get_series
 
 SAFE = Requirements(torque_margin=0.1, clearance=0.01)
 
@@ -156,7 +157,7 @@ def test_workspace_bound_is_true(arm):
     frame = 'three' if arm.n == 3 else 'c'
     box = Workspace(frame, (-5.0, -5.0, -np.inf), (5.0, 5.0, 5.0))
     room = prove_workspace(arm, trajectory, box)
-    from robot_identification.certificate import WorkspaceLimits
+    from robot_identification.certificate.workspace import WorkspaceLimits
     point, _, _ = WorkspaceLimits(arm, trajectory.series, box).position(
         trajectory.derivative(np.linspace(0, 8, 20_001), 0))
     true = np.minimum(5.0 - point, np.where([True, True, False], point + 5.0, np.inf)).min()

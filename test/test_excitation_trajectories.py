@@ -18,7 +18,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from robot_identification.errors import ExcitationError, UnknownNameError
-from robot_identification.excitation import get_series, TRAJECTORIES, Trajectory
+from robot_identification.excitation import TRAJECTORIES, Trajectory
+from robot_identification.motion import get_series
 
 
 def a_trajectory(kind, period=8.0, harmonics=3, n=2):

@@ -18,24 +18,31 @@ from __future__ import annotations
 from dataclasses import replace
 import json
 import os
+import pickle
 import signal
+import tempfile
+import threading
+import time
 
 import numpy as np
 import pytest
-from robot_identification import identify, inverse_dynamics, load_arm, load_model, Recording
+from robot_identification import identify, inverse_dynamics, load_arm, load_model, parts, Recording
 from robot_identification.dynamics import parallel
 from robot_identification.errors import ConfigurationError, UnknownNameError
 from robot_identification.files import check_output_folder
-from robot_identification.fleet import Database, read_fleet, run_fleet
+from robot_identification.fleet import Database, read_fleet, run_fleet, spread
 from robot_identification.fleet.database import key_of
 from robot_identification.fleet.drift import drifts
 from robot_identification.fleet.page import write_index
 from robot_identification.fleet.plan import Job
-from robot_identification.fleet.run import _client, _write
-from robot_identification.fleet.source import expand, fetched, fingerprint
+from robot_identification.fleet.run import _client, _shown, _write
+from robot_identification.fleet.source import expand, fetched, fingerprint, size
+from robot_identification.fleet.spread import Workers
 from robot_identification.fleet.table import write_table
 from robot_identification.fleet.work import BROKEN, FITTED, identify_robot, Outcome
-from robot_identification.reporting import RESULT_FILES, RESULTS
+from robot_identification.reporting import RESULTS
+from robot_identification.reporting.results_files import RESULT_FILES
+from robot_identification.signals import Samples
 
 ARM = 'two_link'
 
@@ -61,6 +68,15 @@ def recorded(seed, friction=1.0, mass=0.0, count=1500):
     return Recording(t, q + 1e-6 * rng.normal(size=q.shape),
                      tau + 0.02 * rng.normal(size=q.shape), joint_names=arm.joint_names,
                      name=f'seed {seed}')
+
+
+@pytest.fixture(scope='module')
+def cluster():
+    pytest.importorskip('pyarrow')
+    distributed = pytest.importorskip('distributed')
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True,
+                                  dashboard_address=None, silence_logs=50) as two:
+        yield two
 
 
 @pytest.fixture(scope='module')
@@ -200,6 +216,33 @@ def test_files_whose_writing_ended_early_are_known_as_those_of_a_fleet(tmp_path)
     check_output_folder(tmp_path, RESULT_FILES, RESULTS, ())
 
 
+def test_an_early_end_leaves_table_and_page_of_what_is_done(folder, tmp_path):
+    pytest.importorskip('pyarrow')
+    from pyarrow import parquet
+    job, said = read_fleet(folder / 'fleet.yaml').jobs[0], []
+    with Database(tmp_path / 'fleet.sqlite', write=True) as database:
+        database.begin('fleet.yaml')
+        database.store(job, 'key', {}, Outcome('r0', ARM, 'broken', 'bad'))
+        with (pytest.raises(KeyboardInterrupt),
+              _shown(database, tmp_path, {'r<1>': replace(job, name='r<1>')}, said.append)):
+            raise KeyboardInterrupt
+        rows = {row['robot']: row for row in
+                parquet.read_table(tmp_path / 'fleet.parquet').to_pylist()}
+        assert rows['r0']['state'] == 'broken' and rows['r<1>']['state'] == 'missing'
+        assert 'it was interrupted' in rows['r<1>']['sentence'] and not said
+        page = (tmp_path / 'index.html').read_text()
+        assert '<td>r&lt;1&gt;</td><td class="sentence">not done' in page
+        with _shown(database, tmp_path, {}, said.append):
+            pass
+        assert 'not done' not in (tmp_path / 'index.html').read_text()
+        (tmp_path / 'index.html').unlink()
+        (tmp_path / 'index.html').mkdir()    # as a disk that is full
+        with (pytest.raises(ConfigurationError, match='first'),
+              _shown(database, tmp_path, {'r2': job}, said.append)):
+            raise ConfigurationError('first')
+        assert 'as they were before this run' in said[0]
+
+
 def test_ctrl_c_of_a_terminal_reaches_no_worker():
     pytest.importorskip('pyarrow')
     pytest.importorskip('distributed')
@@ -212,22 +255,21 @@ def test_ctrl_c_of_a_terminal_reaches_no_worker():
     assert signal.SIGINT not in blocked()
 
 
-def test_a_worker_that_dies_changes_no_digit_and_only_what_changed_is_done(folder, tmp_path):
-    pytest.importorskip('pyarrow')
+def test_a_worker_that_dies_changes_no_digit_and_only_what_changed_is_done(
+        cluster, folder, tmp_path):
     distributed = pytest.importorskip('distributed')
     fleet = read_fleet(folder / 'fleet.yaml')
     said, killed = [], []
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True,
-                                  dashboard_address=None, silence_logs=50) as cluster:
-        def tell(sentence):
-            said.append(sentence)
-            if sentence.startswith('1/3') and not killed:
-                with distributed.Client(cluster, set_as_default=False) as client:
-                    victim = sorted(client.run(os.getpid).values())[0]
-                os.kill(victim, signal.SIGKILL)
-                killed.append(victim)
 
-        first = run_fleet(fleet, tmp_path, scheduler=cluster.scheduler_address, tell=tell)
+    def tell(sentence):
+        said.append(sentence)
+        if sentence.startswith('1/3') and not killed:
+            with distributed.Client(cluster, set_as_default=False) as client:
+                victim = sorted(client.run(os.getpid).values())[0]
+            os.kill(victim, signal.SIGKILL)
+            killed.append(victim)
+
+    first = run_fleet(fleet, tmp_path, scheduler=cluster.scheduler_address, tell=tell)
     assert killed and first.done == 3 and first.states == {'not validated': 3}
     for job in fleet.jobs:
         alone = identify_robot(job)
@@ -240,8 +282,9 @@ def test_a_worker_that_dies_changes_no_digit_and_only_what_changed_is_done(folde
     assert (second.done, second.unchanged) == (0, 3)
 
 
-def test_a_scheduler_that_is_lost_breaks_no_robot(folder, tmp_path):
+def test_a_scheduler_that_is_lost_breaks_no_robot(folder, tmp_path, caplog):
     pytest.importorskip('pyarrow')
+    from pyarrow import parquet
     distributed = pytest.importorskip('distributed')
     with distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=True,
                                   dashboard_address=None, silence_logs=50) as cluster:
@@ -257,3 +300,116 @@ def test_a_scheduler_that_is_lost_breaks_no_robot(folder, tmp_path):
     with Database(tmp_path / 'fleet.sqlite') as database:
         assert [row['state'] for row in database.rows('SELECT state FROM latest')] == [
             'not validated']
+    missing = [row for row in parquet.read_table(tmp_path / 'fleet.parquet').to_pylist()
+               if row['state'] == 'missing']
+    assert len(missing) == 1 and 'the scheduler was lost' in missing[0]['sentence']
+    assert 'the scheduler was lost' in (tmp_path / 'index.html').read_text()
+    assert not [record for record in caplog.records if record.name == 'distributed.client']
+
+
+def _held_by_workers(client):
+    """Return how many items each worker holds, by its address."""
+
+    def count():
+        from robot_identification.fleet.spread import _stores
+        return sum(len(store._places) for store in _stores.values())
+    return client.run(count)
+
+
+def test_workers_share_the_recordings_of_a_robot_and_one_dies(cluster, tmp_path, monkeypatch):
+    distributed = pytest.importorskip('distributed')
+    monkeypatch.setattr(spread, 'LONG', 0)    # as if its recordings were long
+    for number in range(4):
+        recorded(number).to_npz(tmp_path / f'{number}.npz')
+    (tmp_path / 'bad.npz').write_bytes(b'no archive')
+    recorded(9, count=20).to_npz(tmp_path / '9.npz')
+    (tmp_path / 'fleet.yaml').write_text(
+        'settings: {processing: {cutoff: 20.0, decimation_cutoff: 10.0}, friction: viscous}\n'
+        f'robots: {{a: {{robot: {ARM}, recordings: [bad.npz, "[0-9].npz"]}}}}')
+    fleet, killed = read_fleet(tmp_path / 'fleet.yaml'), []
+    [job] = fleet.jobs
+    assert Workers.can_share(job)
+
+    def kill():
+        with distributed.Client(cluster, set_as_default=False) as client:
+            while not all(held := _held_by_workers(client).values()) or len(held) < 2:
+                time.sleep(0.02)
+            calls = {where: [key for key in keys if str(key).startswith('a-')]
+                     for where, keys in client.processing().items()}
+            [robot] = [where for where, keys in calls.items() if keys]
+            [victim] = [where for where in calls if where != robot]
+            os.kill(client.run(os.getpid, workers=[victim])[victim], signal.SIGKILL)
+        killed.append(victim)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    done = run_fleet(fleet, tmp_path / 'out', scheduler=cluster.scheduler_address)
+    thread.join()
+    assert killed and done.states == {'not validated': 1}
+    with Database(tmp_path / 'out' / 'fleet.sqlite') as database:
+        rows = {table: database.rows(f'SELECT * FROM {table}')
+                for table in ('parameter', 'drift', 'recording')}
+    alone = identify_robot(job)
+    assert [row['value'] for row in rows['parameter']] == [p.value for p in alone.parameters]
+    assert [row['deviation'] for row in rows['parameter']] == [
+        p.deviation for p in alone.parameters]
+    assert [row['value'] for row in rows['drift']] == [d.value for d in alone.drift]
+    assert [(row['error'] or 0.0, row['sentence']) for row in rows['recording']] == [
+        (part.error if part.state == FITTED else 0.0, part.sentence) for part in alone.parts]
+    assert [part.state for part in alone.parts] == [FITTED] * 4 + [BROKEN] * 2
+    single = identify(load_arm(ARM), job.recordings[1:5], **job.settings)
+    assert np.any(single.estimate.colour > 1)    # so that the widened covariance is looked at, too
+    assert np.allclose([row['value'] for row in rows['parameter']], single.consistent.values,
+                       rtol=1e-9, atol=1e-9)
+
+
+def test_short_recordings_are_not_shared(tmp_path):
+    """More work than what another worker takes over."""
+    (tmp_path / 'bag').mkdir()
+    (tmp_path / 'bag' / 'b.mcap').write_bytes(bytes(1000))
+    (tmp_path / 'a.npz').write_bytes(bytes(500))
+    job = Job('a', ARM, (str(tmp_path / 'bag'), str(tmp_path / 'a.npz'), 'missing'), (), {})
+    assert size(job.recordings) == size([f'file://{tmp_path}/a.npz']) + 1000 == 1500
+    assert not Workers.long_enough(1500, job) and Workers.long_enough(3 * spread.LONG, job)
+
+
+@pytest.mark.parametrize('settings, shared', [
+    ({}, True), ({'estimator': 'ridge'}, True), ({'estimator': 'huber'}, False),
+    ({'estimator': 'auto'}, False), ({'friction': 'stribeck'}, False), ({'delay': True}, False)])
+def test_what_several_workers_can_share(settings, shared):
+    assert Workers.can_share(Job('a', ARM, ('x', 'y'), (), settings)) == shared
+    assert not Workers.can_share(Job('a', ARM, ('x',), (), settings))
+
+
+def test_recordings_that_do_not_fit_into_memory_change_no_digit(folder, tmp_path, monkeypatch):
+    job = read_fleet(folder / 'fleet.yaml').jobs[0]
+    job = replace(job, held_out=(str(folder / 'r1' / '0.npz'),))
+    held = identify_robot(job)
+    monkeypatch.setattr(parts, '_HELD', 0)
+    monkeypatch.setattr(tempfile, 'tempdir', str(tmp_path))
+    made, dump = [], pickle.dump
+    monkeypatch.setattr(pickle, 'dump', lambda *arguments: (
+        made.append(type(arguments[0]).__name__), dump(*arguments)))
+    lying = identify_robot(job)
+    assert {'Recording', 'Samples', 'HeldOut'} <= set(made)
+    assert held.parameters == lying.parameters and held.drift == lying.drift
+    assert held.parts == lying.parts and held.state == lying.state
+    assert not list(tmp_path.iterdir())    # and nothing is left on the disk
+
+
+def test_a_full_disk_leaves_a_shelf_in_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(parts, '_HELD', 0)
+    monkeypatch.setattr(tempfile, 'tempdir', str(tmp_path))
+    samples = Samples(*np.ones((1, 5)), *np.ones((4, 5, 2)), 100.0, ('a', 'b'), (slice(0, 5),))
+
+    def full(item, file, protocol):
+        file.write(b'half')
+        raise OSError('No space left on device')
+
+    shelf = parts.Shelf([samples])
+    monkeypatch.setattr(pickle, 'dump', full)
+    shelf.append(samples)
+    assert shelf[0] is not samples and np.array_equal(shelf[0].tau, samples.tau)
+    assert not shelf[0].tau.flags.writeable
+    assert shelf[1] is samples and os.fstat(shelf._file.fileno()).st_size < 1000
+    assert np.array_equal(pickle.loads(pickle.dumps(shelf))[0].q, samples.q)

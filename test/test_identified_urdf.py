@@ -23,14 +23,10 @@ from excitation_arms import chain, tree
 import numpy as np
 import pytest
 from robot_identification import Arm, IdentifiedModel, inverse_dynamics, load_model
-from robot_identification.arm import arm_from_mapping, arm_to_mapping
 from robot_identification.arm.library import example_folder
-from robot_identification.dynamics import (
-    from_pseudo_inertia,
-    get_friction,
-    pseudo_inertia,
-    smallest_eigenvalues,
-)
+from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping
+from robot_identification.dynamics import from_pseudo_inertia, get_friction, pseudo_inertia
+from robot_identification.dynamics.inertial import smallest_eigenvalues
 from robot_identification.errors import ModelFileError
 from robot_identification.reporting import identified_urdf
 from simulation_arms import example, MIXED

@@ -21,9 +21,8 @@ import json
 import numpy as np
 import pytest
 from robot_identification import load_arm, Recording
-from robot_identification.arm import arm_from_mapping
 from robot_identification.arm.recording_block import check_recording_block
-from robot_identification.arm.robot_file import arm_to_mapping
+from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping
 from robot_identification.cli import app
 from robot_identification.errors import ConfigurationError, RecordingError
 from robot_identification.recording import load_recording, propose_recording, write_bag

@@ -20,7 +20,8 @@ import pytest
 from robot_identification import identify, load_arm
 from robot_identification.reporting import contents
 from robot_identification.reporting.summary import summary
-from robot_identification.validation import next_steps, Thresholds
+from robot_identification.validation import Thresholds
+from robot_identification.validation.next_steps import next_steps
 
 ARM = load_arm('two_link')
 

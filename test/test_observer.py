@@ -43,7 +43,7 @@ from robot_identification.observer.uncertainty import (
     uncertain_directions,
     UNCERTAINTY,
 )
-from robot_identification.signals import SlidingWindow
+from robot_identification.signals.sliding_window import SlidingWindow
 from simulation_arms import slow_motion, two_link
 
 RATE = 500.0

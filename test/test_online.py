@@ -18,7 +18,7 @@ import online_data as data
 import pytest
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation import get_estimator, OnlineEstimator
-from robot_identification.estimation.online import InformationFilter
+from robot_identification.estimation.online.information_filter import InformationFilter
 from robot_identification.estimation.online.kernels import forget
 from robot_identification.regression import build_regression
 from scipy import stats

@@ -26,6 +26,11 @@ import numpy as np
 import pytest
 from reporting_results import chain, identified
 from robot_identification import load_arm
+from robot_identification.fleet.database import Database
+from robot_identification.fleet.drift import Drift, PAYLOAD
+from robot_identification.fleet.page import write_index
+from robot_identification.fleet.plan import Job
+from robot_identification.fleet.work import Outcome
 from robot_identification.papers.studies.study import Plot, StudyResult, Table
 from robot_identification.papers.studies.verdict import judge
 from robot_identification.papers.study_report import write_study
@@ -119,6 +124,27 @@ def test_page_is_printed(pages, browser, tmp_path, name):
     browser.to_pdf(printed)
     assert browser.errors == []
     assert printed.read_bytes().startswith(b'%PDF')
+
+
+@pytest.mark.parametrize('size', [1e-9, 2e-5, 0.3, 4e7])
+def test_labels_of_axes_are_whole(browser, tmp_path, size):
+    values = size * np.array([-1.2345, 0.4321, 1.0])
+    with Database(tmp_path / 'fleet.sqlite', write=True) as database:
+        database.begin('fleet.yaml')
+        database.store(Job('a', 'two_link', ()), '', {}, Outcome(
+            'a', 'two_link', 'passed', '', drift=tuple(
+                Drift(k, PAYLOAD, value, size, value, size) for k, value in enumerate(values))))
+        page = write_index(database, tmp_path)
+    browser.visit(page, DESK)
+    labels = browser.evaluate("""[...document.querySelectorAll('.figure text')].map(each => {
+        const box = each.getBoundingClientRect();
+        const figure = each.closest('.figure').getBoundingClientRect();
+        return [each.textContent, box.left - figure.left, figure.right - box.right];
+    })""")
+    assert all(left >= 0 and right >= 0 for _, left, right in labels), labels
+    assert ({1e-9: '[10\u207b\u2079 kg]', 2e-5: '[10\u207b\u2076 kg]', 0.3: '[kg]',
+             4e7: '[10\u2076 kg]'}[size]) in ' '.join(text for text, *_ in labels)
+    keep(browser, f'fleet_{size:g}')
 
 
 def test_dragging_zooms_all_joints_and_a_double_click_ends_it(pages, browser):

@@ -20,8 +20,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from robot_identification.arm import arm_from_mapping, arm_to_mapping, load_arm, read_robot_file
+from robot_identification.arm import load_arm
 from robot_identification.arm.prefix import with_prefix
+from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping, read_robot_file
 from robot_identification.bringup import named_controllers, robot_description
 from robot_identification.errors import ArmError, ConfigurationError, RecordingError
 from robot_identification.excitation import check_certificate

@@ -26,14 +26,10 @@ import numpy as np
 import pytest
 from robot_identification.dynamics import base_parameters, ModelStructure
 from robot_identification.errors import EstimationError
-from robot_identification.regression import (
-    build_regression,
-    NormalForm,
-    reduce_samples,
-    residuals,
-)
+from robot_identification.regression import build_regression, NormalForm, residuals
 from robot_identification.regression.normal_form import triangle
 from robot_identification.regression.packing import blocks_of, Packing
+from robot_identification.regression.reduce import reduce_samples
 from simulation_arms import example
 
 
@@ -89,7 +85,7 @@ def test_no_digit_of_the_normal_form_depends_on_the_number_of_cores(monkeypatch)
     base = base_parameters(ModelStructure.of(arm))
     samples, found = samples_of(arm, count=9000, cutoff=20.0), []
     for cores in (1, 2, 3):
-        monkeypatch.setattr('robot_identification.regression.reduce.core_count',
+        monkeypatch.setattr('robot_identification.dynamics.parallel.core_count',
                             lambda cores=cores: cores)
         found.append((reduce_samples(base, samples), residuals(base, samples, base.of(
             np.ones(base.structure.count)))))
@@ -181,7 +177,7 @@ import resource, sys
 sys.path.insert(0, {folder!r})
 from known_truth import samples_of
 from robot_identification.dynamics import base_parameters, ModelStructure
-from robot_identification.regression import reduce_samples
+from robot_identification.regression.reduce import reduce_samples
 from simulation_arms import example
 arm = example('panda')
 base = base_parameters(ModelStructure.of(arm))

@@ -19,9 +19,9 @@ from excitation_arms import chain, tree
 import numpy as np
 import pytest
 from robot_identification.arm import load_arm
+from robot_identification.dynamics.gradient_kernels import regressor_vjp_rows
+from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.dynamics.regressor import joint_torque_regressor
-from robot_identification.dynamics.regressor_gradient import regressor_vjp
-from robot_identification.errors import ConfigurationError
 
 ARMS = {'chain': chain, 'tree': tree, 'panda': lambda: load_arm('panda')}
 
@@ -31,7 +31,8 @@ def test_every_entry_agrees_with_finite_differences(name):
     arm, rng = ARMS[name](), np.random.default_rng(1)
     motion = rng.normal(size=(3, 4, arm.n))
     cotangent = rng.normal(size=(4, arm.n, 10 * arm.n))
-    gradients = regressor_vjp(arm, *motion, cotangent)
+    gradients = np.empty_like(motion)
+    regressor_vjp_rows(*motion, *Kinematics.of(arm), cotangent, *gradients)
     h = 1e-6
     for quantity in range(3):
         for joint in range(arm.n):
@@ -42,22 +43,3 @@ def test_every_entry_agrees_with_finite_differences(name):
             expected = np.einsum('kji,kji->k', cotangent, change) / (2 * h)
             np.testing.assert_allclose(gradients[quantity][:, joint], expected, rtol=1e-6,
                                        atol=1e-6 * np.abs(cotangent).sum() / len(cotangent))
-
-
-def test_blocks_on_several_threads_give_the_same(monkeypatch):
-    arm, rng = tree(), np.random.default_rng(2)
-    motion = rng.normal(size=(3, 2000, arm.n))
-    cotangent = rng.normal(size=(2000, arm.n, 10 * arm.n))
-    monkeypatch.setattr('robot_identification.dynamics.parallel.core_count', lambda: 3)
-    together = regressor_vjp(arm, *motion, cotangent)
-    part = slice(900, 1100)
-    alone = regressor_vjp(arm, *motion[:, part], cotangent[part])
-    for whole, piece in zip(together, alone):
-        np.testing.assert_array_equal(whole[part], piece)
-
-
-def test_refuses_shapes_that_do_not_fit():
-    arm = tree()
-    states = np.zeros((5, arm.n))
-    with pytest.raises(ConfigurationError, match='cotangent must have the shape'):
-        regressor_vjp(arm, states, states, states, np.zeros((5, arm.n, 3)))

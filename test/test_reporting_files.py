@@ -265,9 +265,9 @@ def test_no_line_is_drawn_across_what_was_left_out():
     from robot_identification.reporting.plot_data import _evaluation
     t = np.concatenate([np.arange(300), np.arange(500, 900)]) / 100
     torque = np.sin(t)[:, None]
-    arrays = _evaluation('x', SimpleNamespace(t=t, measured=torque, predicted=0.9 * torque,
-                                              cutoff=np.inf), 100)
-    time, measured, predicted = arrays['x_joint_0']
+    arrays = _evaluation(SimpleNamespace(t=t, measured=torque, predicted=0.9 * torque,
+                                         cutoff=np.inf), 100)
+    time, measured, predicted = arrays['joint_0']
     [gap] = np.flatnonzero(np.isnan(measured))
     assert np.isnan(predicted[gap]) and time[gap - 1] <= 2.99 and time[gap + 1] >= 5.0
-    assert np.all(np.diff(time) >= 0) and np.isfinite(arrays['x_spectrum']).all()
+    assert np.all(np.diff(time) >= 0) and np.isfinite(arrays['spectrum']).all()

@@ -15,20 +15,18 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 import re
 
 from excitation_arms import chain
 import numpy as np
 import pytest
-from robot_identification.arm import (
-    arm_from_mapping,
-    arm_to_mapping,
-    load_arm,
-    read_robot_file,
-    robot_template,
-)
-from robot_identification.arm.robot_keys import ROBOT_FILE_KEYS, robot_file_reference
+from robot_identification.arm import load_arm, robot_template
+from robot_identification.arm.balancers import BALANCERS
+from robot_identification.arm.recording_block import RECORDING_KEYS, UNITS
+from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping, read_robot_file
+from robot_identification.arm.robot_keys import ROBOT_FILE_KEYS
 from robot_identification.errors import ConfigurationError, ExcitationError
 from robot_identification.excitation import motion_limits
 import yaml
@@ -137,9 +135,25 @@ def test_a_joint_that_is_locked_needs_no_limits(tmp_path):
         arm_of(tmp_path, locked='wrist')
 
 
+def reference():
+    """Return the tables of docs/robot_file.md: keys, kinds of balancers, keys of recordings."""
+    rows = [f'| `{key}` | `{example}` | {meaning} |'
+            for key, (example, meaning) in ROBOT_FILE_KEYS.items()]
+    kinds = [f'| `{kind}` | `{member.parameter}` [{member.unit}] | '
+             + ', '.join(f'`{item.name}`' for item in fields(member)
+                         if item.name not in ('name', 'joint', 'strength')) + ' |'
+             for kind, member in BALANCERS.items()]
+    units = [f'| `{signal}` | {", ".join(known)} |' for signal, known in UNITS.items()]
+    return '\n'.join([
+        '| key | example | meaning |', '| --- | --- | --- |', *rows, '',
+        '| kind of balancer | strength | geometry |', '| --- | --- | --- |', *kinds, '',
+        'Keys of `recording`: ' + ', '.join(f'`{key}`' for key in RECORDING_KEYS) + '.', '',
+        '| signal | units |', '| --- | --- |', *units])
+
+
 def test_the_page_of_keys_is_what_the_program_says_and_the_template_has_each(tmp_path):
     page = (Path(__file__).parents[1] / 'docs' / 'robot_file.md').read_text()
-    assert f'\n{robot_file_reference()}\n' in page
+    assert f'\n{reference()}\n' in page
     (tmp_path / 'arm.urdf').write_text(chain().urdf)
     text = robot_template(tmp_path / 'arm.urdf', base=tmp_path)
     for key, (example, _) in ROBOT_FILE_KEYS.items():

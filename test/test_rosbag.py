@@ -20,7 +20,10 @@ import pytest
 from robot_identification.arm import load_arm
 from robot_identification.errors import RecordingError, UnknownNameError
 from robot_identification.recording import load_recording, read_bag, Recording, write_bag
-from robot_identification.recording.bag import Bag, BagWriter, JointStateLayout, Topic
+from robot_identification.recording.bag.bag import Bag
+from robot_identification.recording.bag.joint_states import JointStateLayout
+from robot_identification.recording.bag.storages import Topic
+from robot_identification.recording.bag.write import BagWriter
 import yaml
 
 rosbag2 = pytest.importorskip('rosbags.rosbag2', reason='the package rosbags is not installed')

@@ -22,7 +22,7 @@ import textwrap
 import numpy as np
 import pytest
 from robot_identification.recording import read_bag
-from robot_identification.recording.bag import STORAGES
+from robot_identification.recording.bag.storages import STORAGES
 
 pytest.importorskip('mcap', reason='the package mcap is not installed')
 
@@ -30,7 +30,9 @@ WRITER = textwrap.dedent("""
     import resource, signal, sys, time
     import numpy as np
     from robot_identification.errors import RecordingError
-    from robot_identification.recording.bag import BagWriter, JointStateLayout, Topic
+    from robot_identification.recording.bag.joint_states import JointStateLayout
+    from robot_identification.recording.bag.storages import Topic
+    from robot_identification.recording.bag.write import BagWriter
     path, storage, limit = sys.argv[1], sys.argv[2], int(sys.argv[3])
     if limit:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -101,7 +101,7 @@ def test_slopes_are_those_of_the_simulation(arm):
 
 def test_a_plant_without_torque_limit_has_none(arm):
     truth = Truth.drawn(5, limit=100.0, n=N)
-    result = identify_servos(arm, [recorded(truth, 105, 15.0)])
+    result = identify_servos(arm, [recorded(truth, 105, 10.0)])
     assert np.all(np.isinf(result.model.limit))
     assert result.status == 'not validated'
 
@@ -109,12 +109,12 @@ def test_a_plant_without_torque_limit_has_none(arm):
 def test_a_torque_limit_that_only_the_held_out_motion_reaches_is_said():
     arm = Arm.from_urdf(hobby_urdf(2))
     truth = Truth.drawn(8, n=2)
-    slow, fast = (recorded(truth, 108, 15.0, slowly=2.5), recorded(truth, 208, 10.0))
+    slow, fast = (recorded(truth, 108, 12.0, slowly=2.5), recorded(truth, 208, 8.0))
     result = identify_servos(arm, [slow], [fast])
     assert np.all(np.isinf(result.model.limit)) and np.all(result.reached < truth.limit)
     assert [sentence.split(':')[0] for sentence in result.beyond] == list(arm.joint_names)
     assert 'hand 208 asks its loop for up to' in result.beyond[0]
-    both = identify_servos(arm, [slow, fast], [recorded(truth, 209, 10.0)])
+    both = identify_servos(arm, [slow, fast], [recorded(truth, 209, 8.0)])
     assert np.isclose(both.model.limit[1], truth.limit[1], rtol=0.1) and not both.beyond
 
 
@@ -124,7 +124,7 @@ def test_without_gravity_only_ratios_are_determined():
     truth = Truth.drawn(6, n=1)
     truth = replace(truth, armature=30 * truth.armature, kp=4 * truth.kp,
                     damping=4 * truth.damping, friction=4 * truth.friction, limit=9 * truth.limit)
-    result = identify_servos(arm, [recorded(truth, 106, 20.0)])
+    result = identify_servos(arm, [recorded(truth, 106, 15.0)])
     assert any('pan: kp' in sentence for sentence in result.undetermined)
     for ratio in ('damping/kp', 'friction/kp'):
         low, high = result.interval(ratio)

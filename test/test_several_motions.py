@@ -21,9 +21,10 @@ import numpy as np
 import pytest
 from robot_identification import identify, inverse_dynamics, load_arm, Recording, validate
 from robot_identification.errors import EstimationError
-from robot_identification.validation import errors, judge, next_steps, Thresholds
+from robot_identification.validation import errors, judge, Thresholds
 from robot_identification.validation.held_out import hardly_moving, HeldOut
 from robot_identification.validation.metrics import pooled
+from robot_identification.validation.next_steps import next_steps
 
 ARM = load_arm('two_link')
 RATE = 250.0

@@ -20,20 +20,21 @@ import pytest
 from robot_identification.errors import SignalError, UnknownNameError
 from robot_identification.signals import (
     average_periods,
-    central_differences,
-    Decimator,
-    detect_period,
-    differentiate_lines,
     DifferentiationOptions,
-    fit_series,
-    METHODS,
-    position_cutoff,
     resample,
-    series_basis,
-    smooth_five_point,
     zero_phase_lowpass,
 )
-from robot_identification.signals.filters import _both_ways, smoothing_passes
+from robot_identification.signals.averaging import detect_period
+from robot_identification.signals.cutoff import position_cutoff
+from robot_identification.signals.decimation import Decimator
+from robot_identification.signals.differentiation import METHODS
+from robot_identification.signals.filters import (
+    central_differences,
+    filter_both_ways,
+    smooth_five_point,
+    smoothing_passes,
+)
+from robot_identification.signals.fourier import differentiate_lines, fit_series, series_basis
 from scipy import signal
 
 RNG_SEED = 20
@@ -147,10 +148,10 @@ def test_nothing_is_interpolated_across_a_gap():
 
 @pytest.mark.parametrize(('count', 'pad'), [(900, 15), (5000, 333), (1001, 1000)])
 def test_filtering_piece_by_piece_both_ways_changes_no_digit(count, pad, monkeypatch):
-    monkeypatch.setattr('robot_identification.arrays._ROWS', 300)
+    monkeypatch.setattr('robot_identification.scratch.ROWS', 300)
     x = np.random.default_rng(0).normal(size=(count, 2)).cumsum(axis=0)
     sections, out = signal.butter(4, 0.03, output='sos'), np.empty(x.shape)
-    _both_ways([(sections, pad), None], x, out)
+    filter_both_ways([(sections, pad), None], x, out)
     np.testing.assert_array_equal(out[:, 0], signal.sosfiltfilt(sections, x[:, 0], padlen=pad))
     np.testing.assert_array_equal(out[:, 1], x[:, 1])
 

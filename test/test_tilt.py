@@ -22,7 +22,7 @@ from closed_recordings import closed_recording
 import numpy as np
 import pytest
 from robot_identification import identify, load_arm
-from robot_identification.arm import arm_from_mapping, arm_to_mapping
+from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping
 from robot_identification.errors import EstimationError
 from robot_identification.estimation import fit_samples, FitOptions, get_estimator
 from robot_identification.estimation.tilt import _gravity, _splined, estimate_tilt, stand

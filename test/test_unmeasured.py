@@ -21,7 +21,7 @@ from closed_recordings import closed_recording, COULOMB, VISCOUS
 import numpy as np
 import pytest
 from robot_identification import identify, load_arm
-from robot_identification.arm import arm_from_mapping, arm_to_mapping
+from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping
 from robot_identification.errors import ConfigurationError, RecordingError
 from robot_identification.recording import load_recording
 

@@ -34,18 +34,13 @@ from robot_identification import (
 from robot_identification.design import validation_motions
 from robot_identification.errors import ConfigurationError, RecordingError, SignalError
 from robot_identification.excitation import Requirements, validation_motion
-from robot_identification.signals import check_effort, judged, process
+from robot_identification.signals import process
+from robot_identification.signals.effort_check import check_effort
+from robot_identification.signals.shift import judged
 from robot_identification.simulation import Plant, PlantOptions, simulate
-from robot_identification.validation import (
-    errors,
-    evaluate,
-    judge,
-    predict,
-    prediction_csv,
-    repeated_share,
-    Thresholds,
-    Trace,
-)
+from robot_identification.validation import errors, evaluate, judge, predict, Thresholds
+from robot_identification.validation.predict import prediction_csv
+from robot_identification.validation.repeats import repeated_share, Trace
 from simulation_arms import slow_motion
 
 ARM = chain()

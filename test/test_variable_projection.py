@@ -22,7 +22,8 @@ from robot_identification.dynamics import ModelStructure
 from robot_identification.estimation import get_estimator
 from robot_identification.estimation.bounded import Box, least_squares_within
 from robot_identification.estimation.variable_projection import best_shape, project
-from robot_identification.regression import build_regression, SeparableRegression
+from robot_identification.regression import build_regression
+from robot_identification.regression.separable import SeparableRegression
 from scipy.optimize import differential_evolution, least_squares
 from simulation_arms import two_link
 
@@ -222,7 +223,7 @@ def test_the_table_of_speeds_stands_for_all_samples(name):
     regression = build_regression(arm, [data], name)
     other = np.array(shape) * np.exp(0.3)
     separable = SeparableRegression(regression)
-    assert separable.uses_tables
+    assert separable._tables
     direct, table = regression.at(other).normal, separable.normal(other)
     beta = np.random.default_rng(0).normal(size=regression.base.rank)
     np.testing.assert_allclose(table.rss(beta), direct.rss(beta), rtol=1e-5)

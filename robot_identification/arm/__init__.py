@@ -14,16 +14,13 @@
 """The arm: URDF and robot YAML become joints, limits, drives, gravity and a Pinocchio model."""
 
 from robot_identification.arm.arm import Arm
-from robot_identification.arm.balancers import Balancer, BALANCERS
 from robot_identification.arm.drives import Drives
-from robot_identification.arm.effort import Effort, PositionSignal
+from robot_identification.arm.effort import Effort
 from robot_identification.arm.inertia_check import check_inertias, InertiaFault
 from robot_identification.arm.library import robot_files
 from robot_identification.arm.limits import Limits
 from robot_identification.arm.load import load_arm
-from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping, read_robot_file
-from robot_identification.arm.template import parse_effort, robot_template, TemplateOptions
+from robot_identification.arm.template import robot_template, TemplateOptions
 
-__all__ = ['Arm', 'BALANCERS', 'Balancer', 'Drives', 'Effort', 'InertiaFault', 'Limits',
-           'PositionSignal', 'arm_from_mapping', 'arm_to_mapping', 'check_inertias', 'load_arm',
-           'read_robot_file', 'robot_files', 'robot_template', 'parse_effort', 'TemplateOptions']
+__all__ = ['Arm', 'Drives', 'Effort', 'InertiaFault', 'Limits', 'TemplateOptions',
+           'check_inertias', 'load_arm', 'robot_files', 'robot_template']

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 import hashlib
 from pathlib import Path
 import re
@@ -250,7 +251,7 @@ class Arm:
             extra.append('+'.join(terms))
         return (*self.joint_names, *extra)
 
-    @property
+    @cached_property
     def inertial_parameters(self) -> Array:
         """
         The URDF's inertial parameters, (n, 10), of each joint's folded body.

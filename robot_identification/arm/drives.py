@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from robot_identification.arrays import Array, read_only
+from robot_identification.arrays import Array, IndexArray, read_only
 from robot_identification.errors import ArmError
 
 
@@ -95,6 +95,12 @@ class Drives:
         with several joints (the TX40's wrist: friction and inertia of v5 + v6 act on both).
         """
         n = len(self.gains)
-        coupled = [row for k, row in enumerate(self.coupling)
+        return read_only(np.vstack([np.eye(n), self.coupling[self.owners[n:]]]))
+
+    @cached_property
+    def owners(self) -> IndexArray:
+        """The joint whose torque each row of `transmission` transmits, (m,)."""
+        n = len(self.gains)
+        coupled = [k for k, row in enumerate(self.coupling)
                    if not np.array_equal(row, np.eye(n)[k])]
-        return read_only(np.vstack([np.eye(n), *[row[None, :] for row in coupled]]))
+        return np.array([*range(n), *coupled], dtype=np.intp)

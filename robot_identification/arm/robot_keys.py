@@ -11,14 +11,9 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The keys of a robot YAML, each with an example and its meaning: what the reference prints."""
+"""The keys of a robot YAML, each with an example and its meaning, for template and docs."""
 
 from __future__ import annotations
-
-from dataclasses import fields
-
-from robot_identification.arm.balancers import BALANCERS
-from robot_identification.arm.recording_block import RECORDING_KEYS, UNITS
 
 ROBOT_FILE_KEYS: dict[str, tuple[str, str]] = {
     'urdf': ('my_arm.urdf', 'URDF or xacro, relative to this file, `package://`, or the name of a '
@@ -57,19 +52,3 @@ ROBOT_FILE_KEYS: dict[str, tuple[str, str]] = {
     'tf_prefix': ('left_', 'Before the names of joints and links in ROS.'),
     'driver': ('{launch: PACKAGE/FILE, controller: arm_controller, rate: 500.0}', 'The ROS driver '
                'of a real arm, for the launch files ([ros2_control](ros2_control.md)).')}
-
-
-def robot_file_reference() -> str:
-    """Return the tables of docs/robot_file.md: keys, kinds of balancers, keys of recordings."""
-    rows = [f'| `{key}` | `{example}` | {meaning} |'
-            for key, (example, meaning) in ROBOT_FILE_KEYS.items()]
-    kinds = [f'| `{kind}` | `{member.parameter}` [{member.unit}] | '
-             + ', '.join(f'`{item.name}`' for item in fields(member)
-                         if item.name not in ('name', 'joint', 'strength')) + ' |'
-             for kind, member in BALANCERS.items()]
-    units = [f'| `{signal}` | {", ".join(known)} |' for signal, known in UNITS.items()]
-    return '\n'.join([
-        '| key | example | meaning |', '| --- | --- | --- |', *rows, '',
-        '| kind of balancer | strength | geometry |', '| --- | --- | --- |', *kinds, '',
-        'Keys of `recording`: ' + ', '.join(f'`{key}`' for key in RECORDING_KEYS) + '.', '',
-        '| signal | units |', '| --- | --- |', *units])

@@ -13,34 +13,7 @@
 # limitations under the License.
 """What is proven about a motion for all times: each constraint beside its proof."""
 
-from robot_identification.certificate.certificate import (
-    certify,
-    constraints_of,
-    prove,
-    scene_for,
-)
-from robot_identification.certificate.claim import Certificate, Claim
-from robot_identification.certificate.clearance import Clearance
-from robot_identification.certificate.clearance_proof import prove_clearance, ProvenClearance
-from robot_identification.certificate.constraint import Constraint
-from robot_identification.certificate.geometry import has_collision_geometry
-from robot_identification.certificate.joint_limits import JointLimits, Peaks, prove_peaks
-from robot_identification.certificate.nominal_torque import nominal_inertial, nominal_notes
-from robot_identification.certificate.requirements import (
-    GUESSED_DENSITY,
-    Payload,
-    Requirements,
-    SAFE,
-    Workspace,
-)
-from robot_identification.certificate.state_constraint import StateConstraint
-from robot_identification.certificate.torque import PowerLimit, TorqueLimits
-from robot_identification.certificate.torque_proof import prove_torque, torque_jets
-from robot_identification.certificate.workspace import prove_workspace, WorkspaceLimits
+from robot_identification.certificate.claim import Certificate
+from robot_identification.certificate.requirements import Payload, Requirements, SAFE, Workspace
 
-__all__ = [
-    'GUESSED_DENSITY', 'SAFE', 'Certificate', 'Claim', 'Clearance', 'Constraint', 'JointLimits',
-    'Payload', 'Peaks', 'PowerLimit', 'ProvenClearance', 'Requirements', 'StateConstraint',
-    'TorqueLimits', 'Workspace', 'WorkspaceLimits', 'certify', 'constraints_of',
-    'has_collision_geometry', 'nominal_inertial', 'nominal_notes', 'prove', 'prove_clearance',
-    'prove_peaks', 'prove_torque', 'prove_workspace', 'scene_for', 'torque_jets']
+__all__ = ['Certificate', 'Payload', 'Requirements', 'SAFE', 'Workspace']

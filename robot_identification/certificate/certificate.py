@@ -22,7 +22,8 @@ from robot_identification.arm import Arm, Limits
 from robot_identification.certificate.claim import Certificate
 from robot_identification.certificate.clearance import Clearance
 from robot_identification.certificate.constraint import Constraint
-from robot_identification.certificate.geometry import box, build_scene, Scene, Shape
+from robot_identification.certificate.geometry.scene import build_scene, Scene
+from robot_identification.certificate.geometry.shapes import box, Shape
 from robot_identification.certificate.joint_limits import JointLimits
 from robot_identification.certificate.requirements import Payload, Requirements
 from robot_identification.certificate.torque import PowerLimit, TorqueLimits

@@ -19,7 +19,7 @@ import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.certificate.claim import Claim
 from robot_identification.certificate.clearance_proof import prove_clearance
-from robot_identification.certificate.geometry import Scene
+from robot_identification.certificate.geometry.scene import Scene
 from robot_identification.certificate.state_constraint import StateConstraint
 from robot_identification.motion import Series, Trajectory
 

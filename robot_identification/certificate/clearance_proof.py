@@ -27,7 +27,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import Array
-from robot_identification.certificate.geometry import Scene, Shape
+from robot_identification.certificate.geometry.scene import Scene
+from robot_identification.certificate.geometry.shapes import Shape
 from robot_identification.certificate.segments import Segments
 from robot_identification.errors import MissingDependencyError
 from robot_identification.motion import Trajectory
@@ -39,7 +40,7 @@ JOINED = 4           # of the stretches of `Segments`, where the first distances
 
 
 @dataclass(frozen=True)
-class ProvenClearance:
+class _ProvenClearance:
     """
     The outcome of a proof.
 
@@ -65,7 +66,7 @@ class ProvenClearance:
     checks: int
 
 
-def prove_clearance(trajectory: Trajectory, scene: Scene, clearance: float) -> ProvenClearance:
+def prove_clearance(trajectory: Trajectory, scene: Scene, clearance: float) -> _ProvenClearance:
     """
     Prove that all pairs of a scene keep a distance over all times.
 
@@ -137,10 +138,10 @@ class _Prover:
                 self.smallest, self.where = distance, (int(pair[k]), float(t[k]))
         return room
 
-    def result(self, proven: bool) -> ProvenClearance:
+    def result(self, proven: bool) -> _ProvenClearance:
         pair, time = self.where
         words = self.scene.words(pair) if np.isfinite(self.smallest) else 'none near'
-        return ProvenClearance(proven, float(self.smallest), words, time, self.checks)
+        return _ProvenClearance(proven, float(self.smallest), words, time, self.checks)
 
     def _frames(self, q: Array) -> tuple[Array, Array]:
         """Placements with the base as the last one, so that link -1 finds it."""

@@ -19,7 +19,8 @@ import numpy as np
 import pinocchio as pin
 from robot_identification.arm import Arm, check_inertias
 from robot_identification.arrays import Array, unwritable
-from robot_identification.certificate.geometry import shapes_of_arm, solid_inertial
+from robot_identification.certificate.geometry.scene import shapes_of_arm
+from robot_identification.certificate.geometry.solid import solid_inertial
 from robot_identification.certificate.requirements import Requirements
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.errors import ExcitationError

@@ -50,7 +50,7 @@ def _turned(x: Jet, v: Jet, prismatic: bool) -> Jet:
                      x[2] + 2 * v[0] * x[1] + (v[1] + v[0] ** 2) * x[0]])
 
 
-def torque_jets(tree: Kinematics, inertial: Array, rotor: Array, segments: Segments) -> Array:
+def _torque_jets(tree: Kinematics, inertial: Array, rotor: Array, segments: Segments) -> Array:
     """
     Bound the nominal torques and their time derivatives, (3, S, n).
 
@@ -145,7 +145,7 @@ def prove_torque(arm: Arm, trajectory: Trajectory, requirements: Requirements,
     """
     nominal = NominalTorque(arm, requirements)
     segments = Segments.of(trajectory)
-    jets = torque_jets(nominal.tree, nominal.inertial, nominal.rotor, segments)
+    jets = _torque_jets(nominal.tree, nominal.inertial, nominal.rotor, segments)
     rated = arm.limits.torque
     known = np.isfinite(rated)
     allowed = torque_range(arm, 0.0)[known] if np.any(known) else np.ones(0)

@@ -13,16 +13,8 @@
 # limitations under the License.
 """Checks: what a careful engineer looks at before he believes a number that looks right."""
 
-from robot_identification.checks.case import Case
-from robot_identification.checks.check import Check, Role
-from robot_identification.checks.evidence import Effect, Evidence
+from robot_identification.checks.check import Check
 from robot_identification.checks.family import CHECKS, get_check
-from robot_identification.checks.look import (
-    look,
-    look_at_fit,
-    look_at_held_out,
-    look_at_model,
-)
+from robot_identification.checks.look import look
 
-__all__ = ['CHECKS', 'Case', 'Check', 'Effect', 'Evidence', 'Role', 'get_check', 'look',
-           'look_at_fit', 'look_at_held_out', 'look_at_model']
+__all__ = ['CHECKS', 'Check', 'get_check', 'look']

@@ -23,7 +23,8 @@ from robot_identification.arrays import Array
 from robot_identification.checks.evidence import Evidence, gather
 from robot_identification.dynamics import BaseParameters, IdentifiedModel
 from robot_identification.recording import Recording
-from robot_identification.signals import EffortCheck, Samples
+from robot_identification.signals import Samples
+from robot_identification.signals.effort_check import EffortCheck
 
 
 @dataclass(frozen=True, eq=False)

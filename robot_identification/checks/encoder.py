@@ -18,9 +18,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from robot_identification.arrays import _farthest, _walk, Array, IndexArray
+from robot_identification.arrays import Array, IndexArray
 from robot_identification.checks.case import Case
 from robot_identification.checks.check import Check, RECORDINGS
+from robot_identification.scratch import farthest, walk
 from robot_identification.validation import Finding
 
 NAME = 'encoder'
@@ -70,9 +71,9 @@ def _held(q: Array, rate: float, floor: Array) -> Array:
     aside, longest = max(2, round(ASIDE * rate)), np.zeros(q.shape[1])
     if len(q) < 4 * aside:
         return longest
-    fast = np.maximum(FAST * _farthest(q[aside:], q[:-aside]), floor)
+    fast = np.maximum(FAST * farthest(q[aside:], q[:-aside]), floor)
     count = np.zeros(q.shape[1], dtype=int)
-    for j, starts, stops in _stays(q):
+    for j, starts, stops in stays_of(q):
         count[j] += len(starts)
         long = stops - starts > 2
         starts, stops, x = starts[long], stops[long], q[:, j]
@@ -84,10 +85,10 @@ def _held(q: Array, rate: float, floor: Array) -> Array:
     return np.where((count < 3) | (fast == 0), 0.0, longest / rate)
 
 
-def _stays(x: Array) -> Iterator[tuple[int, IndexArray, IndexArray]]:
+def stays_of(x: Array) -> Iterator[tuple[int, IndexArray, IndexArray]]:
     """Yield columns of x (N, c) with first and last samples of runs of equal values in them."""
     begun = np.zeros(x.shape[1], dtype=np.intp)
-    for rows in _walk(len(x), x):
+    for rows in walk(len(x), x):
         part = x[rows.start:rows.stop + 1]
         differ = part[1:] != part[:-1]
         for j in range(x.shape[1]):

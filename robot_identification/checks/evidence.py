@@ -25,7 +25,8 @@ from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import BaseParameters, IdentifiedModel, inverse_dynamics
 from robot_identification.regression.packing import joint_columns
 from robot_identification.regression.reduce import packed_rows
-from robot_identification.signals import Samples, select
+from robot_identification.signals import Samples
+from robot_identification.signals.shift import select
 from robot_identification.signals.thinning import FINE, thinned
 
 MOST_SAMPLES = 40_000

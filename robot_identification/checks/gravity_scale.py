@@ -19,7 +19,7 @@ import numpy as np
 from robot_identification.checks.case import Case
 from robot_identification.checks.check import Check, RECORDINGS
 from robot_identification.checks.evidence import VAGUE
-from robot_identification.signals import check_effort
+from robot_identification.signals.effort_check import check_effort
 from robot_identification.validation import Finding
 
 NAME = 'gravity scale'

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 from robot_identification.arrays import Array
@@ -29,9 +30,12 @@ from robot_identification.dynamics import (
     IdentifiedModel,
     ModelStructure,
 )
+from robot_identification.dynamics.parallel import on_cores
 from robot_identification.estimation import Fit
+from robot_identification.parts import over
 from robot_identification.recording import Recording
-from robot_identification.signals import delayed, EffortCheck, Samples
+from robot_identification.signals import delayed, Samples
+from robot_identification.signals.effort_check import EffortCheck
 from robot_identification.validation import Finding
 
 
@@ -47,7 +51,8 @@ def look(case: Case, role: Role) -> tuple[Finding, ...]:
         What it is there for.
 
     """
-    found = (check.find(case) for check in CHECKS.values() if role in check.roles)
+    asked = [check.find for check in CHECKS.values() if role in check.roles]
+    found = on_cores(lambda find: find(case), asked)
     return tuple(finding for finding in found if finding is not None)
 
 
@@ -68,12 +73,14 @@ def look_at_fit(model: IdentifiedModel, fit: Fit, recordings: Sequence[Recording
         What the effort looks like against gravity, over all recordings.
 
     """
-    found: list[Finding] = []
-    for recording, samples in zip(recordings, fit.regression.samples):
-        found += look(Case(recording.name, model, recording, samples, fit.estimate.base,
-                           fit.estimate.values,
-                           effort if len(recordings) == 1 else None), Role.FITTED)
-    return (*found, *look(Case('', model), Role.MODEL))
+    found = over(_fitted, recordings, fit.regression.samples, given=(
+        model, fit.estimate.base, fit.estimate.values, effort if len(recordings) == 1 else None))
+    return (*chain.from_iterable(found), *look(Case('', model), Role.MODEL))
+
+
+def _fitted(recording: Recording, samples: Samples, model: IdentifiedModel, base: BaseParameters,
+            beta: Array, effort: EffortCheck | None) -> tuple[Finding, ...]:
+    return look(Case(recording.name, model, recording, samples, base, beta, effort), Role.FITTED)
 
 
 def look_at_held_out(model: IdentifiedModel, recording: Recording, samples: Samples,

@@ -17,9 +17,10 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from robot_identification.arrays import _extremes, _largest, _mapped, _walk, Array
+from robot_identification.arrays import Array
 from robot_identification.checks.case import Case
 from robot_identification.checks.check import Check, RECORDINGS
+from robot_identification.scratch import extremes, magnitudes, mapped, walk
 from robot_identification.validation import Finding
 
 NAME = 'saturation'
@@ -61,23 +62,23 @@ def _moving(t: Array, q: Array) -> NDArray[np.bool_]:
     def speed(after: Array, before: Array, end: Array, start: Array) -> Array:
         return np.asarray(np.abs(after - before) / (end - start))
 
-    fastest = np.max([_largest(speed(*(x[rows] for x in sides)))
-                      for rows in _walk(len(q) - 2, t, q)], axis=0)
-    return _mapped(lambda *part: np.any(speed(*part) > MOVING * fastest, axis=1), *sides)
+    fastest = np.max([magnitudes(speed(*(x[rows] for x in sides)))
+                      for rows in walk(len(q) - 2, t, q)], axis=0)
+    return mapped(lambda *part: np.any(speed(*part) > MOVING * fastest, axis=1), *sides)
 
 
 def _plateaus(effort: Array, moving: NDArray[np.bool_]) -> Array:
     """Return which part of the samples that move lies on a plateau at either end, (n,)."""
     count, first = 0, []
     lowest, highest = np.full(effort.shape[1], np.inf), np.full(effort.shape[1], -np.inf)
-    for rows in _walk(len(effort), effort, moving):
+    for rows in walk(len(effort), effort, moving):
         part = effort[rows][moving[rows]]
         if not len(part):
             continue
         if count < ENOUGH:
             first.append(part[:ENOUGH - count])
         count += len(part)
-        low, high = _extremes(part)
+        low, high = extremes(part)
         lowest, highest = np.minimum(lowest, low), np.maximum(highest, high)
     shares = np.zeros(effort.shape[1])
     if count < 4 * FEWEST:
@@ -90,10 +91,10 @@ def _plateaus(effort: Array, moving: NDArray[np.bool_]) -> Array:
         if len(np.unique(some[:, j])) <= 1 + 1 / FLAT:
             values = np.unique(np.concatenate([
                 np.unique(effort[rows, j][moving[rows]])
-                for rows in _walk(len(effort), effort, moving)]))
+                for rows in walk(len(effort), effort, moving)]))
             height[j] = max(height[j], 0.5 * float(np.median(np.diff(values))))
     on, near = np.zeros((2, 2, len(shares)))
-    for rows in _walk(len(effort), effort, moving):
+    for rows in walk(len(effort), effort, moving):
         part = effort[rows][moving[rows]]
         for side, depth in enumerate((highest - part, part - lowest)):
             on[side] += np.count_nonzero(depth <= height, axis=0)

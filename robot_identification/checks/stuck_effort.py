@@ -16,10 +16,11 @@
 from __future__ import annotations
 
 import numpy as np
-from robot_identification.arrays import _extremes, Array, IndexArray
+from robot_identification.arrays import Array, IndexArray
 from robot_identification.checks.case import Case
 from robot_identification.checks.check import Check, RECORDINGS
-from robot_identification.checks.encoder import _stays
+from robot_identification.checks.encoder import stays_of
+from robot_identification.scratch import extremes
 from robot_identification.validation import Finding
 
 _NAME = 'stuck effort'
@@ -52,11 +53,11 @@ def _find(case: Case) -> Finding | None:
 def _held(t: Array, q: Array, effort: Array) -> tuple[Array, Array]:
     """Return the longest stay at one effort, extremes aside (saturation), and what is allowed."""
     n = effort.shape[1]
-    way = _WAY * np.subtract(*_extremes(q)[::-1])
-    lowest, highest = _extremes(effort)
+    way = _WAY * np.subtract(*extremes(q)[::-1])
+    lowest, highest = extremes(effort)
     longest = np.zeros(n)
     stays: list[list[tuple[Array, IndexArray]]] = [[] for _ in range(n)]
-    for j, starts, stops in _stays(effort):
+    for j, starts, stops in stays_of(effort):
         several = stops > starts
         starts, stops = starts[several], stops[several]
         lengths, level = t[stops] - t[starts], effort[starts, j]

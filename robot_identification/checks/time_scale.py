@@ -16,11 +16,11 @@
 from __future__ import annotations
 
 import numpy as np
-from robot_identification.arrays import _deviation, _steps
 from robot_identification.checks.case import Case
 from robot_identification.checks.check import Check, RECORDINGS
 from robot_identification.checks.evidence import VAGUE
 from robot_identification.recording import Recording
+from robot_identification.scratch import deviations, differences
 from robot_identification.validation import Finding
 
 NAME = 'time scale'
@@ -77,9 +77,9 @@ def _velocity_agrees(recording: Recording) -> bool:
 
 def _odd_rate(recording: Recording) -> float:
     """Return the rate [Hz] where it is even and unusual; else 0."""
-    steps = _steps(recording.t)
+    steps = differences(recording.t)
     mean = float(recording.t[-1] - recording.t[0]) / len(steps)
-    if _deviation(steps[:, None])[0] > EVEN * mean:
+    if deviations(steps[:, None])[0] > EVEN * mean:
         return 0.0
     rate = 1 / mean
     decade = 10.0 ** np.floor(np.log10(rate))

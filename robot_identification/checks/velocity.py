@@ -18,10 +18,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from robot_identification.arrays import _median, _picked, _roomy, _steps, _walk, Array
+from robot_identification.arrays import Array
 from robot_identification.checks.case import Case
 from robot_identification.checks.check import Check, RECORDINGS
 from robot_identification.recording import Recording
+from robot_identification.scratch import differences, median_of, picked, scratch_array, walk
 from robot_identification.validation import Finding
 
 NAME = 'velocity'
@@ -33,7 +34,7 @@ MOVES = 0.02
 
 
 @dataclass(frozen=True, eq=False)
-class VelocityRatios:
+class _VelocityRatios:
     """
     Integrated velocities over differences of positions.
 
@@ -53,7 +54,7 @@ class VelocityRatios:
     lag: Array
 
 
-def velocity_ratios(recording: Recording) -> VelocityRatios | None:
+def velocity_ratios(recording: Recording) -> _VelocityRatios | None:
     """
     Compare the recorded velocities with the positions over windows of time.
 
@@ -66,14 +67,14 @@ def velocity_ratios(recording: Recording) -> VelocityRatios | None:
     if recording.v is None:
         return None
     t, q, v = recording.t, recording.q, recording.v
-    steps = _steps(t)
-    step = _median(steps)
+    steps = differences(t)
+    step = median_of(steps)
     reach = max(2, round(WINDOW / step))
     if len(t) < 10 * reach:
         return None
-    way = _roomy(q.shape)
+    way = scratch_array(q.shape)
     way[0] = 0.0
-    for rows in _walk(len(steps), steps, v, way):
+    for rows in walk(len(steps), steps, v, way):
         after = slice(rows.start + 1, rows.stop + 1)
         part = (v[after] + v[rows]) / 2 * steps[rows, None]
         part[0] += way[rows.start]
@@ -83,7 +84,7 @@ def velocity_ratios(recording: Recording) -> VelocityRatios | None:
     starts = starts[whole]
     if len(starts) < 20:
         return None
-    real, claimed, change = (_picked(x, starts + reach) - _picked(x, starts) for x in (q, way, v))
+    real, claimed, change = (picked(x, starts + reach) - picked(x, starts) for x in (q, way, v))
     size = np.sqrt(np.mean(real ** 2, axis=0))
     ratio, mismatch, lag = np.full((3, q.shape[1]), np.nan)
     for j in np.flatnonzero(size > MOVES * size.max()):
@@ -91,7 +92,7 @@ def velocity_ratios(recording: Recording) -> VelocityRatios | None:
         fitted = np.linalg.lstsq(columns, claimed[:, j], rcond=None)[0]
         ratio[j], lag[j] = fitted[0], -fitted[1]
         mismatch[j] = np.sqrt(np.mean((claimed[:, j] - columns @ fitted) ** 2)) / size[j]
-    return VelocityRatios(ratio, mismatch, lag)
+    return _VelocityRatios(ratio, mismatch, lag)
 
 
 def find(case: Case) -> Finding | None:

@@ -24,10 +24,11 @@ from rich.text import Text
 from robot_identification.console import AsJson, emit, Force, out
 from robot_identification.errors import ModelFileError
 from robot_identification.files import check_outputs, HTML_PAGE, write_text
-from robot_identification.reporting import load_results, RESULT_FILES
+from robot_identification.reporting import load_results
 from robot_identification.reporting.comparison import compare as compare_results
 from robot_identification.reporting.comparison import Comparison, comparison_contents, TINY
 from robot_identification.reporting.comparison_page import comparison_page, sentence
+from robot_identification.reporting.results_files import RESULT_FILES
 import typer
 
 SHOWN = 12    # parameters in the terminal; the page and --json have all

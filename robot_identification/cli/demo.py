@@ -22,24 +22,15 @@ from typing import Annotated
 import numpy as np
 from robot_identification.arm import Arm, load_arm
 from robot_identification.at_work import AtWork, worth
+from robot_identification.certificate.geometry.meshes import has_collision_geometry
 from robot_identification.cli.excite import design_with_progress, usage_table
 from robot_identification.console import AsJson, emit, Force, out, progress
 from robot_identification.errors import RobotIdentificationError
-from robot_identification.excitation import (
-    DesignOptions,
-    has_collision_geometry,
-    SAFE,
-    save_excitation,
-)
+from robot_identification.excitation import DesignOptions, SAFE, save_excitation
 from robot_identification.files import check_output_folder
 from robot_identification.identification import identify
-from robot_identification.reporting import (
-    contents,
-    RESULT_FILES,
-    RESULTS,
-    save_results,
-    summary,
-)
+from robot_identification.reporting import contents, RESULTS, save_results, summary
+from robot_identification.reporting.results_files import RESULT_FILES
 import typer
 
 GOOD = 15.0    # condition number that a first impression needs: no processor decides about it

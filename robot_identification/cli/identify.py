@@ -19,12 +19,14 @@ import os
 from pathlib import Path
 from typing import Annotated, Any
 
-from robot_identification.arm import Arm, load_arm, parse_effort, robot_files
+from robot_identification.arm import Arm, load_arm, robot_files
+from robot_identification.arm.template import parse_effort
 from robot_identification.console import AsJson, emit, Force, note, out, progress, read_told
 from robot_identification.dynamics import load_model
 from robot_identification.errors import ConfigurationError, ModelFileError
-from robot_identification.estimation import load_limits, read_settings
 from robot_identification.estimation.consistent import RELATIVE_DEVIATION
+from robot_identification.estimation.link_limits import load_limits
+from robot_identification.estimation.settings import read_settings
 from robot_identification.excitation import load_excitation
 from robot_identification.files import (
     check_output_folder,
@@ -35,20 +37,16 @@ from robot_identification.files import (
 )
 from robot_identification.identification import identify as run_identification
 from robot_identification.identification import validate as run_validation
-from robot_identification.recording.bag import arm_of_bag, is_bag
-from robot_identification.reporting import (
-    contents,
-    RESULT_FILES,
-    RESULTS,
-    save_results,
-    summary,
-    verdict_contents,
-    verdict_summary,
-    write_report,
-)
+from robot_identification.recording.bag.bag import is_bag
+from robot_identification.recording.bag.described import arm_of_bag
+from robot_identification.reporting import contents, RESULTS, save_results, summary, write_report
+from robot_identification.reporting.contents import verdict_contents
 from robot_identification.reporting.report import REPORT
+from robot_identification.reporting.results_files import RESULT_FILES
+from robot_identification.reporting.summary import verdict_summary
 from robot_identification.signals.differentiation import PERIODIC_METHODS
-from robot_identification.validation import prediction_csv, Thresholds
+from robot_identification.validation import Thresholds
+from robot_identification.validation.predict import prediction_csv
 import typer
 
 Window = Annotated[tuple[str, str] | None, typer.Option(

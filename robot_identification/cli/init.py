@@ -24,14 +24,9 @@ import re
 from typing import Annotated
 
 import numpy as np
-from robot_identification.arm import (
-    check_inertias,
-    load_arm,
-    parse_effort,
-    robot_template,
-    TemplateOptions,
-)
+from robot_identification.arm import check_inertias, load_arm, robot_template, TemplateOptions
 from robot_identification.arm.arm import Arm
+from robot_identification.arm.template import parse_effort
 from robot_identification.console import AsJson, emit, out
 from robot_identification.dynamics import inverse_dynamics
 from robot_identification.errors import ConfigurationError, RecordingError

@@ -25,7 +25,8 @@ from robot_identification.console import AsJson, emit, out
 from robot_identification.dynamics import FRICTION_MODELS, FRICTION_TERMS
 from robot_identification.dynamics.friction import SHORT_NAMES
 from robot_identification.errors import ArmError
-from robot_identification.estimation import AUTO, AUTO_FEATURES, AUTO_SUMMARY, ESTIMATORS
+from robot_identification.estimation import ESTIMATORS
+from robot_identification.estimation.auto import AUTO, AUTO_FEATURES, AUTO_SUMMARY
 from robot_identification.papers import SEARCH_NAMES
 import typer
 

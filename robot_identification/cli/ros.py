@@ -84,8 +84,8 @@ def faults(
 
     Needs no ROS. The exit code is 1 where a motion ends with another reason than it should.
     """
-    from robot_identification.stand import FAULTS, judge, Stand, stand_motion
-    from robot_identification.stand.faults import Scenario
+    from robot_identification.stand.faults import FAULTS, judge, Scenario, stand_motion
+    from robot_identification.stand.stand import Stand
     chosen = [fault for fault in FAULTS if only in fault.name]
     if not chosen:
         raise ConfigurationError(f"there is no fault with '{only}' in its name; there is: "

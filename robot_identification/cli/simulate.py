@@ -22,9 +22,10 @@ from typing import Annotated, TYPE_CHECKING
 
 import numpy as np
 from robot_identification.arm import Arm, load_arm
+from robot_identification.certificate.certificate import scene_for
 from robot_identification.console import AsJson, emit, err, Force, out, Robot
 from robot_identification.errors import ConfigurationError, ExcitationError, SimulationError
-from robot_identification.excitation import Excitation, load_excitation, scene_for
+from robot_identification.excitation import Excitation, load_excitation
 from robot_identification.files import check_outputs, check_writable, FileKind, NPZ, RECORDING_CSV
 from robot_identification.recording import Recording, write_bag
 import typer
@@ -97,7 +98,7 @@ def simulate(
 
 def _contacts(arm: Arm, motion: Excitation, run: SimulatedRun) -> tuple[list[str] | None, str]:
     """Return which links overlapped along the path; None, and why, where nobody could look."""
-    from robot_identification.simulation import ContactGeometry
+    from robot_identification.simulation.contacts import ContactGeometry
 
     if motion.requirements.clearance is None:
         return None, 'contact between links was not looked at: the motion knows no collisions'

@@ -14,35 +14,19 @@
 """Which motion shows most: objective, criteria, search, and the excitation that they yield."""
 
 from robot_identification.design.check import check_certificate
-from robot_identification.design.columns import (
-    Columns,
-    DRIVE_COLUMNS,
-    EarlierMotion,
-    SCALINGS,
-)
-from robot_identification.design.criteria import CRITERIA, Criterion, get_criterion
-from robot_identification.design.design import build_problem, condition_number, design
-from robot_identification.design.excitation import ColumnChoice, Excitation, Motion
+from robot_identification.design.criteria import CRITERIA
+from robot_identification.design.design import condition_number, design
+from robot_identification.design.excitation import Excitation
 from robot_identification.design.excitation_file import load_excitation, save_excitation
 from robot_identification.design.exports import (
-    check_ur_script,
     joint_trajectory,
     save_joint_trajectory,
     save_motion_csv,
     save_ur_script,
-    ur_script,
 )
-from robot_identification.design.objective import Objective
-from robot_identification.design.optimisers import OPTIMISERS
 from robot_identification.design.options import DesignOptions
-from robot_identification.design.problem import Problem
-from robot_identification.design.search import Progress
-from robot_identification.design.validation_motions import validation_motion, VALIDATION_MOTIONS
+from robot_identification.design.validation_motions import validation_motion
 
-__all__ = [
-    'CRITERIA', 'DRIVE_COLUMNS', 'OPTIMISERS', 'SCALINGS', 'VALIDATION_MOTIONS', 'ColumnChoice',
-    'Columns', 'Criterion', 'DesignOptions', 'EarlierMotion', 'Excitation', 'Motion', 'Objective',
-    'Problem', 'Progress', 'build_problem', 'check_certificate', 'check_ur_script',
-    'condition_number', 'design', 'get_criterion', 'joint_trajectory', 'load_excitation',
-    'save_excitation', 'save_joint_trajectory', 'save_motion_csv', 'save_ur_script', 'ur_script',
-    'validation_motion']
+__all__ = ['CRITERIA', 'DesignOptions', 'Excitation', 'check_certificate', 'condition_number',
+           'design', 'joint_trajectory', 'load_excitation', 'save_excitation',
+           'save_joint_trajectory', 'save_motion_csv', 'save_ur_script', 'validation_motion']

@@ -19,7 +19,8 @@ from collections.abc import Callable
 
 import numpy as np
 from robot_identification.arm import Arm, Limits
-from robot_identification.certificate import Certificate, certify
+from robot_identification.certificate import Certificate
+from robot_identification.certificate.certificate import certify
 from robot_identification.design.excitation import Excitation
 from robot_identification.errors import ExcitationError
 

@@ -24,19 +24,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification.arm import Arm, Limits
 from robot_identification.arrays import Array
-from robot_identification.certificate import (
-    constraints_of,
-    nominal_notes,
-    prove,
-    prove_peaks,
-    scene_for,
-)
-from robot_identification.certificate.geometry import Scene
+from robot_identification.certificate.certificate import constraints_of, prove, scene_for
+from robot_identification.certificate.geometry.scene import Scene
+from robot_identification.certificate.joint_limits import prove_peaks
+from robot_identification.certificate.nominal_torque import nominal_notes
 from robot_identification.design.columns import Columns, EarlierMotion, information_of
 from robot_identification.design.criteria import get_criterion
 from robot_identification.design.excitation import ColumnChoice, Excitation
 from robot_identification.design.objective import Objective
-from robot_identification.design.optimisers import Minimum, OPTIMISERS
+from robot_identification.design.optimisers import OPTIMISERS
+from robot_identification.design.optimisers.minimum import Minimum
 from robot_identification.design.options import DesignOptions
 from robot_identification.design.problem import Problem
 from robot_identification.design.proven_motion import best_proven

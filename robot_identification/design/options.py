@@ -30,7 +30,8 @@ from robot_identification.design.columns import DRIVE_COLUMNS, SCALINGS
 from robot_identification.design.criteria import get_criterion
 from robot_identification.design.optimisers import OPTIMISERS
 from robot_identification.errors import ConfigurationError, ExcitationError, UnknownNameError
-from robot_identification.motion import check_harmonics, get_series, Series, suggested_harmonics
+from robot_identification.motion import get_series, Series
+from robot_identification.motion.frequencies import check_harmonics, suggested_harmonics
 from robot_identification.yaml_file import Schema, shown
 
 _S = Schema(ConfigurationError)

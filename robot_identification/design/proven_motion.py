@@ -22,9 +22,11 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arm import Limits
 from robot_identification.arrays import Array
-from robot_identification.certificate import Certificate, prove, prove_peaks
-from robot_identification.design.optimisers import Minimum
+from robot_identification.certificate import Certificate
+from robot_identification.certificate.certificate import prove
+from robot_identification.certificate.joint_limits import prove_peaks
 from robot_identification.design.optimisers.barrier import minimise_by_barrier, PHASES
+from robot_identification.design.optimisers.minimum import Minimum
 from robot_identification.design.problem import Problem
 from robot_identification.errors import ExcitationError
 from robot_identification.motion import Trajectory
@@ -35,7 +37,7 @@ SMALLEST_PART = 0.5     # of a motion, before its repair is given up
 
 
 @dataclass(frozen=True)
-class ProvenMotion:
+class _ProvenMotion:
     """
     A motion with what was proven about it.
 
@@ -53,7 +55,7 @@ class ProvenMotion:
 
 
 def best_proven(problem: Problem, minima: list[Minimum],
-                out_of_time: Callable[[], bool] = lambda: False) -> ProvenMotion:
+                out_of_time: Callable[[], bool] = lambda: False) -> _ProvenMotion:
     """
     Return the best motion whose limits can be proven.
 
@@ -92,7 +94,7 @@ def best_proven(problem: Problem, minima: list[Minimum],
                                  problem.limits, problem.margin)
             certificate = prove(problem.constraints, trajectory)
             if certificate.holds:
-                return ProvenMotion(trajectory, certificate)
+                return _ProvenMotion(trajectory, certificate)
             broken = '; '.join(str(claim) for claim in certificate.broken)
     raise ExcitationError(f'no motion that was found could be proven: {broken}; give the search '
                           f'more time or starts, or a larger margin')

@@ -22,7 +22,7 @@ from threading import Event
 import time
 
 import numpy as np
-from robot_identification.design.optimisers import Minimum
+from robot_identification.design.optimisers.minimum import Minimum
 from robot_identification.design.problem import Problem
 from robot_identification.dynamics.parallel import core_count
 from robot_identification.errors import ExcitationError

@@ -24,17 +24,19 @@ from numpy.typing import ArrayLike
 import pinocchio as pin
 from robot_identification.arm import Arm, Limits
 from robot_identification.arrays import Array
-from robot_identification.certificate import Certificate, certify, prove_peaks, scene_for
-from robot_identification.certificate.geometry import Scene
+from robot_identification.certificate import Certificate
+from robot_identification.certificate.certificate import certify, scene_for
+from robot_identification.certificate.geometry.scene import Scene
+from robot_identification.certificate.joint_limits import prove_peaks
 from robot_identification.certificate.requirements import Requirements, SAFE
 from robot_identification.design.columns import Columns
 from robot_identification.design.design import condition_number, design
 from robot_identification.design.excitation import Excitation
 from robot_identification.dynamics.parallel import single_threaded_blas
 from robot_identification.errors import ExcitationError
-from robot_identification.motion import QuinticSpline, Trajectory
+from robot_identification.motion import Trajectory
 from robot_identification.motion.limits import centre, half_ranges, motion_limits
-from robot_identification.motion.quintic_spline import DEGREE
+from robot_identification.motion.quintic_spline import DEGREE, QuinticSpline
 from scipy.interpolate import BSpline, make_interp_spline
 from scipy.sparse.linalg import spsolve
 

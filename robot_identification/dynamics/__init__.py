@@ -25,16 +25,12 @@ from robot_identification.dynamics.identified_model import IdentifiedModel, load
 from robot_identification.dynamics.inertial import (
     from_pseudo_inertia,
     INERTIAL_NAMES,
-    INERTIAL_UNITS,
     pseudo_inertia,
-    smallest_eigenvalues,
 )
 from robot_identification.dynamics.regressor import inverse_dynamics, joint_torque_regressor
-from robot_identification.dynamics.structure import element_loads, ModelStructure
+from robot_identification.dynamics.structure import ModelStructure
 
-__all__ = [
-    'FRICTION_MODELS', 'FRICTION_TERMS', 'INERTIAL_NAMES', 'INERTIAL_UNITS', 'BaseParameters',
-    'FrictionModel', 'FrictionTerm',
-    'IdentifiedModel', 'ModelStructure', 'base_parameters', 'element_loads',
-    'from_pseudo_inertia', 'get_friction', 'inverse_dynamics', 'joint_torque_regressor',
-    'load_model', 'pseudo_inertia', 'smallest_eigenvalues']
+__all__ = ['BaseParameters', 'FRICTION_MODELS', 'FRICTION_TERMS', 'FrictionModel', 'FrictionTerm',
+           'INERTIAL_NAMES', 'IdentifiedModel', 'ModelStructure', 'base_parameters',
+           'from_pseudo_inertia', 'get_friction', 'inverse_dynamics', 'joint_torque_regressor',
+           'load_model', 'pseudo_inertia']

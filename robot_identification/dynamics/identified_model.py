@@ -25,7 +25,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from robot_identification.arm import Arm, arm_from_mapping, arm_to_mapping
+from robot_identification.arm import Arm
+from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics.friction import get_friction
 from robot_identification.dynamics.regressor import inverse_dynamics

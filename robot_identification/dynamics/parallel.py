@@ -15,19 +15,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from functools import cache
 from importlib import import_module
 from itertools import pairwise
 import os
-from typing import Any
+import threading
+from typing import Any, TypeVar
 
-SMALLEST = 512    # samples below which a second thread costs more than it saves
+_SMALLEST = 512    # samples below which a second thread costs more than it saves
 
-
+_Item = TypeVar('_Item')
+_Result = TypeVar('_Result')
 _most_cores: list[int] = []
+_thread = threading.local()
 
 
 def use_cores(count: int) -> None:
@@ -64,15 +67,41 @@ def over_blocks(kernel: Callable[[slice], None], count: int) -> None:
         Number of rows.
 
     """
-    parts = min(core_count(), max(1, count // SMALLEST))
+    parts = min(_free_cores(), max(1, count // _SMALLEST))
     edges = [count * i // parts for i in range(parts + 1)]
-    slices = [slice(first, last) for first, last in pairwise(edges)]
-    if parts == 1:
-        kernel(slices[0])
+    for _ in on_cores(kernel, [slice(first, last) for first, last in pairwise(edges)]):
+        pass
+
+
+def on_cores(function: Callable[[_Item], _Result], items: Sequence[_Item]) -> Iterator[_Result]:
+    """
+    Yield function(item) of each item in their order, with one thread per core.
+
+    What is called from such a thread starts no further ones.
+
+    Parameters
+    ----------
+    function
+        Releases the GIL most of the time.
+    items
+        What it is called with.
+
+    """
+    threads = min(_free_cores(), len(items))
+    if threads < 2:
+        yield from map(function, items)
         return
-    with ThreadPoolExecutor(parts) as pool:
-        for future in [pool.submit(kernel, rows) for rows in slices]:
-            future.result()
+    with ThreadPoolExecutor(threads, initializer=_mark) as pool:
+        yield from pool.map(function, items)
+
+
+def _free_cores() -> int:
+    """Return the number of cores, one in a thread of `on_cores`: the others have theirs."""
+    return 1 if getattr(_thread, 'busy', False) else core_count()
+
+
+def _mark() -> None:
+    _thread.busy = True
 
 
 @contextmanager

@@ -340,11 +340,7 @@ def element_loads(arm: Arm, load: Array | None) -> list[Array | None]:
         m arrays (N,), or m times None.
 
     """
-    if load is None:
-        return [None] * len(arm.transmission)
-    coupled = [j for j, row in enumerate(arm.drives.coupling)
-               if not np.array_equal(row, np.eye(arm.n)[j])]
-    return [load[:, j] for j in [*range(arm.n), *coupled]]
+    return [None if load is None else load[:, j] for j in arm.drives.owners]
 
 
 def _linear(unit: str) -> str:

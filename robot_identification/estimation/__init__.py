@@ -17,32 +17,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from robot_identification.estimation.auto import (
-    AUTO,
-    AUTO_FEATURES,
-    AUTO_SUMMARY,
-    Choice,
-    choose,
-    Trial,
-)
+from robot_identification.estimation.auto import choose
 from robot_identification.estimation.consistent import ConsistentEstimate, fit_consistent
-from robot_identification.estimation.delay import DelayEstimate, estimate_delay
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.estimator import Estimator
 from robot_identification.estimation.features import Features
 from robot_identification.estimation.fit import Fit, fit_samples, FitOptions
 from robot_identification.estimation.huber import Huber
 from robot_identification.estimation.idim import Didim, InstrumentalVariables
-from robot_identification.estimation.link_limits import LinkLimits, load_limits
 from robot_identification.estimation.mle import MaximumLikelihood
 from robot_identification.estimation.ols import OrdinaryLeastSquares
-from robot_identification.estimation.online import (
+from robot_identification.estimation.online import OnlineEstimator
+from robot_identification.estimation.online.estimators import (
     ExponentialForgetting,
     ExponentialForgettingNonlinear,
     ExtendedKalman,
     Kalman,
-    OnlineEstimator,
-    OnlineUpdate,
 )
 from robot_identification.estimation.payload import (
     GainEstimate,
@@ -52,12 +42,7 @@ from robot_identification.estimation.payload import (
 )
 from robot_identification.estimation.ridge import Ridge
 from robot_identification.estimation.search import Search, SEARCHES
-from robot_identification.estimation.search.estimator import (
-    BoundedLeastSquares,
-    search_estimator,
-    SearchEstimate,
-)
-from robot_identification.estimation.settings import read_settings
+from robot_identification.estimation.search.estimator import BoundedLeastSquares, search_estimator
 from robot_identification.estimation.tls import TotalLeastSquares
 from robot_identification.estimation.wls import WeightedLeastSquares
 from robot_identification.registry import Registry
@@ -113,15 +98,7 @@ def register_search(search: type[Search]) -> None:
     ESTIMATORS.register(search.name, search_estimator(search))
 
 
-__all__ = [
-    'AUTO', 'AUTO_FEATURES', 'AUTO_SUMMARY',
-    'ESTIMATORS', 'Choice', 'ConsistentEstimate',
-    'DelayEstimate', 'Didim', 'Estimate', 'Estimator', 'Features', 'Fit', 'FitOptions',
-    'GainEstimate',
-    'Huber', 'InstrumentalVariables', 'LinkLimits',
-    'MaximumLikelihood',
-    'OnlineEstimator', 'OnlineUpdate', 'OrdinaryLeastSquares', 'PayloadEstimate', 'Ridge',
-    'SearchEstimate', 'TotalLeastSquares', 'Trial',
-    'WeightedLeastSquares', 'choose', 'estimate_delay', 'fit_consistent', 'fit_samples',
-    'get_estimator', 'identify_gains', 'identify_payload',
-    'load_limits', 'read_settings', 'register_search']
+__all__ = ['ConsistentEstimate', 'ESTIMATORS', 'Estimate', 'Estimator', 'Features', 'Fit',
+           'FitOptions', 'GainEstimate', 'OnlineEstimator', 'PayloadEstimate', 'choose',
+           'fit_consistent', 'fit_samples', 'get_estimator', 'identify_gains', 'identify_payload',
+           'register_search']

@@ -17,16 +17,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
+from itertools import pairwise
+import operator
+from typing import Any
 
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.dynamics import BaseParameters
 from robot_identification.errors import EstimationError
 from robot_identification.estimation.estimate import Estimate
+from robot_identification.parts import mapped_over, merged_over, over
 from robot_identification.regression import NormalForm, Regression
 from robot_identification.regression.reduce import reduce_samples
-from robot_identification.signals import Samples, select
+from robot_identification.scratch import changes, mapped
+from robot_identification.signals import Samples
+from robot_identification.signals.shift import select
 
+_Squares = tuple[Array, Array]
+"""Gram matrices (blocks, r, r) and right sides (blocks, r) of weighted rows."""
 BLOCKS = 10
 """Blocks of each recording: long enough for residuals of two to be all but independent; a tenth
 left out leaves every parameter determined."""
@@ -69,16 +78,18 @@ def widened(estimate: Estimate, regression: Regression) -> Estimate:
     if np.all(estimate.colour <= 1) or not np.all(known):
         return estimate
     regression = regression.of(estimate.base)
-    groups = [_blocks(regression.base, samples, load) for samples, load in regression.parts]
     weights = 1 / estimate.noise
-    count = sum(map(len, groups))
-    ratios = _widening([form for group in groups for form in group], weights)
+    groups = mapped_over(_squares, regression.samples, regression.loads_of_parts,
+                         given=(regression.base, weights))
+    wholes = mapped_over(_whole, groups)
+    count = sum(over(_count, groups))
+    ratios = _widening(groups, wholes)
     if ratios is None or count < BLOCKS // 2:
         return estimate
     freedom = PRIOR_FREEDOM + count - 1
     mean = float(np.mean(ratios))
     if len(groups) > 1:
-        between = _widening([NormalForm.merge(group) for group in groups], weights)
+        between = _widening(wholes, wholes)
         mean = mean if between is None else max(mean, float(np.mean(between)))
     shrunk = (PRIOR_FREEDOM * mean + (count - 1) * ratios) / freedom * freedom / (freedom - 2)
     rows = regression.normal.stacked(weights)[0]
@@ -88,52 +99,93 @@ def widened(estimate: Estimate, regression: Regression) -> Estimate:
     return replace(estimate, covariance=estimate.covariance * np.outer(factor, factor))
 
 
-def _widening(forms: Sequence[NormalForm], weights: Array) -> Array | None:
-    """Return jackknife variances over those of independent rows, (r,); None if undetermined."""
-    if len(forms) < 2:
+def _widening(groups: Sequence[_Squares], wholes: Sequence[_Squares]) -> Array | None:
+    """
+    Return jackknife variances over those of independent rows, (r,); None if undetermined.
+
+    The fits are without each block of `groups`; `wholes` are the sums of each group's blocks.
+    """
+    count = sum(over(_count, groups))
+    if count < 2:
         return None
-    grams, rights = [], []
-    for form in forms:
-        rows, target = form.stacked(weights)
-        grams.append(rows.T @ rows)
-        rights.append(rows.T @ target)
-    gram, right = sum(grams), sum(rights)
+    gram, right = merged_over(_first, _added, wholes)
     scale = np.sqrt(np.diag(gram))
     if not np.all(scale > 0):
         return None
     whole = np.linalg.pinv(gram / np.outer(scale, scale), rcond=1e-13, hermitian=True)
     beta = whole @ (right / scale)
-    steps = []
-    for part, target in zip(grams, rights):
-        rest = (gram - part) / np.outer(scale, scale)
-        steps.append(np.linalg.pinv(rest, rcond=1e-13, hermitian=True)
-                     @ ((right - target) / scale) - beta)
-    spread = (len(forms) - 1) / len(forms) * np.sum(np.square(steps), axis=0)
-    ratios: Array = spread / np.diag(whole)
+    squares = reduce(operator.add, over(
+        _steps, groups, given=(gram, right, scale, beta)))
+    ratios: Array = (count - 1) / count * squares / np.diag(whole)
     return ratios
+
+
+def _steps(group: _Squares, gram: Array, right: Array, scale: Array, beta: Array) -> Array:
+    """Return the sum of the squared changes of an estimate without each block, (r,)."""
+    squares = np.zeros(len(beta))
+    for part, target in zip(*group):
+        rest = (gram - part) / np.outer(scale, scale)
+        squares += (np.linalg.pinv(rest, rcond=1e-13, hermitian=True)
+                    @ ((right - target) / scale) - beta) ** 2
+    return squares
+
+
+def _squares(samples: Samples, load: Array | None, base: BaseParameters,
+             weights: Array) -> _Squares:
+    """Return the normal equations of each block of a recording."""
+    grams, rights = [np.zeros((0, base.rank, base.rank))], [np.zeros((0, base.rank))]
+    for form in _blocks(base, samples, load):
+        rows, target = form.stacked(weights)
+        grams.append((rows.T @ rows)[None])
+        rights.append((rows.T @ target)[None])
+    return np.concatenate(grams), np.concatenate(rights)
+
+
+def _whole(group: _Squares) -> _Squares:
+    """Return the normal equations of a whole recording; of none where it has no block."""
+    grams, rights = group
+    count = min(len(grams), 1)
+    return grams.sum(axis=0)[None][:count], rights.sum(axis=0)[None][:count]
+
+
+def _count(group: _Squares) -> int:
+    return len(group[0])
+
+
+def _first(group: _Squares) -> _Squares:
+    return group[0].sum(axis=0), group[1].sum(axis=0)
+
+
+def _added(one: _Squares, other: _Squares) -> _Squares:
+    return one[0] + other[0], one[1] + other[1]
 
 
 def _blocks(base: BaseParameters, samples: Samples, load: Array | None) -> list[NormalForm]:
     """Reduce tenths of a recording; the same phases of all periods are one of them."""
-    elapsed = samples.t - samples.t[0]
+    start, duration = samples.t[0], samples.t[-1] - samples.t[0]
     period = None if samples.period is None else samples.period / samples.rate
-    if period is not None and elapsed[-1] > 1.2 * period:
-        share = (elapsed / period) % 1.0
-    else:
-        share = elapsed / (elapsed[-1] + 1 / samples.rate)
-    number = np.minimum((share * BLOCKS).astype(int), BLOCKS - 1)
+
+    def number(t: Array) -> Any:
+        if period is not None and duration > 1.2 * period:
+            share = ((t - start) / period) % 1.0
+        else:
+            share = (t - start) / (duration + 1 / samples.rate)
+        return np.minimum((share * BLOCKS).astype(np.int8), BLOCKS - 1)
+
+    numbers = mapped(number, samples.t)
     shortest = len(samples.decimator().taps) + 1
+    chosen_runs: list[list[slice]] = [[] for _ in range(BLOCKS)]
+    left = [LONGEST] * BLOCKS
+    for segment in samples.segments:
+        inner = (segment.start + changes(numbers[segment])).tolist()
+        for first, end in pairwise([segment.start, *inner, segment.stop]):
+            block = int(numbers[first])
+            last = min(end, first + left[block])
+            if last - first >= shortest:
+                chosen_runs[block].append(slice(first, last))
+                left[block] -= last - first
     forms = []
-    for block in range(BLOCKS):
-        runs, left = [], LONGEST
-        for segment in samples.segments:
-            inside = np.concatenate([[0], (number[segment] == block).astype(int), [0]])
-            edges = np.flatnonzero(np.diff(inside))
-            for first, last in zip(edges[::2], edges[1::2]):
-                last = min(int(last), int(first) + left)
-                if last - first >= shortest:
-                    runs.append(slice(segment.start + int(first), segment.start + last))
-                    left -= last - int(first)
+    for runs in chosen_runs:
         if not runs:
             continue
         part = select(samples, runs)

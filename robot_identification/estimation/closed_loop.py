@@ -22,7 +22,7 @@ from typing import Any, Protocol
 import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import Array
-from robot_identification.dynamics import element_loads, IdentifiedModel
+from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import EstimationError
 from robot_identification.signals import Samples
 
@@ -121,6 +121,7 @@ class _Plant:
         self._transmission = np.array(arm.transmission)
         self._rotors = self._transmission.T @ np.diag(model.rotor_inertia) @ self._transmission
         self._upper = np.triu(np.ones((arm.n, arm.n)))
+        self._strictly_lower = 1 - self._upper
         friction = model.structure.friction
         rest, load = np.zeros_like(SPEEDS), np.ones_like(SPEEDS)
         of_speed = np.repeat([term.of_speed or term.constant or term.needs_load
@@ -132,6 +133,7 @@ class _Plant:
         self._loaded = ([friction.torque(SPEEDS, *shape, load, rest, still) - free
                          for shape, free in zip(shapes, self._free)]
                         if friction.needs_load else None)
+        self._owners = arm.drives.owners
         for table in (*self._free, *(self._loaded or [])):
             rest_at = len(SPEEDS) // 2
             table[rest_at] = (table[rest_at - 1] + table[rest_at + 1]) / 2
@@ -139,7 +141,6 @@ class _Plant:
         self._structure = model.structure
         self._state: Array | None = None
         self._last = np.zeros(arm.n)
-        self._arm = arm
 
     def start(self) -> None:
         """Begin a run: friction with memory forgets."""
@@ -150,9 +151,8 @@ class _Plant:
         speed = self._transmission @ v
         out = np.array([np.interp(x, SPEEDS, table) for x, table in zip(speed, self._free)])
         if self._loaded is not None:
-            loads = element_loads(self._arm, bias[None])
-            out += [abs(float(load[0])) * np.interp(x, SPEEDS, table)
-                    for x, table, load in zip(speed, self._loaded, loads) if load is not None]
+            out += np.abs(bias[self._owners]) * [
+                np.interp(x, SPEEDS, table) for x, table in zip(speed, self._loaded)]
         if self._others is not None:
             columns = self._structure.friction_columns(
                 q[None], v[None], bias[None], self._remembered(q))[0]
@@ -169,8 +169,8 @@ class _Plant:
         return states[-1:]
 
     def acceleration(self, q: Array, v: Array, torque: Array) -> Array:
-        upper = pin.crba(self._model, self._data, q) * self._upper
-        mass = self._rotors + upper + upper.T - np.diag(np.diag(upper))
+        mass = pin.crba(self._model, self._data, q)  # only its upper triangle counts
+        mass = self._rotors + mass * self._upper + mass.T * self._strictly_lower
         bias = pin.nonLinearEffects(self._model, self._data, q, v)
         friction = self.friction(q, v, bias)
         acceleration: Array = np.linalg.solve(mass, torque - bias - friction @ self._transmission)

@@ -20,12 +20,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from robot_identification.arrays import Array, read_only
-from robot_identification.dynamics import (
-    from_pseudo_inertia,
-    ModelStructure,
-    pseudo_inertia,
-    smallest_eigenvalues,
-)
+from robot_identification.dynamics import from_pseudo_inertia, ModelStructure, pseudo_inertia
+from robot_identification.dynamics.inertial import smallest_eigenvalues
 from robot_identification.errors import (
     ConfigurationError,
     MissingDependencyError,

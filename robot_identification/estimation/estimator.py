@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import ABC
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -28,7 +28,8 @@ from robot_identification.estimation.variable_projection import (
     best_shape,
     with_shape_uncertainty,
 )
-from robot_identification.regression import NormalForm, Regression, SeparableRegression
+from robot_identification.regression import NormalForm, Regression
+from robot_identification.regression.separable import SeparableRegression
 
 RANK_TOLERANCE = 1e-8
 """Relative to the largest singular value of the regressor with columns of unit norm."""
@@ -40,7 +41,7 @@ SHAPE_CONVERGED = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class _Solution:
     """Minimiser of a weighted quadratic cost; `inverse` is (r, rows) with beta = inverse @ z."""
 
     beta: Array
@@ -69,7 +70,7 @@ class Reweighted:
 
     """
 
-    solution: Solution
+    solution: _Solution
     weights: Array
     deviations: Array
     iterations: int
@@ -99,6 +100,8 @@ class Estimator(ABC):
         Whether it needs the noise that the periods of a repeated motion show.
     interval_doubt
         Why its intervals hold less often than they state; empty where they hold.
+    of_factors
+        Whether normal form and residuals are all that it needs where the friction has no shape.
 
     """
 
@@ -110,8 +113,8 @@ class Estimator(ABC):
     candidate: ClassVar[bool] = False
     needs_repeats: ClassVar[bool] = False
     interval_doubt: ClassVar[str] = ''
+    of_factors: ClassVar[bool] = False
 
-    @abstractmethod
     def weights(self, regression: Regression, reweighted: Reweighted) -> Array:
         """
         Return the weight of each joint's rows, (n,).
@@ -121,9 +124,11 @@ class Estimator(ABC):
         regression
             The problem.
         reweighted
-            The fit in which each joint weighs by its own residuals.
+            The fit in which each joint weighs by its own residuals: the weights of whoever says
+            no others.
 
         """
+        return reweighted.weights
 
     def noise(self, regression: Regression, reweighted: Reweighted) -> tuple[Array, Array]:
         """
@@ -138,7 +143,9 @@ class Estimator(ABC):
             As for `weights`.
 
         """
-        return reweighted.deviations, colour(regression.residuals(reweighted.solution.beta))
+        return reweighted.deviations, colour(
+            regression.residuals_of_parts(reweighted.solution.beta),
+            int(regression.normal.rows[0]))
 
     def fit(self, regression: Regression) -> Estimate:
         """
@@ -206,7 +213,7 @@ def reweight(normal: NormalForm) -> Reweighted:
     return Reweighted(solution, weights, deviations, iteration, converged)
 
 
-def solve(normal: NormalForm, weights: Array) -> Solution:
+def solve(normal: NormalForm, weights: Array) -> _Solution:
     """
     Minimise the weighted squared residuals.
 
@@ -231,10 +238,10 @@ def solve(normal: NormalForm, weights: Array) -> Solution:
     inverse = (right[:rank].T / singular[:rank]) @ left[:, :rank].T / scale[:, None]
     null = right[rank:]
     unexcited = np.flatnonzero(np.linalg.norm(null, axis=0) > 1e-4)
-    return Solution(inverse @ target, inverse, rank, unexcited)
+    return _Solution(inverse @ target, inverse, rank, unexcited)
 
 
-def _residual_deviations(normal: NormalForm, weights: Array, solution: Solution) -> Array:
+def _residual_deviations(normal: NormalForm, weights: Array, solution: _Solution) -> Array:
     """
     Return unbiased standard deviations of each joint's residuals, (n,).
 
@@ -255,7 +262,7 @@ def _residual_deviations(normal: NormalForm, weights: Array, solution: Solution)
     return np.where(normal.measured, deviations, 1.0)    # of zero rows: any weight will do
 
 
-def assemble(name: str, normal: NormalForm, weights: Array, solution: Solution, noise: Array,
+def assemble(name: str, normal: NormalForm, weights: Array, solution: _Solution, noise: Array,
              colours: Array, status: str, iterations: int) -> Estimate:
     """
     Make the estimate of a solution.
@@ -292,6 +299,34 @@ def assemble(name: str, normal: NormalForm, weights: Array, solution: Solution, 
         rank=solution.rank, unexcited=labels, status=status,
         message=_message(status, labels, base.rank, solution.rank, iterations),
         iterations=iterations)
+
+
+def assemble_found(name: str, fixed: Regression, reweighted: Reweighted, beta: Array, status: str,
+                   iterations: int) -> Estimate:
+    """
+    Make the estimate of parameters that were found otherwise than by least squares.
+
+    The covariance is that of least squares at the noise of their residuals, which is at least that
+    of the re-weighted fit.
+
+    Parameters
+    ----------
+    name
+        Name of the estimator.
+    fixed
+        The problem, with friction of a known shape.
+    reweighted
+        The fit of it in which each joint weighs by its own residuals.
+    beta
+        What was found, (r,).
+    status, iterations
+        How it was found.
+
+    """
+    normal = fixed.normal
+    noise = np.maximum(np.sqrt(normal.rss(beta) / normal.rows), reweighted.deviations)
+    return assemble(name, normal, reweighted.weights, replace(reweighted.solution, beta=beta),
+                    noise, colour(fixed.residuals(beta)), status, iterations)
 
 
 def revalued(estimate: Estimate, normal: NormalForm, values: Array,

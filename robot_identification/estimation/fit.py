@@ -36,6 +36,7 @@ from robot_identification.estimation.delay import DelayEstimate, estimate_delay
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.estimator import Estimator
 from robot_identification.estimation.wls import WeightedLeastSquares
+from robot_identification.parts import mapped_over
 from robot_identification.regression import build_regression, Regression
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import delayed
@@ -213,7 +214,7 @@ def _fit_once(arm: Arm, samples: Sequence[Samples], options: FitOptions,
         regression = build_regression(arm, samples, options.friction, backend=backend,
                                       progress=progress, loads=loads)
     else:
-        regression = Regression(base, tuple(samples), progress,
+        regression = Regression(base, samples, progress,
                                 fixed=not base.structure.friction.shape,
                                 loads=None if loads is None else tuple(loads))
     delay = DelayEstimate(np.zeros(arm.n), np.zeros(arm.n))
@@ -240,7 +241,7 @@ def _transmitted(samples: Sequence[Samples], fit: Fit) -> tuple[Array, ...]:
 
 
 def _shifted(regression: Regression, delay: DelayEstimate) -> Regression:
-    parts = tuple(delayed(samples, delay.values, of=delay.of) for samples in regression.samples)
+    parts = mapped_over(delayed, regression.samples, given=(delay.values, None, delay.of))
     loads = None
     if regression.loads is not None:
         loads = tuple(load[np.searchsorted(samples.t, part.t)] for samples, part, load in zip(

@@ -18,7 +18,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError
 from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK
 from robot_identification.estimation.estimator import (
@@ -26,7 +25,6 @@ from robot_identification.estimation.estimator import (
     Estimator,
     revalued,
     reweight,
-    Reweighted,
     solve,
 )
 from robot_identification.estimation.features import Features, NEAREST
@@ -74,10 +72,6 @@ class Huber(Estimator):
         if not threshold > 0:
             raise ConfigurationError(f'the threshold of huber must be positive, not {threshold}')
         self.threshold = threshold
-
-    def weights(self, regression: Regression, reweighted: Reweighted) -> Array:
-        """Return the weights of the re-weighted fit, (n,)."""
-        return reweighted.weights
 
     def fit(self, regression: Regression) -> Estimate:
         """

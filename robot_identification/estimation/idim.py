@@ -38,7 +38,6 @@ from robot_identification.estimation.estimator import (
     Estimator,
     revalued,
     reweight,
-    Reweighted,
 )
 from robot_identification.estimation.features import Features, NEAREST
 from robot_identification.regression import Regression
@@ -58,7 +57,7 @@ CLOSED_LOOP = Features(
     control_law=True, consistent=NEAREST, purpose='positions are noisy and cannot be filtered')
 
 
-class ClosedLoopEstimator(Estimator):
+class _ClosedLoopEstimator(Estimator):
     """
     Estimation with states of a simulation that knows references and control law.
 
@@ -88,10 +87,6 @@ class ClosedLoopEstimator(Estimator):
         self.bandwidth, self.damping, self.start, self.rounds = bandwidth, damping, start, rounds
         self._drives = np.zeros(0, dtype=bool)
 
-    def weights(self, regression: Regression, reweighted: Reweighted) -> Array:
-        """Return the weights of the re-weighted fit, (n,)."""
-        return reweighted.weights
-
     def _loop(self) -> tuple[Motion, Callable[[IdentifiedModel], ControlLaw]]:
         if self.reference is None or (self.control_law is None and self.bandwidth is None):
             raise EstimationError(
@@ -113,7 +108,7 @@ class ClosedLoopEstimator(Estimator):
     def _law(self, model: IdentifiedModel) -> ControlLaw:
         if self.control_law is not None:
             return self.control_law
-        from robot_identification.simulation import JointController
+        from robot_identification.simulation.controller import JointController
         return JointController(model.arm, model.rotor_inertia,
                                np.zeros(len(model.rotor_inertia)), float(self.bandwidth or 0),
                                self.damping)
@@ -205,7 +200,7 @@ class ClosedLoopEstimator(Estimator):
         raise NotImplementedError
 
 
-class InstrumentalVariables(ClosedLoopEstimator):
+class InstrumentalVariables(_ClosedLoopEstimator):
     """
     IDIM-IV: simulated states make the instruments, so that noise in the positions does not bias.
 
@@ -262,7 +257,7 @@ class InstrumentalVariables(ClosedLoopEstimator):
         return inverse @ right, inverse @ square @ inverse.T
 
 
-class Didim(ClosedLoopEstimator):
+class Didim(_ClosedLoopEstimator):
     """
     DIDIM: only torques are measured; the states are those of the simulation.
 

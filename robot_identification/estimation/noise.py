@@ -15,13 +15,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from robot_identification.arrays import Array
+from robot_identification.scratch import SUMMED, walk
 
 SIGNIFICANT = 3.0
 
 
-def colour(residuals: Array) -> Array:
+def colour(residuals: Array | Iterable[Array], rows: int | None = None) -> Array:
     """
     Return the low-frequency noise density over the variance, (n,), 1 for white residuals.
 
@@ -33,7 +36,9 @@ def colour(residuals: Array) -> Array:
     Parameters
     ----------
     residuals
-        (rows, n) in the order of time.
+        (rows, n) in the order of time; or parts of them, of which one is held at a time.
+    rows
+        Number of rows in all parts together, where these are given.
 
     References
     ----------
@@ -41,18 +46,24 @@ def colour(residuals: Array) -> Array:
     autocorrelation consistent covariance matrix", Econometrica 55(3), 1987.
 
     """
-    rows, n = residuals.shape
+    parts = [residuals] if isinstance(residuals, np.ndarray) else residuals
+    rows = len(residuals) if isinstance(residuals, np.ndarray) else int(rows or 0)
+    # the mean square of sums over `length` rows holds the covariances with Bartlett's taper
     length = int(np.sqrt(rows)) + 1
-    factors = np.ones(n)
+    totals, squares = np.zeros((1, 1)), np.zeros((2, 1))
+    for each in parts:
+        if len(totals) == 1:
+            totals, squares = np.zeros((1, each.shape[1])), np.zeros((2, each.shape[1]))
+        for some in walk(len(each), each, block=SUMMED):
+            part = each[some]
+            totals = np.vstack([totals[-length:], totals[-1] + np.cumsum(part, axis=0)])
+            for k, x in enumerate((totals[length:] - totals[:-length], part)):
+                squares[k] += np.einsum('ij,ij->j', x, x)
+    factors, variance = np.ones(squares.shape[1]), squares[1] / rows
+    coloured = variance > 0
     if length < 3:
         return factors
-    # the mean square of sums over `length` rows holds the covariances with Bartlett's taper
     deviation = 2 * np.sqrt(length / 3 / rows)
-    for j in range(n):
-        variance = np.mean(residuals[:, j] ** 2)
-        total = np.concatenate([[0.0], np.cumsum(residuals[:, j])])
-        sums = total[length:] - total[:-length]
-        if variance > 0:
-            factor = float(np.mean(sums ** 2) / (length * variance))
-            factors[j] = factor if factor > 1 + SIGNIFICANT * deviation else 1.0
+    found = squares[0, coloured] / (rows + 1 - length) / (length * variance[coloured])
+    factors[coloured] = np.where(found > 1 + SIGNIFICANT * deviation, found, 1.0)
     return factors

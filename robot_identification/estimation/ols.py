@@ -34,6 +34,7 @@ class OrdinaryLeastSquares(Estimator):
     """
 
     name = 'ols'
+    of_factors = True
     equal_weights = True
     candidate = True
     summary = 'ordinary least squares; joints with large torques dominate'

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -29,16 +29,17 @@ from robot_identification.dynamics import (
     IdentifiedModel,
     inverse_dynamics,
     joint_torque_regressor,
-    smallest_eigenvalues,
 )
+from robot_identification.dynamics.inertial import smallest_eigenvalues
 from robot_identification.dynamics.structure import ModelStructure
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation.body import fit_body
 from robot_identification.estimation.noise import colour
+from robot_identification.parts import over
 from robot_identification.recording import Recording
 from robot_identification.regression.normal_form import triangle
-from robot_identification.signals import delayed, process, Samples, select
-from robot_identification.signals.shift import thinned
+from robot_identification.signals import delayed, process, Samples
+from robot_identification.signals.shift import select, spread_rows, thinned
 from robot_identification.signals.thinning import FINE
 from robot_identification.signals.thinning import thinned as fewer
 from scipy.linalg import qr
@@ -245,24 +246,13 @@ def _last_body(arm: Arm, q: Array, v: Array, a: Array) -> Array:
 
 def _misfit(model: IdentifiedModel, samples: Sequence[Samples]) -> Array:
     """Return the mean square of the payloads in pieces, weighed by how well they show a mass."""
-    pieces = []
-    for part in samples:
-        length = max(1, round(PIECE * part.rate))
-        for run in part.segments:
-            count = max(1, round((run.stop - run.start) / length))
-            edges = np.linspace(run.start, run.stop, count + 1).astype(int)
-            pieces += [(part, slice(*edge)) for edge in pairwise(edges)]
-    rows, targets = [], []
-    for part, piece in pieces[::max(1, len(pieces) // PIECES)]:
-        shifted = fewer(delayed(select(part, [piece]), model.delay, of=model.delay_of), FINE)
-        decimator = shifted.decimator()
-        for run in shifted.segments:
-            if decimator.rows(run.stop - run.start):
-                q, v, a = shifted.q[run], shifted.v[run], shifted.a[run]
-                rows.append(decimator.apply(_last_body(model.arm, q, v, a)))
-                targets.append(decimator.apply(shifted.tau[run] - model.torque(q, v, a)))
-    if not rows:
+    pieces = list(over(_pieces, samples))
+    chosen = [part[start::step] for part, start, step in zip(
+        pieces, *spread_rows(list(map(len, pieces)), PIECES))]
+    found = list(chain.from_iterable(over(_left_in_pieces, samples, chosen, given=(model,))))
+    if not found:
         return np.zeros((10, 10))
+    rows, targets = zip(*found)
     noise = _noise(np.concatenate(rows), np.concatenate(targets))
     total, weights = np.zeros((10, 10)), 0.0
     for matrix, target in zip(rows, targets):
@@ -272,6 +262,30 @@ def _misfit(model: IdentifiedModel, samples: Sequence[Samples]) -> Array:
         total += np.outer(found, found) / inverse[0, 0]
         weights += 1 / inverse[0, 0]
     return total / weights
+
+
+def _pieces(samples: Samples) -> list[slice]:
+    length, pieces = max(1, round(PIECE * samples.rate)), []
+    for run in samples.segments:
+        count = max(1, round((run.stop - run.start) / length))
+        edges = np.linspace(run.start, run.stop, count + 1).astype(int)
+        pieces += [slice(*edge) for edge in pairwise(edges)]
+    return pieces
+
+
+def _left_in_pieces(samples: Samples, pieces: Sequence[slice],
+                    model: IdentifiedModel) -> list[tuple[Array, Array]]:
+    """Return the rows of a body at the last link, and what the model leaves, in pieces."""
+    found = []
+    for piece in pieces:
+        shifted = fewer(delayed(select(samples, [piece]), model.delay, of=model.delay_of), FINE)
+        decimator = shifted.decimator()
+        for run in shifted.segments:
+            if decimator.rows(run.stop - run.start):
+                q, v, a = shifted.q[run], shifted.v[run], shifted.a[run]
+                found.append((decimator.apply(_last_body(model.arm, q, v, a)),
+                              decimator.apply(shifted.tau[run] - model.torque(q, v, a))))
+    return found
 
 
 def _judged_payload(model: IdentifiedModel, rows: Array, target: Array,

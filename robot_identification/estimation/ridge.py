@@ -18,15 +18,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError
-from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK
+from robot_identification.estimation.estimate import Estimate, OK
 from robot_identification.estimation.estimator import (
-    assemble,
     Estimator,
     revalued,
-    reweight,
-    Reweighted,
 )
 from robot_identification.estimation.features import Features
 from robot_identification.estimation.prior import Prior
@@ -58,6 +54,7 @@ class Ridge(Estimator):
     """
 
     name = 'ridge'
+    of_factors = True
     summary = 'ridge regression towards the URDF in a metric of inertias; strength from the data'
     features = Features(needs='inertias in the URDF that are roughly right',
                         purpose='the motion excites little')
@@ -68,21 +65,13 @@ class Ridge(Estimator):
             raise ConfigurationError(f'the deviation of ridge must be positive, not {deviation}')
         self.deviation = deviation
 
-    def weights(self, regression: Regression, reweighted: Reweighted) -> Array:
-        """Return the weights of the re-weighted fit, (n,)."""
-        return reweighted.weights
-
     def _fit(self, regression: Regression) -> Estimate:
         normal = regression.normal
-        reweighted = reweight(normal)
-        noise, colours = self.noise(regression, reweighted)
-        plain = assemble(self.name, normal, reweighted.weights, reweighted.solution, noise,
-                         colours, OK if reweighted.converged else NOT_CONVERGED,
-                         reweighted.iterations)
+        plain = super()._fit(regression)
         base = normal.base
         prior = Prior.from_urdf(base.structure)
         transform = base.matrix @ prior.transform
-        rows, target = normal.stacked(1 / (noise * np.sqrt(colours)))
+        rows, target = normal.stacked(1 / (plain.noise * np.sqrt(plain.colour)))
         target = target - rows @ base.of(prior.mean)
         left, singular, right = np.linalg.svd(rows @ transform, full_matrices=False)
         inside = left.T @ target

@@ -21,15 +21,16 @@ from itertools import product
 
 import numpy as np
 from robot_identification.arrays import Array, IndexArray
-from robot_identification.dynamics import BaseParameters, element_loads, FRICTION_TERMS
+from robot_identification.dynamics import BaseParameters, FRICTION_TERMS
 from robot_identification.dynamics.friction import (
-    Asymmetric,
     ElementMotion,
-    friction_name,
     FrictionModel,
     FrictionTerm,
     get_friction,
 )
+from robot_identification.dynamics.friction.asymmetric import Asymmetric
+from robot_identification.dynamics.friction.names import friction_name
+from robot_identification.dynamics.structure import element_loads
 from robot_identification.estimation.consistent import DRIVE_DEVIATION, RELATIVE_DEVIATION
 from robot_identification.estimation.noise import colour
 from robot_identification.estimation.prior import Prior
@@ -90,7 +91,7 @@ class Selected:
 
 
 @dataclass(frozen=True, eq=False)
-class Scored:
+class _Scored:
     """Squared residuals on left-out blocks, (folds, n), and the cost on all data."""
 
     rss: Array
@@ -247,7 +248,7 @@ class TermSelection:
         deviation = self.deviation / float(np.sqrt(ridge[0]))
         return Selected(*self._named(sums), deviation, tuple(steps))
 
-    def _trials(self, sums: Sums, e: int, changes: Sequence[Change], now: Scored, weights: Array,
+    def _trials(self, sums: Sums, e: int, changes: Sequence[Change], now: _Scored, weights: Array,
                 ridge: Array) -> list[_Trial]:
         """Return the changes of one element's sum that predict better."""
         mean = now.rss.mean(axis=0)
@@ -326,7 +327,7 @@ class TermSelection:
         return np.concatenate([np.arange(self.first), *(
             self._place[e, key, g] for e, terms in enumerate(sums) for key, g in terms)])
 
-    def _score(self, sums: Sums, weights: Array, ridge: Array) -> Scored:
+    def _score(self, sums: Sums, weights: Array, ridge: Array) -> _Scored:
         """Fit without each block in turn, and score what is left out."""
         index = np.append(self._index(sums), self.count)
         grams = self.grams[:, :, index[:, None], index]              # (folds, n, p + 1, p + 1)
@@ -338,7 +339,7 @@ class TermSelection:
         full = np.append(-x, np.ones((self.folds + 1, 1)), axis=1)
         rss = np.einsum('fa,fjab,fb->fj', full[:-1], grams, full[:-1])
         cost = float(full[-1] @ total @ full[-1] + x[-1] ** 2 @ ridge[index[:-1]])
-        return Scored(rss, cost, x[-1])
+        return _Scored(rss, cost, x[-1])
 
     def _weights(self, sums: Sums, ridge: Array) -> Array:
         """Weigh each joint by its own residuals, with their colour, (n,)."""

@@ -20,19 +20,21 @@ from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arm import Arm
-from robot_identification.arrays import _release, Array, read_only
-from robot_identification.dynamics import inverse_dynamics
+from robot_identification.arrays import Array, read_only
+from robot_identification.dynamics import BaseParameters, inverse_dynamics
 from robot_identification.errors import EstimationError
 from robot_identification.estimation.consistent import DRIVE_DEVIATION
 from robot_identification.estimation.estimator import Estimator
 from robot_identification.estimation.fit import Fit, fit_samples, FitOptions
 from robot_identification.estimation.prior import Prior
-from robot_identification.regression.normal_form import triangle
+from robot_identification.parts import merged_over
+from robot_identification.regression.normal_form import NormalForm, triangle
 from robot_identification.regression.packing import blocks_of, joint_columns
 from robot_identification.regression.reduce import packed_rows, row_count
+from robot_identification.scratch import release
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import select
-from robot_identification.signals.thinning import _spare
+from robot_identification.signals.thinning import spare_step
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
@@ -128,28 +130,36 @@ def estimate_tilt(fit: Fit) -> Tilt:
     turned = [arm.with_gravity(np.cross(axis, arm.gravity)) for axis in axes]
     weights = 1 / (estimate.noise * np.sqrt(estimate.colour))
     columns, rank = joint_columns(base), base.rank
-    parts = [[] for _ in columns]    # type: list[list[Array]]
-    kept = regression.kept
-    for number, (samples, load) in enumerate(regression.parts):
-        rows = kept[number] if kept is not None and row_count(samples) <= MOST_ROWS else None
-        samples, load = _fewer(samples, load)
-        decimator, step = samples.decimator(), _spare(samples)
-        pushes = np.empty((row_count(samples), arm.n, 2))
-        for block in blocks_of(samples):
-            pushes[block.rows] = decimator.apply(_splined(lambda q: np.stack([
-                _gravity(other, q, fit.consistent.inertial) for other in turned], axis=2),
-                samples.q[block.samples], step))
-            _release(samples.q)
-        pushes *= arm.measured[:, None]
-        for j, packed in enumerate(packed_rows(base, samples, load) if rows is None else rows):
-            parts[j].append(np.column_stack([packed[:, :-1], pushes[:, j], packed[:, -1]]))
+    kept: Sequence[list[Array] | None] = ([None] * len(regression.samples)
+                                          if regression.kept is None else regression.kept)
+    factors = merged_over(_pushed, NormalForm.added, regression.samples,
+                          regression.loads_of_parts, kept,
+                          given=(base, turned, fit.consistent.inertial))
     weighted = []
     for j, chosen in enumerate(columns):
-        packed = triangle(np.vstack(parts[j]))
+        packed = factors[j]
         wide = np.zeros((len(packed), rank + 3))
         wide[:, chosen], wide[:, rank:] = packed[:, :-3], packed[:, -3:]
         weighted.append(weights[j] * wide)
     return _solve(fit, np.vstack(weighted), axes)
+
+
+def _pushed(samples: Samples, load: Array | None, kept: list[Array] | None, base: BaseParameters,
+            turned: Sequence[Arm], inertial: Array) -> tuple[Array, ...]:
+    """Return the factors of each joint's rows [columns, gravity turned, torque]."""
+    rows = kept if row_count(samples) <= MOST_ROWS else None
+    samples, load = _fewer(samples, load)
+    arm, decimator, step = base.structure.arm, samples.decimator(), spare_step(samples)
+    pushes = np.empty((row_count(samples), arm.n, 2))
+    for block in blocks_of(samples):
+        pushes[block.rows] = decimator.apply(_splined(lambda q: np.stack([
+            _gravity(other, q, inertial) for other in turned], axis=2),
+            samples.q[block.samples], step))
+        release(samples.q)
+    pushes *= arm.measured[:, None]
+    return tuple(
+        triangle(np.column_stack([packed[:, :-1], pushes[:, j], packed[:, -1]]))
+        for j, packed in enumerate(packed_rows(base, samples, load) if rows is None else rows))
 
 
 def _solve(fit: Fit, rows: Array, axes: Array) -> Tilt:

@@ -18,15 +18,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError, EstimationError
-from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK
+from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.estimator import (
-    assemble,
     Estimator,
     revalued,
-    reweight,
-    Reweighted,
 )
 from robot_identification.estimation.features import Features, NEAREST
 from robot_identification.regression import Regression
@@ -67,22 +63,14 @@ class TotalLeastSquares(Estimator):
             raise ConfigurationError(f'the ratio of tls must be positive, not {ratio}')
         self.ratio = ratio
 
-    def weights(self, regression: Regression, reweighted: Reweighted) -> Array:
-        """Return the weights of the re-weighted fit, (n,)."""
-        return reweighted.weights
-
     def _fit(self, regression: Regression) -> Estimate:
         normal = regression.normal
-        reweighted = reweight(normal)
-        noise, colours = self.noise(regression, reweighted)
-        plain = assemble(self.name, normal, reweighted.weights, reweighted.solution, noise,
-                         colours, OK if reweighted.converged else NOT_CONVERGED,
-                         reweighted.iterations)
+        plain = super()._fit(regression)
         if plain.unexcited:
             raise EstimationError(f'total least squares needs a motion that excites every base '
                                   f'parameter; this one does not determine '
                                   f'{", ".join(plain.unexcited)}: take ridge or wls')
-        rows, target = normal.stacked(1 / (noise * np.sqrt(colours)))
+        rows, target = normal.stacked(1 / (plain.noise * np.sqrt(plain.colour)))
         scale = self.ratio * np.linalg.norm(rows, axis=0) / np.linalg.norm(target)
         scaled = rows / scale
         least = float(np.linalg.svd(scaled, compute_uv=False)[-1])

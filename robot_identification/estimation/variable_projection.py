@@ -23,8 +23,8 @@ import numpy as np
 from robot_identification.arrays import Array, IndexArray, read_only
 from robot_identification.estimation.bounded import Box, least_squares_within
 from robot_identification.estimation.estimate import Estimate
-from robot_identification.regression import SeparableRegression
 from robot_identification.regression.normal_form import triangle
+from robot_identification.regression.separable import SeparableRegression
 from scipy.linalg import qr, solve_triangular
 from scipy.optimize import least_squares
 
@@ -37,7 +37,7 @@ NEAR_BOUND = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class ShapeFit:
+class _ShapeFit:
     """
     The best shape of the friction.
 
@@ -65,7 +65,7 @@ class ShapeFit:
 
 
 @dataclass(frozen=True, eq=False)
-class Projection:
+class _Projection:
     """
     The problem at one shape, the linear parameters eliminated.
 
@@ -93,7 +93,7 @@ class Projection:
 
 
 def project(separable: SeparableRegression, shape: Array, weights: Array,
-            gradient: bool = True, box: Box | None = None) -> Projection:
+            gradient: bool = True, box: Box | None = None) -> _Projection:
     """
     Eliminate the linear parameters at a shape.
 
@@ -145,7 +145,7 @@ def project(separable: SeparableRegression, shape: Array, weights: Array,
     sizes = np.cumsum([0] + [len(f.target) for f in factors])
     joint_cost = np.array([np.sum(residual[a:b] ** 2) for a, b in pairwise(sizes)])
     if not gradient:
-        return Projection(residual, np.zeros((len(residual), 0)), beta, joint_cost, matrix)
+        return _Projection(residual, np.zeros((len(residual), 0)), beta, joint_cost, matrix)
 
     inner, outer = [], []
     for j, (w, f) in enumerate(zip(weights, factors)):
@@ -160,7 +160,7 @@ def project(separable: SeparableRegression, shape: Array, weights: Array,
     whole = np.vstack([np.hstack([matrix, inside]),
                        np.hstack([np.zeros((len(outside), matrix.shape[1])), outside])])
     residual = np.append(residual, np.zeros(len(outside)))
-    return Projection(residual, jacobian, beta, joint_cost, whole)
+    return _Projection(residual, jacobian, beta, joint_cost, whole)
 
 
 def _spread(columns: Array, places: IndexArray, count: int) -> Array:
@@ -178,9 +178,9 @@ class _Search:
         self.bounds = (np.log(separable.structure.shape_bounds) if limits is None
                        else limits)                                 # (m, s, 2)
         self.evaluations = 0
-        self._last: tuple[bytes, Projection] | None = None
+        self._last: tuple[bytes, _Projection] | None = None
 
-    def at(self, logarithms: Array, gradient: bool = True) -> Projection:
+    def at(self, logarithms: Array, gradient: bool = True) -> _Projection:
         key = np.ascontiguousarray(logarithms).tobytes()
         if gradient and self._last is not None and self._last[0] == key:
             return self._last[1]
@@ -207,7 +207,7 @@ class _Search:
 
 
 def best_shape(separable: SeparableRegression, weights: Array, start: Array | None = None,
-               box: Box | None = None, limits: Array | None = None) -> ShapeFit:
+               box: Box | None = None, limits: Array | None = None) -> _ShapeFit:
     """
     Find the shape of the friction with the smallest weighted sum of squared residuals.
 
@@ -238,8 +238,8 @@ def best_shape(separable: SeparableRegression, weights: Array, start: Array | No
     near = NEAR_BOUND * (high - low)
     active = separable.structure.active_shape
     shape = np.where(active, np.exp(best), separable.structure.shape)
-    return ShapeFit(shape, cost, (best - low < near) | (high - best < near) | ~active,
-                    search.evaluations)
+    return _ShapeFit(shape, cost, (best - low < near) | (high - best < near) | ~active,
+                     search.evaluations)
 
 
 def _global(search: _Search) -> tuple[Array, float]:
@@ -271,7 +271,7 @@ def _global(search: _Search) -> tuple[Array, float]:
 
 
 def with_shape_uncertainty(estimate: Estimate, separable: SeparableRegression, weights: Array,
-                           found: ShapeFit) -> Estimate:
+                           found: _ShapeFit) -> Estimate:
     """
     Return the estimate with the covariance of shape and linear parameters together.
 

@@ -15,10 +15,8 @@
 
 from __future__ import annotations
 
-from robot_identification.arrays import Array
-from robot_identification.estimation.estimator import Estimator, Reweighted
+from robot_identification.estimation.estimator import Estimator
 from robot_identification.estimation.features import Features
-from robot_identification.regression import Regression
 
 
 class WeightedLeastSquares(Estimator):
@@ -33,10 +31,7 @@ class WeightedLeastSquares(Estimator):
     """
 
     name = 'wls'
+    of_factors = True
     candidate = True
     summary = 'weighted least squares, per joint and iterated; the usual choice'
     features = Features(purpose='nothing else is asked for')
-
-    def weights(self, regression: Regression, reweighted: Reweighted) -> Array:
-        """Return the weights at which the residuals agree with them."""
-        return reweighted.weights

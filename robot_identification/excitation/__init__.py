@@ -13,76 +13,26 @@
 # limitations under the License.
 """The names of `motion`, `certificate` and `design` that designing an excitation takes."""
 
-from robot_identification.certificate import (
-    Certificate,
-    certify,
-    Claim,
-    Constraint,
-    GUESSED_DENSITY,
-    has_collision_geometry,
-    JointLimits,
-    Payload,
-    Peaks,
-    prove_peaks,
-    Requirements,
-    SAFE,
-    scene_for,
-    Workspace,
-)
+from robot_identification.certificate import Certificate, Payload, Requirements, SAFE, Workspace
 from robot_identification.design import (
-    build_problem,
     check_certificate,
-    check_ur_script,
-    ColumnChoice,
-    Columns,
     condition_number,
     CRITERIA,
-    Criterion,
     design,
     DesignOptions,
-    DRIVE_COLUMNS,
-    EarlierMotion,
     Excitation,
-    get_criterion,
     joint_trajectory,
     load_excitation,
-    Motion,
-    Objective,
-    OPTIMISERS,
-    Problem,
-    Progress,
     save_excitation,
     save_joint_trajectory,
     save_motion_csv,
     save_ur_script,
-    SCALINGS,
-    ur_script,
     validation_motion,
-    VALIDATION_MOTIONS,
 )
-from robot_identification.motion import (
-    check_harmonics,
-    check_rate,
-    FourierSeries,
-    get_series,
-    ModifiedFourierSeries,
-    motion_limits,
-    QuinticSpline,
-    RestingFourierSeries,
-    Series,
-    suggested_harmonics,
-    TRAJECTORIES,
-    Trajectory,
-)
+from robot_identification.motion import motion_limits, Series, TRAJECTORIES, Trajectory
 
-__all__ = [
-    'CRITERIA', 'DRIVE_COLUMNS', 'GUESSED_DENSITY', 'OPTIMISERS', 'SAFE', 'SCALINGS',
-    'TRAJECTORIES', 'VALIDATION_MOTIONS', 'Certificate', 'Claim', 'ColumnChoice', 'Columns',
-    'Constraint', 'Criterion', 'DesignOptions', 'EarlierMotion', 'Excitation', 'FourierSeries',
-    'JointLimits', 'ModifiedFourierSeries', 'Motion', 'Objective', 'Payload', 'Peaks', 'Problem',
-    'Progress', 'QuinticSpline', 'Requirements', 'RestingFourierSeries', 'Series', 'Trajectory',
-    'Workspace', 'build_problem', 'certify', 'check_certificate', 'check_harmonics', 'check_rate',
-    'check_ur_script', 'condition_number', 'design', 'get_criterion', 'get_series',
-    'has_collision_geometry', 'joint_trajectory', 'load_excitation', 'motion_limits',
-    'prove_peaks', 'save_excitation', 'save_joint_trajectory', 'save_motion_csv', 'save_ur_script',
-    'scene_for', 'suggested_harmonics', 'ur_script', 'validation_motion']
+__all__ = ['CRITERIA', 'Certificate', 'DesignOptions', 'Excitation', 'Payload', 'Requirements',
+           'SAFE', 'Series', 'TRAJECTORIES', 'Trajectory', 'Workspace', 'check_certificate',
+           'condition_number', 'design', 'joint_trajectory', 'load_excitation', 'motion_limits',
+           'save_excitation', 'save_joint_trajectory', 'save_motion_csv', 'save_ur_script',
+           'validation_motion']

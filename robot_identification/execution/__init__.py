@@ -13,12 +13,28 @@
 # limitations under the License.
 """Execution of a motion on an arm: the plan, what is sent of it, and the watch; no ROS."""
 
-from robot_identification.execution.data_directory import DataDirectory
-from robot_identification.execution.motion_plan import MotionPlan, plan_along, plan_motion
-from robot_identification.execution.pieces import Piece, whole
-from robot_identification.execution.run import Reference, Run, Sending, States
-from robot_identification.execution.silence import Silence
-from robot_identification.execution.watch import Fault, Tolerances, Watch
+from importlib import import_module
+from typing import Any, TYPE_CHECKING
 
-__all__ = ['DataDirectory', 'Fault', 'MotionPlan', 'Piece', 'Reference', 'Run', 'Sending',
-           'Silence', 'States', 'Tolerances', 'Watch', 'plan_along', 'plan_motion', 'whole']
+if TYPE_CHECKING:
+    from robot_identification.execution.fault import Fault
+    from robot_identification.execution.motion_plan import MotionPlan, plan_motion
+    from robot_identification.execution.run import Reference, Run, States
+    from robot_identification.execution.watch import Tolerances, Watch
+
+__all__ = ['Fault', 'MotionPlan', 'Reference', 'Run', 'States', 'Tolerances', 'Watch',
+           'plan_motion']
+_HOMES = {'Fault': 'fault', 'MotionPlan': 'motion_plan', 'Reference': 'run', 'Run': 'run',
+          'States': 'run', 'Tolerances': 'watch', 'Watch': 'watch', 'plan_motion': 'motion_plan'}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name when it is asked for: the dead man's brake takes the clock alone."""
+    if name not in _HOMES:
+        raise AttributeError(f"the package '{__name__}' has no '{name}'")
+    return getattr(import_module(f'{__name__}.{_HOMES[name]}'), name)
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return list(__all__)

@@ -20,9 +20,11 @@ from collections.abc import Callable
 import numpy as np
 from robot_identification.arm import Arm, Limits
 from robot_identification.arrays import Array
-from robot_identification.certificate import prove_clearance
+from robot_identification.certificate.certificate import scene_for
+from robot_identification.certificate.clearance_proof import prove_clearance
 from robot_identification.errors import ExecutionError
-from robot_identification.excitation import FourierSeries, Requirements, scene_for, Trajectory
+from robot_identification.excitation import Requirements, Trajectory
+from robot_identification.motion.fourier import FourierSeries
 
 SHORTEST = 1.0      # [s]
 

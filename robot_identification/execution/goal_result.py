@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from robot_identification.execution.watch import Fault
+from robot_identification.execution.fault import Fault
 
 REPLACED = -1    # INVALID_GOAL: also what a goal ends with that another one replaces
 REASONS = {-2: 'controller_joints', -3: 'clock', -4: 'path_tolerance', -5: 'goal_tolerance'}

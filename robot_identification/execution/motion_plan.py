@@ -36,7 +36,7 @@ SETTLING = 1.0         # [s] at rest after the approach
 
 
 @dataclass(frozen=True)
-class Leg:
+class _Leg:
     """
     A part of the motion.
 
@@ -73,7 +73,7 @@ class MotionPlan:
     """
 
     joint_names: tuple[str, ...]
-    legs: tuple[Leg, ...]
+    legs: tuple[_Leg, ...]
     limits: Limits
 
     def __post_init__(self) -> None:
@@ -226,11 +226,11 @@ def plan_along(arm: Arm, along: Callable[[Array], Motion], duration: float, q: A
     run_in = _fitting(limits, lambda ramp: ramp_up(along, 0.0, ramp))
     run_out = _fitting(limits, lambda ramp: ramp_down(along, duration, ramp))
     start = run_in[1](np.zeros(1))[0][0]
-    legs = (Leg('approach', *approach(limits, q, start, speed)),
-            Leg('settle', SETTLING, _resting(start)),
-            Leg('run_in', *run_in),
-            Leg('excitation', duration, along),
-            Leg('run_out', *run_out))
+    legs = (_Leg('approach', *approach(limits, q, start, speed)),
+            _Leg('settle', SETTLING, _resting(start)),
+            _Leg('run_in', *run_in),
+            _Leg('excitation', duration, along),
+            _Leg('run_out', *run_out))
     plan = MotionPlan(arm.joint_names, legs, limits)
     plan.check()
     return plan

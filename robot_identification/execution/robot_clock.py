@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from robot_identification.errors import ExecutionError
-from robot_identification.execution.watch import Fault
+from robot_identification.execution.fault import Fault
 
 LARGEST = 0.1       # [s] offset with which a motion begins
 JUMP = 0.1          # [s] by which a clock may be wrong in motion

@@ -23,11 +23,12 @@ import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.errors import ExecutionError
+from robot_identification.execution.fault import Fault
 from robot_identification.execution.motion_plan import MotionPlan
 from robot_identification.execution.pieces import brake, hold, PAST, Piece, REST, whole
 from robot_identification.execution.progress import Position, Progress
 from robot_identification.execution.silence import Silence
-from robot_identification.execution.watch import Fault, Tolerances, unwrapped, Watch
+from robot_identification.execution.watch import Tolerances, unwrapped, Watch
 from robot_identification.recording.effort import joint_position
 
 SETTLE = 0.3     # [s] after the last point until rest is looked for

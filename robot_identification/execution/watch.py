@@ -22,6 +22,7 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.errors import ExecutionError, RecordingError
 from robot_identification.execution.effort_at_rest import check_effort_at_rest
+from robot_identification.execution.fault import Fault
 from robot_identification.execution.motion_plan import MotionPlan
 from robot_identification.execution.silence import Silence
 from robot_identification.recording.effort import (
@@ -31,27 +32,6 @@ from robot_identification.recording.effort import (
 )
 
 IDLE = 0.1  # part of the reference's motion below which an arm does not follow at all
-
-
-@dataclass(frozen=True)
-class Fault:
-    """
-    Why a motion is ended.
-
-    Parameters
-    ----------
-    reason
-        Its name for machines.
-    text
-        A sentence.
-    touch
-        Whether the arm is to be braked; False where somebody else has it in hand.
-
-    """
-
-    reason: str
-    text: str
-    touch: bool = True
 
 
 @dataclass(frozen=True)

@@ -150,7 +150,7 @@ def geometries_of(model: IdentifiedModel) -> Iterator[Geometry]:
                 geometry = shape.find('geometry')
                 if geometry is None or not len(geometry):
                     continue
-                placement = frame.placement.homogeneous @ _origin(shape.find('origin'))
+                placement = frame.placement.homogeneous @ placement_of(shape.find('origin'))
                 yield Geometry(frame.parentJoint - 1, kind, read_only(placement), geometry[0])
 
 
@@ -164,7 +164,8 @@ def base_link(model: IdentifiedModel) -> str:
     return 'base_of_world' if name == 'world' else name
 
 
-def _origin(element: ElementTree.Element | None) -> Array:
+def placement_of(element: ElementTree.Element | None) -> Array:
+    """Return what an element <origin> says, (4, 4); no shift and no turn where there is none."""
     placement = np.eye(4)
     if element is not None:
         rpy = [float(x) for x in element.get('rpy', '0 0 0').split()]

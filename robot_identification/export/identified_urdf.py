@@ -23,6 +23,7 @@ import pinocchio as pin
 from robot_identification.arrays import Array
 from robot_identification.dynamics import from_pseudo_inertia, IdentifiedModel, pseudo_inertia
 from robot_identification.errors import ModelFileError
+from robot_identification.export.bodies import placement_of
 from robot_identification.export.friction_fit import fit_friction
 from robot_identification.export.working_states import working_states
 from robot_identification.export.xml_edits import Child, replace_children
@@ -144,12 +145,7 @@ def _pseudo_inertia(link: ElementTree.Element) -> np.ndarray | None:
     mass = None if inertial is None else inertial.find('mass')
     if inertial is None or mass is None or float(mass.get('value', '0')) == 0:
         return None
-    frame = np.eye(4)
-    origin = inertial.find('origin')
-    if origin is not None:
-        rpy = [float(x) for x in origin.get('rpy', '0 0 0').split()]
-        frame[:3, :3] = pin.rpy.rpyToMatrix(*rpy)
-        frame[:3, 3] = [float(x) for x in origin.get('xyz', '0 0 0').split()]
+    frame = placement_of(inertial.find('origin'))
     inertia = inertial.find('inertia')
     names = ('ixx', 'ixy', 'iyy', 'ixz', 'iyz', 'izz')
     moments = [0.0 if inertia is None else float(inertia.get(name, '0')) for name in names]

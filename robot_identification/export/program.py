@@ -21,7 +21,8 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.dynamics import element_loads, get_friction
+from robot_identification.dynamics import get_friction
+from robot_identification.dynamics.structure import element_loads
 from robot_identification.errors import ExportError
 from robot_identification.export.chain import chain_of
 from robot_identification.export.expressions import Graph, Node, total

@@ -32,7 +32,7 @@ QUARTER = math.pi / 2
 
 
 @dataclass(frozen=True, eq=False)
-class LinkMotion:
+class _LinkMotion:
     """
     Motion of one link in its own frame.
 
@@ -143,9 +143,9 @@ class RigidBody:
                 j = self.chain.parents[j]
         return rows
 
-    def motions(self, v: Sequence[Node], a: Sequence[Node], gravity: bool) -> list[LinkMotion]:
+    def motions(self, v: Sequence[Node], a: Sequence[Node], gravity: bool) -> list[_LinkMotion]:
         """Return the motion of each link."""
-        motions: list[LinkMotion] = []
+        motions: list[_LinkMotion] = []
         for i, parent in enumerate(self.chain.parents):
             shift = self._shift(i)
             if parent < 0:
@@ -203,7 +203,7 @@ class RigidBody:
         force, moment = self._rotate_to_parent(i, force), self._rotate_to_parent(i, moment)
         return force, _plus(moment, _cross(self._shift(i), force))
 
-    def _body(self, parameters: Array, motion: LinkMotion) -> Wrench:
+    def _body(self, parameters: Array, motion: _LinkMotion) -> Wrench:
         """
         Return force and moment about the origin that a link's motion takes.
 
@@ -286,13 +286,13 @@ def solve(matrix: Sequence[Sequence[Node]], right: Sequence[Node]) -> list[Node]
     return x
 
 
-def _link_motion(omega: Vector, alpha: Vector, linear: Vector) -> LinkMotion:
+def _link_motion(omega: Vector, alpha: Vector, linear: Vector) -> _LinkMotion:
     w = [[omega[r] * omega[c] for c in range(3)] for r in range(3)]
     x, y, z = alpha
     spread = [[-(w[1][1] + w[2][2]), w[0][1] - z, w[0][2] + y],
               [w[0][1] + z, -(w[0][0] + w[2][2]), w[1][2] - x],
               [w[0][2] - y, w[1][2] + x, -(w[0][0] + w[1][1])]]
-    return LinkMotion(omega, alpha, linear, spread, w)
+    return _LinkMotion(omega, alpha, linear, spread, w)
 
 
 def _parameter_change(placement: Array) -> Array:

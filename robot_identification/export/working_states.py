@@ -55,12 +55,6 @@ class WorkingStates:
         for name in ('q', 'v', 'a'):
             object.__setattr__(self, name, read_only(getattr(self, name)))
 
-    @property
-    def peak_speed(self) -> Array:
-        """Highest speed of each joint, (n,) [rad/s or m/s]."""
-        peak: Array = np.abs(self.v).max(axis=0)
-        return peak
-
 
 def working_states(model: IdentifiedModel) -> WorkingStates:
     """

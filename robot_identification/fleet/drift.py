@@ -19,10 +19,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from robot_identification.dynamics import BaseParameters
 from robot_identification.errors import EstimationError
+from robot_identification.estimation import ConsistentEstimate
 from robot_identification.estimation.fit import transmitted_torques
 from robot_identification.identification import IdentificationResult
-from robot_identification.regression import reduce_samples
+from robot_identification.parts import over
+from robot_identification.regression.reduce import reduce_samples
+from robot_identification.signals import Samples
 
 PAYLOAD = 'payload'
 
@@ -82,19 +86,24 @@ def drifts(result: IdentificationResult) -> list[Drift]:
     mass[10 * (structure.arm.n - 1)] = 1.0
     columns = base.matrix @ np.hstack([friction, mass])    # (r, m + 1)
     names = [*(f'friction of {name}' for name in structure.arm.element_names), PAYLOAD]
-    loads: Sequence[np.ndarray | None] = [None] * len(result.training)
-    if structure.friction.needs_load:
-        loads = transmitted_torques(result.training, result.consistent)
     weights = 1 / (result.estimate.noise * np.sqrt(result.estimate.colour))
-    found = []
-    for number, (samples, load) in enumerate(zip(result.training, loads)):
-        try:
-            normal = reduce_samples(base, samples, load=load)
-        except EstimationError:     # too short to make a row
-            continue
-        rows, target = normal.stacked(weights)
-        found.append((number, *_solve(rows @ columns, target - rows @ result.estimate.values)))
-    return _changes(names, found)
+    found = over(_of_one, result.training, given=(
+        base, columns, weights, result.estimate.values,
+        result.consistent if structure.friction.needs_load else None))
+    return _changes(names, [(number, *each) for number, each in enumerate(found) if each])
+
+
+def _of_one(samples: Samples, base: BaseParameters, columns: np.ndarray, weights: np.ndarray,
+            beta: np.ndarray, loading: ConsistentEstimate | None
+            ) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return values and variances of one recording; None where it is too short to make a row."""
+    load = None if loading is None else transmitted_torques([samples], loading)[0]
+    try:
+        normal = reduce_samples(base, samples, load=load)
+    except EstimationError:
+        return None
+    rows, target = normal.stacked(weights)
+    return _solve(rows @ columns, target - rows @ beta)
 
 
 def _solve(matrix: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

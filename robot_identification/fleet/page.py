@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,8 @@ CHARTS = 200
 COLOURS = ('var(--measured)', 'var(--predicted)', 'var(--residual)', 'var(--limit)')
 
 
-def write_index(database: Database, folder: Path) -> Path:
+def write_index(database: Database, folder: Path,
+                missing: Mapping[str, str] | None = None) -> Path:
     """
     Write the page.
 
@@ -46,6 +47,8 @@ def write_index(database: Database, folder: Path) -> Path:
         The results.
     folder
         Where the folders of the robots are.
+    missing
+        Robots that a run did not come to, with a sentence each.
 
     """
     robots = database.rows('SELECT * FROM latest')
@@ -61,10 +64,15 @@ def write_index(database: Database, folder: Path) -> Path:
               for figure in _charts(row['id'], drifts.get(row['id'], ()))]
     counts = ', '.join(f'{sum(row["state"] == state for row in robots)} {state}'
                        for state in reversed(ORDER))
+    counts += f'; {len(missing)} not done' if missing else ''
     body = join(
         tag('h1', 'Fleet'), tag('p', f'{len(robots)} robots: {counts}.', class_='lead'),
+        tag('section', tag('h2', 'Robots that are not done'), tag(
+            'p', 'What is shown of them elsewhere is from before they changed. The next run does '
+            'them.'), _sentences(missing.items()), id='missing') if missing else '',
         tag('section', _table(robots, worst), id='robots'),
-        tag('section', tag('h2', 'Recordings that could not be used'), _broken(broken),
+        tag('section', tag('h2', 'Recordings that could not be used'), _sentences(
+            (row['robot'], row['source'], row['sentence']) for row in broken),
             id='broken') if broken else '',
         tag('section', tag('h2', 'Drift'), tag(
             'p', 'Friction of each joint relative to that of the model, and a mass at the last '
@@ -116,11 +124,11 @@ def _table(robots: Sequence[Mapping[str, Any]], worst: Mapping[int, tuple[float,
                           tag('tbody', *rows)), class_='scroll')
 
 
-def _broken(rows: Sequence[Mapping[str, Any]]) -> Html:
+def _sentences(rows: Iterable[tuple[str, ...]]) -> Html:
+    """Return a table whose last column has sentences."""
     return tag('div', tag('table', tag('tbody', *(
-        tag('tr', tag('td', row['robot']), tag('td', row['source']),
-            tag('td', row['sentence'], class_='sentence'))
-        for row in rows))), class_='scroll')
+        tag('tr', *(tag('td', name) for name in names), tag('td', sentence, class_='sentence'))
+        for *names, sentence in rows))), class_='scroll')
 
 
 def _charts(number: int, rows: Sequence[Mapping[str, Any]]) -> list[Figure]:

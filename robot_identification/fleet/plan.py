@@ -24,7 +24,8 @@ from typing import Any
 
 from robot_identification.dynamics import get_friction
 from robot_identification.errors import ConfigurationError, UnknownNameError
-from robot_identification.estimation import AUTO, get_estimator
+from robot_identification.estimation import get_estimator
+from robot_identification.estimation.auto import AUTO
 from robot_identification.fleet.source import expand
 from robot_identification.validation import Thresholds
 from robot_identification.yaml_file import read_yaml

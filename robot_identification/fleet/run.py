@@ -21,6 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, ExitStack
 from dataclasses import dataclass
 import hashlib
+import logging
 from multiprocessing import resource_tracker
 from pathlib import Path
 import signal
@@ -38,10 +39,12 @@ from robot_identification.files import check_output_folder, check_outputs, FileK
 from robot_identification.fleet.database import Database, key_of
 from robot_identification.fleet.page import INDEX, write_index
 from robot_identification.fleet.plan import Fleet, Job
-from robot_identification.fleet.source import fingerprint
+from robot_identification.fleet.source import fingerprint, size
+from robot_identification.fleet.spread import Workers
 from robot_identification.fleet.table import TABLE, write_table
 from robot_identification.fleet.work import BROKEN, identify_robot, Outcome
-from robot_identification.reporting import RESULT_FILES, RESULTS
+from robot_identification.reporting import RESULTS
+from robot_identification.reporting.results_files import RESULT_FILES
 
 DATABASE = 'fleet.sqlite'
 _SPAWNED = 'distributed.nanny.pre-spawn-environ'
@@ -54,6 +57,8 @@ _SELDOM = {
     'distributed.scheduler.work-stealing-interval': '1s',
 }
 """How often Dask looks at itself: as it comes, a tenth of a core goes to that."""
+_TALKATIVE = ('client', 'core', 'comm.core', 'comm.tcp', 'utils')
+"""Loggers of Dask that print what we say."""
 Tell = Callable[[str], None]
 
 
@@ -97,8 +102,8 @@ def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
     scheduler
         Address of a scheduler of Dask; a cluster on this machine when None.
     workers
-        Workers of the cluster on this machine, one core each, and no more than robots; as
-        many as cores when None.
+        Workers of the cluster on this machine, one core each, and no more than robots,
+        or recordings that can be shared; as many as cores when None.
     tell
         Called with sentences on the progress.
     force
@@ -131,29 +136,67 @@ def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
         todo = [job for job in fleet.jobs if known.get(job.name) != keys[job.name]
                 or not _stored(folder / job.name, before[job.name])]
         tell(f'{len(todo)} of {len(fleet.jobs)} robots have changed')
+        shared: set[str] = set()
         if todo:
             database.begin(fleet.path)
-            client = client or stack.enter_context(_client(None, workers, len(todo)))
+            shared = _shared(client, todo, workers)
+            useful = sum(len(job.recordings) if job.name in shared else 1 for job in todo)
+            client = client or stack.enter_context(_client(None, workers, useful))
             tell(f'dashboard: {client.dashboard_link}')
-        for number, (job, outcome, lasting) in enumerate(_outcomes(client, todo), start=1):
-            _write(folder / job.name, outcome)
-            database.store(job, keys[job.name] if lasting else '', prints, outcome)
-            tell(f'{number}/{len(todo)} {job.name}: {outcome.state}'
-                 + (f' ({outcome.sentence})' if outcome.state == BROKEN else ''))
-        write_table(database, folder / TABLE)
-        write_index(database, folder)
+        left = {job.name: job for job in todo}
+        with _shown(database, folder, left, tell):
+            for number, (job, outcome, lasting) in enumerate(
+                    _outcomes(client, todo, shared), start=1):
+                _write(folder / job.name, outcome)
+                database.store(job, keys[job.name] if lasting else '', prints, outcome)
+                del left[job.name]
+                tell(f'{number}/{len(todo)} {job.name}: {outcome.state}'
+                     + (f' ({outcome.sentence})' if outcome.state == BROKEN else ''))
         names = {job.name for job in fleet.jobs}
         states = Counter(state for robot, state in _states(database).items() if robot in names)
     return Summary(folder, len(todo), len(fleet.jobs) - len(todo), dict(states))
 
 
-def _outcomes(client: Any, jobs: Sequence[Job]) -> Iterator[tuple[Job, Outcome, bool]]:
+@contextmanager
+def _shown(database: Database, folder: Path, left: Mapping[str, Job],
+           tell: Tell) -> Iterator[None]:
+    """Write table and page at the end, an early one too: then with a row for what is missing."""
+    try:
+        yield
+    except BaseException as error:
+        cause = str(error) if isinstance(error, RobotIdentificationError) else 'it was interrupted'
+        try:
+            _show(database, folder, {name: f'not done, because the run ended early: {cause}'
+                                     for name in left})
+        except (RobotIdentificationError, OSError) as also:    # of a disk that is full
+            tell(f'table and page are as they were before this run: {also}')
+        raise
+    _show(database, folder, {})
+
+
+def _show(database: Database, folder: Path, missing: Mapping[str, str]) -> None:
+    write_table(database, folder / TABLE, missing)
+    write_index(database, folder, missing)
+
+
+def _shared(client: Any, jobs: Sequence[Job], workers: int | None) -> set[str]:
+    """Return the robots whose recordings several workers share; none if all have a robot to do."""
+    if len(jobs) >= (sum(client.nthreads().values()) if client else workers or core_count()):
+        return set()
+    able = [job for job in jobs if Workers.can_share(job)]
+    sources = [job.recordings for job in able]
+    sizes = _gathered(client, size, sources) if client else map(size, sources)
+    return {job.name for job, found in zip(able, sizes) if Workers.long_enough(found, job)}
+
+
+def _outcomes(client: Any, jobs: Sequence[Job],
+              shared: set[str]) -> Iterator[tuple[Job, Outcome, bool]]:
     """Yield what comes in, and whether the same would come of the same inputs again."""
     if not jobs:
         return
     from distributed import as_completed
-    futures = {client.submit(identify_robot, job, pure=False, key=f'{job.name}-{uuid4()}'): job
-               for job in jobs}
+    futures = {client.submit(identify_robot, job, job.name in shared, pure=False,
+                             key=f'{job.name}-{uuid4()}'): job for job in jobs}
     for future in as_completed(list(futures), loop=client.loop):
         job = futures.pop(future)
         if future.status == 'finished':
@@ -192,9 +235,19 @@ def _fingerprints(client: Any, jobs: Sequence[Job]) -> dict[str, str]:
     sources = list(dict.fromkeys(
         source for job in jobs for source in (*job.recordings, *job.held_out)))
     if client is not None:
-        return dict(zip(sources, client.gather(client.map(fingerprint, sources, pure=False))))
+        return dict(zip(sources, _gathered(client, fingerprint, sources)))
     with ThreadPoolExecutor(core_count()) as pool:
         return dict(zip(sources, pool.map(fingerprint, sources)))
+
+
+def _gathered(client: Any, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+    """Return a function of each of the items, by the workers."""
+    from distributed.client import FutureCancelledError
+    try:
+        return list(client.gather(client.map(function, items, pure=False)))
+    except FutureCancelledError as error:
+        raise ConfigurationError('the scheduler was lost while recordings were looked at: '
+                                 'start it again and repeat the command') from error
 
 
 def _keys(jobs: Sequence[Job], prints: dict[str, str]) -> dict[str, str]:
@@ -207,6 +260,20 @@ def _keys(jobs: Sequence[Job], prints: dict[str, str]) -> dict[str, str]:
             content = [str(error)]
         arms[robot] = hashlib.sha256('\n'.join(content).encode()).hexdigest()
     return {job.name: key_of(job, prints, arms[job.robot]) for job in jobs}
+
+
+@contextmanager
+def _one_sentence() -> Iterator[None]:
+    """Keep tracebacks of Dask, as of a scheduler that is lost, from who is told in a sentence."""
+    loggers = [logging.getLogger(f'distributed.{name}') for name in _TALKATIVE]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, before):
+            logger.setLevel(level)
 
 
 @contextmanager
@@ -223,7 +290,7 @@ def _client(scheduler: str | None, workers: int | None, jobs: int) -> Iterator[A
         except (OSError, ValueError, TimeoutError) as error:
             raise ConfigurationError(f"the scheduler '{scheduler}' does not answer: {error}; "
                                      'start one with: dask scheduler') from error
-        with client:
+        with _one_sentence(), client:
             yield client
         return
     count = min(workers or core_count(), max(jobs, 1))
@@ -239,7 +306,8 @@ def _client(scheduler: str | None, workers: int | None, jobs: int) -> Iterator[A
         raise ConfigurationError(
             f'{count} workers cannot be started: {error.__cause__ or error}; look at the limits '
             'of processes, files and memory (ulimit -a), or take fewer (--workers)') from error
-    with cluster, distributed.Client(cluster, set_as_default=False) as client:
+    with (_one_sentence(), cluster,
+          distributed.Client(cluster, set_as_default=False) as client):
         yield client
 
 

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from glob import glob
 import hashlib
@@ -78,15 +78,21 @@ def fingerprint(source: str) -> str:
     try:
         if '://' in source:
             return _remote_fingerprint(source)
-        place, found = Path(source), hashlib.sha256()
-        for member in sorted(place.rglob('*')) if place.is_dir() else [place]:
-            if member.is_file():
-                with member.open('rb') as file:
-                    while piece := file.read(PIECE):
-                        found.update(piece)
+        found = hashlib.sha256()
+        for member in _files(source):
+            with member.open('rb') as file:
+                while piece := file.read(PIECE):
+                    found.update(piece)
         return found.hexdigest()
     except (OSError, ValueError, ImportError, MissingDependencyError):
         return ''
+
+
+def _files(source: str) -> list[Path]:
+    """Return the file of a recording, or all files of a folder (a bag), in order."""
+    place = Path(source)
+    return [member for member in (sorted(place.rglob('*')) if place.is_dir() else [place])
+            if member.is_file()]
 
 
 def _remote_fingerprint(source: str) -> str:
@@ -95,6 +101,21 @@ def _remote_fingerprint(source: str) -> str:
         return str(system.ukey(path))
     except Exception:    # each file system of fsspec has errors of its own
         return ''
+
+
+def size(sources: Sequence[str]) -> int:
+    """Return how many bytes recordings take where they lie; none for what cannot be looked at."""
+    return sum(_bytes(source) for source in sources)
+
+
+def _bytes(source: str) -> int:
+    try:
+        if '://' in source:
+            system, path = _system(source)
+            return int(system.du(path))
+        return sum(member.stat().st_size for member in _files(source))
+    except Exception:    # each file system of fsspec has errors of its own
+        return 0
 
 
 @contextmanager

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from robot_identification.errors import MissingDependencyError
@@ -34,12 +35,15 @@ BROKEN = QUERY.replace('i.state, i.sentence, i.error', 'r.state, r.sentence, r.e
     columns='r.source AS recording, NULL AS parameter, NULL AS unit, NULL AS value, '
             'NULL AS deviation, NULL AS lower, NULL AS upper',
     join="JOIN recording AS r ON r.identification = i.id AND r.state = 'broken'")
+COLUMNS = ('robot', 'arm', 'state', 'sentence', 'error', 'recording', 'parameter', 'unit', 'value',
+           'deviation', 'lower', 'upper', 'finished', 'settings', 'versions', 'key', 'inputs')
+MISSING = 'missing'
 NUMBERS = ('error', 'value', 'deviation', 'lower', 'upper')
 
 
-def write_table(database: Database, path: Path) -> None:
+def write_table(database: Database, path: Path, missing: Mapping[str, str] | None = None) -> None:
     """
-    Write a row for every parameter of every robot, and one for every broken recording.
+    Write a row for every parameter of every robot, broken recording and robot that is not done.
 
     Parameters
     ----------
@@ -47,6 +51,8 @@ def write_table(database: Database, path: Path) -> None:
         The results.
     path
         The Parquet file, which is written whole or not at all.
+    missing
+        Robots that a run did not come to, with a sentence each.
 
     Raises
     ------
@@ -60,8 +66,9 @@ def write_table(database: Database, path: Path) -> None:
     except ImportError as error:
         raise MissingDependencyError('pyarrow', 'the table of a fleet') from error
     rows = database.rows(f'{PARAMETERS} UNION ALL {BROKEN}')
-    names = rows[0] if rows else ()
+    rows += [{'robot': robot, 'state': MISSING, 'sentence': sentence}
+             for robot, sentence in (missing or {}).items()]
     schema = pyarrow.schema([(name, pyarrow.float64() if name in NUMBERS else pyarrow.string())
-                             for name in names])
+                             for name in COLUMNS])
     with written_whole(path) as temporary:
         parquet.write_table(pyarrow.Table.from_pylist(rows, schema=schema), temporary)

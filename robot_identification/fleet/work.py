@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 import json
 from pathlib import Path
@@ -32,11 +32,13 @@ from robot_identification.errors import RobotIdentificationError
 from robot_identification.fleet.drift import Drift, drifts
 from robot_identification.fleet.plan import Job
 from robot_identification.fleet.source import fetched
+from robot_identification.fleet.spread import Spread, Workers
 from robot_identification.identification import IdentificationResult, identify
+from robot_identification.parts import mapped_over, over, Shelf
 from robot_identification.recording import load_recording, Recording
 from robot_identification.reporting import save_results
 from robot_identification.signals import process
-from robot_identification.validation import Thresholds
+from robot_identification.validation import HeldOut, Thresholds
 import scipy
 
 BROKEN = 'broken'
@@ -114,93 +116,144 @@ def versions() -> str:
                        'scipy': scipy.__version__, 'machine': platform.machine()})
 
 
-def identify_robot(job: Job) -> Outcome:
+def identify_robot(job: Job, spread: bool = False) -> Outcome:
     """
     Identify one robot on one core, as `identify` does.
 
     A recording that cannot be used is left out and said; so is a robot without any that can. On
-    one core sums have one order, so that no digit depends on the machine's load or on who died.
+    one core sums have one order, so that no digit depends on the machine's load, on who died, or
+    on how many workers there are.
 
     Parameters
     ----------
     job
         The robot's work.
+    spread
+        Whether other workers of the cluster take part; this is a task of one of them then.
 
     """
     use_cores(1)
-    began, busy = time.perf_counter(), time.process_time()
+    began, busy, others = time.perf_counter(), time.process_time(), 0.0
     try:
-        with ExitStack() as stack:
-            outcome = _identify(job, stack)
+        if spread:
+            with Workers.of_this_task() as workers:
+                try:
+                    outcome = _identify(job, workers)
+                finally:
+                    others = workers.processor
+        else:
+            outcome = _identify(job, None)
     except RobotIdentificationError as error:
         outcome = Outcome(job.name, job.robot, BROKEN, str(error))
     except Exception as error:    # the rest of the fleet goes on
+        if spread and type(error).__name__ == 'KilledWorker':
+            raise    # of Dask, when every worker dies at a recording
         outcome = Outcome(job.name, job.robot, BROKEN,
                           f'a defect of robot-identification: {type(error).__name__}: {error}')
     return replace(outcome, versions=versions(), seconds=time.perf_counter() - began,
-                   processor=time.process_time() - busy)
+                   processor=time.process_time() - busy + others)
 
 
-def _identify(job: Job, stack: ExitStack) -> Outcome:
+def _identify(job: Job, workers: Workers | None) -> Outcome:
     arm = load_arm(job.robot)
     options = dict(job.settings)
     options['thresholds'] = Thresholds(**options.get('thresholds', {}))
-    fitted, broken = _load(job.recordings, arm, stack)
-    held_out, also = _load(job.held_out, arm, stack)
+    fitted, broken = _load(job.recordings, arm, workers)
+    held_out, also = _load(job.held_out, arm, None)
     broken += also
     try:
         result = _of(arm, fitted, held_out, options)
     except RobotIdentificationError:
         processing = options.get('processing', {})
-        fitted, unusable = _usable(fitted, arm, processing, still=False)
-        held_out, also = _usable(held_out, arm, processing, still=True)
+        fitted, unusable = _usable(fitted, arm, processing, False)
+        held_out, also = _usable(held_out, arm, processing, True)
         broken += unusable + also
-        if not unusable + also and fitted:
+        if not unusable + also and fitted.sources:
             raise    # not of one recording
-        if not fitted:
+        if not fitted.sources:
             return Outcome(job.name, arm.name, BROKEN, 'no recording can be used: '
                            + broken[0].sentence, parts=tuple(broken))
         result = _of(arm, fitted, held_out, options)
     return _outcome(job, arm, result, fitted, held_out, broken)
 
 
-def _of(arm: Arm, fitted: dict[str, Recording], held_out: dict[str, Recording],
+@dataclass(frozen=True)
+class _Loaded:
+    """Recordings, where they came from, and the workers that hold them."""
+
+    sources: tuple[str, ...]
+    recordings: Sequence[Recording]
+    workers: Workers | None
+
+    def parts(self, state: str, errors: Sequence[HeldOut]) -> list[Part]:
+        """Return what became of each of them."""
+        return [Part(source, state, '', *facts) for source, facts in zip(
+            self.sources, over(_facts, self.recordings, errors))]
+
+
+def _facts(recording: Recording, error: HeldOut) -> tuple[float, float, float]:
+    return recording.duration, recording.rate, error.relative_error
+
+
+def _of(arm: Arm, fitted: _Loaded, held_out: _Loaded,
         options: dict[str, Any]) -> IdentificationResult:
-    return identify(arm, list(fitted.values()), held_out=list(held_out.values()), **options)
+    return identify(arm, fitted.recordings, held_out=held_out.recordings, **options)
 
 
 def _load(sources: tuple[str, ...], arm: Arm,
-          stack: ExitStack) -> tuple[dict[str, Recording], list[Part]]:
-    loaded, broken = {}, []
-    for source in sources:
-        try:
-            recording = load_recording(stack.enter_context(fetched(source)), arm)
-            loaded[source] = replace(recording, name=source) if '://' in source else recording
-        except (RobotIdentificationError, OSError) as error:
-            broken.append(Part(source, BROKEN, str(error)))
-    return loaded, broken
+          workers: Workers | None) -> tuple[_Loaded, list[Part]]:
+    """Return the recordings that can be read, and what is wrong with the others."""
+    read = (mapped_over(_read, sources, given=(arm,)) if workers is None
+            else Spread.of(workers, _read, sources, (arm,)))
+    return _without(sources, read, list(over(_sentence, read)), arm, workers)
 
 
-def _usable(recordings: dict[str, Recording], arm: Arm, processing: dict[str, Any],
-            still: bool) -> tuple[dict[str, Recording], list[Part]]:
+def _read(source: str, arm: Arm) -> Recording | str:
+    """Return a recording, or why it cannot be read."""
+    try:
+        with fetched(source) as path:
+            recording = load_recording(path, arm)
+    except (RobotIdentificationError, OSError) as error:
+        return str(error)
+    return replace(recording, name=source) if '://' in source else recording
+
+
+def _sentence(read: Recording | str) -> str:
+    return read if isinstance(read, str) else ''
+
+
+def _without(sources: tuple[str, ...], recordings: Sequence[Recording], sentences: list[str],
+             arm: Arm, workers: Workers | None) -> tuple[_Loaded, list[Part]]:
+    """Return recordings but for those of which there is a sentence, and these sentences."""
+    good = tuple(source for source, text in zip(sources, sentences) if not text)
+    if len(good) < len(sources):
+        recordings = (Spread.of(workers, _read, good, (arm,)) if workers is not None else Shelf(
+            recording for recording, text in zip(recordings, sentences) if not text))
+    return _Loaded(good, recordings, workers), [
+        Part(source, BROKEN, text) for source, text in zip(sources, sentences) if text]
+
+
+def _usable(loaded: _Loaded, arm: Arm, processing: dict[str, Any],
+            still: bool) -> tuple[_Loaded, list[Part]]:
     """Return the recordings that can be processed, and what is wrong with the others."""
-    good, broken = {}, []
-    for source, recording in recordings.items():
-        try:
-            process(recording, arm, still_joints=still, **processing)
-            good[source] = recording
-        except RobotIdentificationError as error:
-            broken.append(Part(source, BROKEN, str(error)))
-    return good, broken
+    return _without(loaded.sources, loaded.recordings, list(over(
+        _unusable, loaded.recordings, given=(arm, processing, still))), arm, loaded.workers)
 
 
-def _outcome(job: Job, arm: Arm, result: IdentificationResult, fitted: dict[str, Recording],
-             held_out: dict[str, Recording], broken: list[Part]) -> Outcome:
-    parts = [Part(source, state, '', recording.duration, recording.rate, error.relative_error)
-             for state, recordings, errors in (
-                 (FITTED, fitted, result.fitted), (HELD_OUT, held_out, result.verdict.held_out))
-             for (source, recording), error in zip(recordings.items(), errors)]
-    judged = [part.error for part in parts if part.state == (HELD_OUT if held_out else FITTED)]
+def _unusable(recording: Recording, arm: Arm, processing: dict[str, Any], still: bool) -> str:
+    try:
+        process(recording, arm, still_joints=still, **processing)
+    except RobotIdentificationError as error:
+        return str(error)
+    return ''
+
+
+def _outcome(job: Job, arm: Arm, result: IdentificationResult, fitted: _Loaded,
+             held_out: _Loaded, broken: list[Part]) -> Outcome:
+    parts = [*fitted.parts(FITTED, result.fitted),
+             *held_out.parts(HELD_OUT, result.verdict.held_out)]
+    state = HELD_OUT if held_out.sources else FITTED
+    judged = [part.error for part in parts if part.state == state]
     consistent = result.consistent
     deviations = np.sqrt(np.diag(consistent.covariance))
     structure = consistent.structure

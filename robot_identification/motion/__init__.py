@@ -17,11 +17,6 @@ from __future__ import annotations
 
 from robot_identification.errors import UnknownNameError
 from robot_identification.motion.fourier import FourierSeries
-from robot_identification.motion.frequencies import (
-    check_harmonics,
-    check_rate,
-    suggested_harmonics,
-)
 from robot_identification.motion.limits import motion_limits
 from robot_identification.motion.modified_fourier import ModifiedFourierSeries
 from robot_identification.motion.quintic_spline import QuinticSpline
@@ -57,6 +52,4 @@ def get_series(kind: str, period: float, harmonics: int) -> Series:
     return TRAJECTORIES[kind](period, harmonics)
 
 
-__all__ = ['TRAJECTORIES', 'FourierSeries', 'ModifiedFourierSeries', 'QuinticSpline',
-           'RestingFourierSeries', 'Series', 'Trajectory', 'check_harmonics', 'check_rate',
-           'get_series', 'motion_limits', 'suggested_harmonics']
+__all__ = ['Series', 'TRAJECTORIES', 'Trajectory', 'motion_limits']

@@ -28,8 +28,8 @@ import rclpy
 from rclpy.action import ActionClient
 from rclpy.node import Node
 from robot_identification.arm import load_arm
+from robot_identification.certificate.geometry.meshes import has_collision_geometry
 from robot_identification.errors import RobotIdentificationError
-from robot_identification.excitation import has_collision_geometry
 from robot_identification_interfaces.action import Design, Excite
 from robot_identification_interfaces.srv import Identify, Validate
 

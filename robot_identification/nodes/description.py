@@ -26,7 +26,8 @@ from rclpy.exceptions import NameValidationException
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.validate_topic_name import validate_topic_name
-from robot_identification.arm import load_arm, parse_effort, robot_template, TemplateOptions
+from robot_identification.arm import load_arm, robot_template, TemplateOptions
+from robot_identification.arm.template import parse_effort
 from robot_identification.arm.urdf import MOVING, parse_urdf
 from robot_identification.bringup import without_control
 from robot_identification.errors import ConfigurationError

@@ -23,13 +23,8 @@ from typing import Any
 
 from robot_identification.arm import Arm
 from robot_identification.certificate import Requirements, SAFE
-from robot_identification.design import (
-    design,
-    DesignOptions,
-    Excitation,
-    Progress,
-    save_excitation,
-)
+from robot_identification.design import design, DesignOptions, Excitation, save_excitation
+from robot_identification.design.search import Progress
 from robot_identification.errors import ExcitationError
 
 SUFFIXES = ('.yaml', '.yml')    # of an excitation file

@@ -26,9 +26,12 @@ from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from rclpy.task import Future
+from robot_identification.design.search import Progress
 from robot_identification.errors import ExecutionError, RobotIdentificationError
-from robot_identification.excitation import Excitation, Progress
-from robot_identification.execution import DataDirectory, Fault, Sending, Tolerances
+from robot_identification.excitation import Excitation
+from robot_identification.execution import Fault, Tolerances
+from robot_identification.execution.data_directory import DataDirectory
+from robot_identification.execution.run import Sending
 from robot_identification.nodes.controller_client import ControllerClient
 from robot_identification.nodes.design_request import designed, SUFFIXES, written
 from robot_identification.nodes.health import ERROR, Health, OK, WARN

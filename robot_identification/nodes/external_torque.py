@@ -20,9 +20,8 @@ from typing import Any
 from geometry_msgs.msg import WrenchStamped
 import numpy as np
 from rclpy.node import Node
-from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError, RobotIdentificationError
-from robot_identification.execution import DataDirectory
+from robot_identification.execution.data_directory import DataDirectory
 from robot_identification.nodes.health import ERROR, Health, OK, WARN
 from robot_identification.nodes.live_states import LiveStates
 from robot_identification.nodes.parameters import declare, declared_model, required
@@ -36,7 +35,7 @@ from robot_identification.observer import (
     tool_wrench,
 )
 from robot_identification.recording import load_recording, Recording
-from robot_identification.signals import Instant, SlidingWindow
+from robot_identification.signals.sliding_window import Instant, SlidingWindow, stacked_instants
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 
@@ -116,7 +115,7 @@ class ExternalTorqueProcess:
                 f"the reference '{recording.name}' has {recording.rate:.0f} samples a second, too "
                 f'few for a window of {self._smoothing[0]:g} s; give a longer `window`')
         observer = MomentumObserver(self.model, bandwidth)
-        statistics = learn_residuals(observer, *_rows(instants))
+        statistics = learn_residuals(observer, *stacked_instants(instants))
         left = np.hypot(statistics.bias, statistics.deviation)
         strange = (left > np.sqrt(np.mean(tau[rows] ** 2, axis=0))) & np.isfinite(left)
         if strange.any():
@@ -168,11 +167,6 @@ class ExternalTorqueProcess:
             publisher.publish(answer)
         touched = [name for name, there in zip(names, found.joints) if there]
         self.health.report(OK, f'contact at {", ".join(touched)}' if touched else 'no contact')
-
-
-def _rows(instants: list[Instant]) -> tuple[Array, Array, Array, Array]:
-    return (np.array([i.t for i in instants]), np.array([i.q for i in instants]),
-            np.array([i.v for i in instants]), np.array([i.tau for i in instants]))
 
 
 main: Any = main_of(ExternalTorqueProcess)

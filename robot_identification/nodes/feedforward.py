@@ -28,7 +28,8 @@ from robot_identification.errors import (
     ExecutionError,
     RobotIdentificationError,
 )
-from robot_identification.execution import DataDirectory, Fault
+from robot_identification.execution import Fault
+from robot_identification.execution.data_directory import DataDirectory
 from robot_identification.nodes.health import ERROR, Health, OK
 from robot_identification.nodes.live_states import LiveStates
 from robot_identification.nodes.managed import ManagedNode
@@ -37,7 +38,7 @@ from robot_identification.nodes.process import main_of
 from robot_identification.nodes.requests import answered
 from robot_identification.nodes.trajectories import SECOND
 from robot_identification.observer import Compensation, CompensationLimits, trajectory_efforts
-from robot_identification.signals import SlidingWindow
+from robot_identification.signals.sliding_window import SlidingWindow
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory

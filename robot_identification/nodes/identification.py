@@ -27,11 +27,13 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from robot_identification.arm import Arm, load_arm
 from robot_identification.arm.prefix import with_prefix
+from robot_identification.design.search import Progress
 from robot_identification.dynamics.identified_model import DELAYED
 from robot_identification.errors import ConfigurationError, RobotIdentificationError
-from robot_identification.estimation import load_limits, read_settings
-from robot_identification.excitation import load_excitation, Progress
-from robot_identification.execution import DataDirectory
+from robot_identification.estimation.link_limits import load_limits
+from robot_identification.estimation.settings import read_settings
+from robot_identification.excitation import load_excitation
+from robot_identification.execution.data_directory import DataDirectory
 from robot_identification.files import check_output_folder
 from robot_identification.identification import IdentificationResult, identify
 from robot_identification.nodes.design_request import designed, SUFFIXES, written
@@ -42,7 +44,8 @@ from robot_identification.nodes.parameters import declare, declared_arm
 from robot_identification.nodes.process import main_of
 from robot_identification.nodes.requests import answered, check, KEPT
 from robot_identification.recording import load_recording
-from robot_identification.reporting import RESULT_FILES, RESULTS, save_results, SavedResults
+from robot_identification.reporting import RESULTS, save_results
+from robot_identification.reporting.results_files import RESULT_FILES, SavedResults
 from robot_identification.validation import Thresholds
 from robot_identification_interfaces.action import Design
 from robot_identification_interfaces.srv import Identify

@@ -23,7 +23,7 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.errors import ExecutionError
 from robot_identification.nodes.batch import BatchSubscription, publishers_are_reliable
-from robot_identification.recording.bag import JointStateDecoder
+from robot_identification.recording.bag.joint_states import JointStateDecoder
 from sensor_msgs.msg import JointState
 
 FIELDS = ('position', 'velocity', 'effort')

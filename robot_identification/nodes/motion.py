@@ -29,19 +29,17 @@ from robot_identification.excitation import check_certificate, Excitation, load_
 from robot_identification.execution import (
     Fault,
     MotionPlan,
-    Piece,
     plan_motion,
     Reference,
     Run,
-    Sending,
     States,
     Tolerances,
     Watch,
-    whole,
 )
 from robot_identification.execution.driver_effort import check_driver
-from robot_identification.execution.pieces import REST
+from robot_identification.execution.pieces import Piece, REST, whole
 from robot_identification.execution.robot_clock import RobotClock
+from robot_identification.execution.run import Sending
 from robot_identification.execution.watch import unwrapped
 from robot_identification.nodes.controller_client import ControllerClient, Transport
 from robot_identification.nodes.joint_state_listener import JointStateListener

@@ -21,15 +21,16 @@ import numpy as np
 from rclpy.node import Node
 from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError, RobotIdentificationError
-from robot_identification.estimation import OnlineEstimator, OnlineUpdate
+from robot_identification.estimation import OnlineEstimator
 from robot_identification.estimation.online import start_online
+from robot_identification.estimation.online.online_estimator import OnlineUpdate
 from robot_identification.nodes.health import ERROR, Health, OK, WARN
 from robot_identification.nodes.live_states import LiveStates
 from robot_identification.nodes.parameters import declare, declared_arm
 from robot_identification.nodes.process import main_of
 from robot_identification.nodes.requests import answered
 from robot_identification.nodes.trajectories import SECOND
-from robot_identification.signals import Instant, SlidingWindow
+from robot_identification.signals.sliding_window import Instant, SlidingWindow
 from robot_identification_interfaces.msg import OnlineParameters
 from std_srvs.srv import Trigger
 

@@ -31,7 +31,8 @@ from robot_identification.errors import (
     RobotIdentificationError,
     UnknownNameError,
 )
-from robot_identification.execution import DataDirectory, Silence
+from robot_identification.execution.data_directory import DataDirectory
+from robot_identification.execution.silence import Silence
 from robot_identification.files import write_text
 from robot_identification.nodes.batch import BatchSubscription, publishers_are_reliable
 from robot_identification.nodes.definitions import definition, message_class
@@ -40,11 +41,11 @@ from robot_identification.nodes.health import ERROR, Health, OK, WARN
 from robot_identification.nodes.parameters import declare, declared_arm
 from robot_identification.nodes.process import main_of
 from robot_identification.nodes.requests import answered
-from robot_identification.recording.bag import BagWriter, JointStateDecoder, Topic
 from robot_identification.recording.bag.described import DESCRIPTION, FACTS, ROBOT, robot_text
-from robot_identification.recording.bag.joint_states import TYPE
-from robot_identification.recording.bag.storages import STORAGES
+from robot_identification.recording.bag.joint_states import JointStateDecoder, TYPE
+from robot_identification.recording.bag.storages import STORAGES, Topic
 from robot_identification.recording.bag.texts import text_message, text_topic
+from robot_identification.recording.bag.write import BagWriter
 from robot_identification.recording.stamps import GAP_STEPS
 from robot_identification_interfaces.srv import StartRecording, StopRecording
 from std_msgs.msg import String

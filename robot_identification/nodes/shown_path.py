@@ -25,7 +25,8 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.excitation import Excitation, Requirements
-from robot_identification.execution import MotionPlan, Piece, whole
+from robot_identification.execution import MotionPlan
+from robot_identification.execution.pieces import Piece, whole
 from robot_identification.nodes.control_messages import message_type
 from robot_identification.nodes.latched import LATCHED
 from robot_identification.nodes.trajectories import trajectory_message

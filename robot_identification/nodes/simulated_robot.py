@@ -29,9 +29,11 @@ from robot_identification.nodes.parameters import declare, declared_arm
 from robot_identification.nodes.process import main_of
 from robot_identification.nodes.simulated_controller import SimulatedController
 from robot_identification.nodes.trajectories import SECOND
-from robot_identification.recording import published_effort, published_position
-from robot_identification.recording.bag import JointStateLayout
-from robot_identification.simulation import Plant, PlantOptions, SimulatedRobot
+from robot_identification.recording import published_effort
+from robot_identification.recording.bag.joint_states import JointStateLayout
+from robot_identification.recording.effort import published_position
+from robot_identification.simulation import Plant, PlantOptions
+from robot_identification.simulation.robot import SimulatedRobot
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 

@@ -22,7 +22,7 @@ from builtin_interfaces.msg import Duration, Time
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import SimulationError
-from robot_identification.execution import Piece
+from robot_identification.execution.pieces import Piece
 from robot_identification.simulation.sampled_trajectory import TrajectoryMessage
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 

@@ -22,7 +22,7 @@ from rclpy.node import Node
 from robot_identification.arrays import Array
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import ConfigurationError, RobotIdentificationError
-from robot_identification.execution import DataDirectory
+from robot_identification.execution.data_directory import DataDirectory
 from robot_identification.identification import validate
 from robot_identification.nodes.health import ERROR, Health, OK
 from robot_identification.nodes.live_states import LiveStates

@@ -20,14 +20,12 @@ from robot_identification.observer.contact import (
     Wrench,
 )
 from robot_identification.observer.feedforward import (
-    check_efforts,
     Compensation,
     CompensationLimits,
     trajectory_efforts,
 )
-from robot_identification.observer.momentum import model_friction, MomentumObserver
-from robot_identification.observer.residuals import learn_residuals, ResidualStatistics
+from robot_identification.observer.momentum import MomentumObserver
+from robot_identification.observer.residuals import learn_residuals
 
 __all__ = ['Compensation', 'CompensationLimits', 'ContactObserver', 'ExternalTorque',
-           'MomentumObserver', 'ResidualStatistics', 'Wrench', 'check_efforts',
-           'learn_residuals', 'model_friction', 'tool_wrench', 'trajectory_efforts']
+           'MomentumObserver', 'Wrench', 'learn_residuals', 'tool_wrench', 'trajectory_efforts']

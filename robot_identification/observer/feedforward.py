@@ -80,7 +80,7 @@ def trajectory_efforts(
         # through two points the second derivative of the spline itself is not its mean
         a = (curve(t, 2) if len(t) == 2 else CubicSpline(t, v)(t, 1)) if a is None else a
         efforts = _efforts(model, q, np.asarray(v), np.asarray(a, dtype=float))
-        check_efforts(model, efforts, share, t)
+        _check_efforts(model, efforts, share, t)
         return efforts
     fine = np.unique(np.concatenate([np.linspace(x, y, BETWEEN + 1) for x, y in pairwise(t)]))
     at = np.searchsorted(fine, t)
@@ -93,7 +93,7 @@ def trajectory_efforts(
     moved[at], speed[at] = q, v
     _check_motion(model, fine, moved, speed)
     efforts = _efforts(model, moved, speed, push)
-    check_efforts(model, efforts, share, fine)
+    _check_efforts(model, efforts, share, fine)
     points: Array = efforts[at]
     return points
 
@@ -117,7 +117,7 @@ def _check_motion(model: IdentifiedModel, t: Array, q: Array, v: Array) -> None:
                                  f'{what} limit at {t[k]:.3g} s')
 
 
-def check_efforts(model: IdentifiedModel, efforts: Array, share: float, t: Array) -> None:
+def _check_efforts(model: IdentifiedModel, efforts: Array, share: float, t: Array) -> None:
     """
     Refuse efforts beyond the limits.
 

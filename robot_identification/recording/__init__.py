@@ -14,9 +14,9 @@
 """Recordings: what was measured, read from files, as positions and torques at the joints."""
 
 from robot_identification.recording.bag import read_bag, write_bag
-from robot_identification.recording.effort import published_effort, published_position
+from robot_identification.recording.effort import published_effort
 from robot_identification.recording.load import load_recording, propose_recording, READERS
 from robot_identification.recording.recording import Recording
 
-__all__ = ['READERS', 'Recording', 'load_recording', 'published_effort', 'propose_recording',
-           'published_position', 'read_bag', 'write_bag']
+__all__ = ['READERS', 'Recording', 'load_recording', 'propose_recording', 'published_effort',
+           'read_bag', 'write_bag']

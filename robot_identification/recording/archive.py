@@ -27,9 +27,10 @@ import zlib
 
 import numpy as np
 from numpy.lib import format as npy
-from robot_identification.arrays import _roomy, _walk, Array
+from robot_identification.arrays import Array
 from robot_identification.errors import RobotIdentificationError
 from robot_identification.files import regular_size
+from robot_identification.scratch import scratch_array, walk
 
 ROOM, RATIO = 256_000_000, 100    # bytes that may come out: ROOM and RATIO for each byte of file
 MEMBERS = 10_000
@@ -133,8 +134,8 @@ class NumpyArchive:
     @staticmethod
     def _numbers(file: IO[bytes], count: int) -> Array:
         """Return so many numbers; a long signal is never in memory as a whole."""
-        values = _roomy((count,))
-        for rows in _walk(count, values, block=PIECE):
+        values = scratch_array((count,))
+        for rows in walk(count, values, block=PIECE):
             size = 8 * (rows.stop - rows.start)
             part = file.read(size)
             if len(part) != size:

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 import csv
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 import re
 from typing import Any, IO
@@ -30,10 +30,12 @@ from robot_identification.errors import RecordingError
 from robot_identification.files import encoding_of, regular_size, written_whole
 from robot_identification.recording.columns import recording_of_columns
 from robot_identification.recording.recording import Recording, SIGNALS
+from robot_identification.scratch import Gathered
 from robot_identification.yaml_file import shown
 
 DELIMITERS = ',;\t'
-SIZE = 1_000_000_000    # bytes: an hour of seven joints at 1 kHz; memory stays below 2 GB
+SIZE = 4_000_000_000    # bytes: four hours of seven joints at 1 kHz
+_LINES = 50_000    # that are read at once where pyarrow does not read the file
 LINE = 1_000_000    # bytes of a line
 COLUMNS = 10_000
 _COMMENTS = 100    # lines before the header
@@ -143,7 +145,7 @@ class CsvColumns:
 
     def _fast(self, at: Sequence[int], point: str) -> Array | None:
         """
-        Return the columns by pyarrow, on all cores and with every bit as `np.loadtxt` has it.
+        Return the columns by pyarrow, piece by piece, with every bit as `np.loadtxt` has it.
 
         None where pyarrow is not installed or refuses anything: then the slow way reads the file,
         or finds the line and the words for what is wrong.
@@ -156,29 +158,34 @@ class CsvColumns:
         if self._delimiter == ' ':
             return None
         names, wanted = [str(k) for k in range(len(self.names))], [str(k) for k in at]
+        rows = Gathered()
         try:
             with self._path.open('rb') as file:
                 self._pass_head(file)
-                table = arrow.read_csv(
-                    file, arrow.ReadOptions(column_names=names),
-                    arrow.ParseOptions(delimiter=self._delimiter, quote_char=False),
-                    arrow.ConvertOptions(column_types=dict.fromkeys(wanted, float64()),
-                                         include_columns=wanted, null_values=[],
-                                         decimal_point=point))
+                with arrow.open_csv(
+                        file, arrow.ReadOptions(column_names=names),
+                        arrow.ParseOptions(delimiter=self._delimiter, quote_char=False),
+                        arrow.ConvertOptions(column_types=dict.fromkeys(wanted, float64()),
+                                             include_columns=wanted, null_values=[],
+                                             decimal_point=point)) as reader:
+                    for batch in reader:
+                        rows.add(np.column_stack([batch.column(k) for k in range(len(at))]))
+            values = rows.whole()
         except (ArrowException, OSError, ValueError):
             return None
-        values = np.empty((table.num_rows, len(at)))
-        for place, column in enumerate(wanted):
-            values[:, place] = table.column(column)
         return values if len(values) else None
 
     def _numbers(self, at: Sequence[int], lines: Iterator[str]) -> Array:
         first = next(lines, None)
         if first is None:
             raise RecordingError(f'{self._place} has a header and no samples')
-        table: Array = np.loadtxt(chain([first], lines), usecols=at, ndmin=2, comments=None,
-                                  delimiter=None if self._delimiter == ' ' else self._delimiter)
-        return table
+        rows = Gathered()
+        while first is not None:
+            rows.add(np.loadtxt(chain([first], islice(lines, _LINES - 1)), usecols=at, ndmin=2,
+                                comments=None,
+                                delimiter=None if self._delimiter == ' ' else self._delimiter))
+            first = next(lines, None)
+        return rows.whole()
 
     def _lines(self) -> Iterator[tuple[int, str]]:
         try:

@@ -17,8 +17,9 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arm import Arm
-from robot_identification.arrays import _largest, Array
+from robot_identification.arrays import Array
 from robot_identification.errors import RecordingError
+from robot_identification.scratch import magnitudes
 
 TURNS = 4 * np.pi  # [rad] no joint with limits turns so far
 
@@ -89,7 +90,7 @@ def check_radians(arm: Arm, q: Array, place: str) -> None:
     """
     bound = np.maximum(np.abs(arm.limits.lower), np.abs(arm.limits.upper))
     bound = np.where(arm.prismatic | ~np.isfinite(bound), np.inf, np.maximum(2 * bound, TURNS))
-    largest = _largest(q)
+    largest = magnitudes(q)
     for i in np.flatnonzero(largest > bound):
         raise RecordingError(
             f"{place}: joint '{arm.joint_names[i]}' is at {largest[i]:.4g} rad, its limits are "

@@ -22,8 +22,9 @@ from typing import Any
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arm.recording_block import JOINT, SIGNAL_KEYS, unit_factor
-from robot_identification.arrays import _mapped, Array
+from robot_identification.arrays import Array
 from robot_identification.errors import RecordingError, UnknownNameError
+from robot_identification.scratch import mapped
 
 SHOWN = 20    # names of a file that a sentence lists
 
@@ -94,7 +95,7 @@ class Key:
             slides = set() if arm is None or not self.angular else {
                 joint for joint, slide in zip(arm.joint_names, arm.prismatic) if slide}
             factors = np.array([1.0 if joint in slides else self.factor for joint in joints])
-        scaled: Array = _mapped(lambda part: part * factors, values)
+        scaled: Array = mapped(lambda part: part * factors, values)
         return scaled
 
     def seconds(self, stamps: Array) -> Array:
@@ -102,7 +103,7 @@ class Key:
         factor = self.factor
         if not isinstance(factor, float) or factor == 1.0:
             return stamps
-        seconds: Array = _mapped(lambda part: (part - stamps[:1]) * factor, stamps)
+        seconds: Array = mapped(lambda part: (part - stamps[:1]) * factor, stamps)
         return seconds
 
 

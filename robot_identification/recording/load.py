@@ -21,7 +21,8 @@ from pathlib import Path
 from robot_identification.arm import Arm
 from robot_identification.errors import RecordingError
 from robot_identification.recording.archive import NumpyArchive
-from robot_identification.recording.bag import is_bag, read_bag
+from robot_identification.recording.bag import read_bag
+from robot_identification.recording.bag.bag import is_bag
 from robot_identification.recording.bag.read import propose_for_bag
 from robot_identification.recording.columns import ArrayColumns
 from robot_identification.recording.csv_file import CsvColumns, read_csv

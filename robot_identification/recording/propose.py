@@ -26,7 +26,7 @@ from robot_identification.arm.recording_block import JOINT, UNITS
 from robot_identification.arrays import Array
 from robot_identification.errors import RecordingError
 from robot_identification.recording import stamps
-from robot_identification.recording.servo_range import _ServoRange, servo_range
+from robot_identification.recording.servo_range import servo_range, ServoRange
 import yaml
 
 WORDS = {
@@ -292,7 +292,7 @@ def _numbered_groups(columns: Sequence[str], joints: Sequence[str]
 
 
 def _units(source: Named, block: Mapping[str, Any], names: Mapping[str, str],
-           arm: Arm) -> tuple[dict[str, Any], _ServoRange | None]:
+           arm: Arm) -> tuple[dict[str, Any], ServoRange | None]:
     """Return the units that are not those of the SI, and what else degrees may be."""
     signals = [signal for signal in ('q', 'v') if signal in block]
     columns = [block[signal].replace(JOINT, names[joint])

@@ -24,18 +24,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification.arm import Arm
-from robot_identification.arrays import (
-    _extremes,
-    _mapped,
-    _median,
-    _picked,
-    _steps,
-    _walk,
-    Array,
-    read_only,
-)
+from robot_identification.arrays import Array, read_only
 from robot_identification.errors import RecordingError
 from robot_identification.recording import effort, stamps
+from robot_identification.scratch import differences, extremes, mapped, median_of, picked, walk
 
 SIGNALS = ('q', 'v', 'tau', 'current', 'command')
 EFFORTS = ('tau', 'current')
@@ -111,7 +103,7 @@ class Recording:
         rows, late, copies = stamps.ordered(t, place)
 
         def chosen(values: np.ndarray) -> np.ndarray:
-            return values if isinstance(rows, slice) else _picked(values, rows)
+            return values if isinstance(rows, slice) else picked(values, rows)
 
         for signal in SIGNALS:
             if getattr(self, signal) is None:
@@ -124,7 +116,7 @@ class Recording:
                     f'{place}: {signal} has the shape {values.shape}, not ({len(t)}, '
                     f'{len(names)}) for {len(t)} stamps and the joints {", ".join(names)}')
             dead = np.isnan(values[0]) & (signal in EFFORTS)
-            for part in _walk(len(values), values) if np.any(dead) else ():
+            for part in walk(len(values), values) if np.any(dead) else ():
                 dead &= np.all(np.isnan(values[part]), axis=0)
             _check_finite(values, signal, names, t, place, dead)
             object.__setattr__(self, signal, read_only(chosen(values)))
@@ -188,7 +180,7 @@ class Recording:
     @cached_property
     def rate(self) -> float:
         """One over the median step [Hz]."""
-        return 1 / _median(_steps(self.t))
+        return 1 / median_of(differences(self.t))
 
     @property
     def gaps(self) -> tuple[tuple[float, float], ...]:
@@ -265,7 +257,7 @@ class Recording:
                 f'{", ".join(self.joint_names)}. Record all joints of the arm, or lock those that '
                 f'stand still')
         columns = [self.joint_names.index(name) for name in names]
-        return self._with(self.t, lambda values: _mapped(lambda x: x[:, columns], values), names)
+        return self._with(self.t, lambda values: mapped(lambda x: x[:, columns], values), names)
 
     def joint_position(self, arm: Arm) -> Array:
         """
@@ -320,7 +312,7 @@ class Recording:
         recording = self.select(arm.joint_names)
         if recording.v is None or arm.position.side == 'joint':
             return recording.v
-        return _mapped(lambda part: effort.joint_velocity(arm, part), recording.v)
+        return mapped(lambda part: effort.joint_velocity(arm, part), recording.v)
 
     def joint_torque(self, arm: Arm) -> Array:
         """
@@ -352,7 +344,7 @@ class Recording:
             at_joints: Array = effort.joint_torque(arm, part, q) * arm.measured
             return at_joints
 
-        return _mapped(torque, raw, q, block=BLOCK)
+        return mapped(torque, raw, q, block=BLOCK)
 
     def _with(self, t: Array, pick: Any, names: tuple[str, ...]) -> Recording:
         signals: dict[str, Any] = {
@@ -365,7 +357,7 @@ class Recording:
             return
         with np.errstate(over='ignore', invalid='ignore', divide='ignore'):    # hostile stamps
             power, product = np.zeros((2, len(self.joint_names)))
-            for rows in _walk(len(self), self.q, self.v):
+            for rows in walk(len(self), self.q, self.v):
                 near = slice(max(0, rows.start - 1), rows.stop + 1)    # differences are central
                 part = slice(rows.start - near.start, rows.stop - near.start)
                 difference = np.gradient(self.q[near], self.t[near], axis=0)[part]
@@ -385,7 +377,7 @@ class Recording:
 def _joint_position(arm: Arm, q: Array, place: str) -> Array:
     """Return joint positions of recorded ones, (N, n), where they can be radians."""
     if arm.position.side == 'motor' or np.any(arm.position.offset):
-        q = _mapped(lambda part: effort.joint_position(arm, part), q)
+        q = mapped(lambda part: effort.joint_position(arm, part), q)
     effort.check_radians(arm, q, place)
     return q
 
@@ -411,7 +403,7 @@ def _check_finite(values: np.ndarray, signal: str, names: tuple[str, ...], t: np
     if not values.size:
         return
     with np.errstate(invalid='ignore'):
-        lowest, highest = _extremes(values)
+        lowest, highest = extremes(values)
         if np.all(dead | (lowest >= -largest) & (highest <= largest)):
             return
         wrong = np.argwhere(~((np.abs(values) <= largest) | dead))

@@ -29,7 +29,7 @@ _FEWEST, _NOISE = 20, 1e-3    # distinct values that show a step, and what singl
 _TELEOPERATION = {'observation', 'action', 'leader', 'follower'}
 
 
-class _ServoRange(NamedTuple):
+class ServoRange(NamedTuple):
     """
     What positions of a teleoperation log may be besides degrees.
 
@@ -46,7 +46,7 @@ class _ServoRange(NamedTuple):
     note: str
 
 
-def servo_range(q: Array, arm: Arm, words: Sequence[str]) -> _ServoRange | None:
+def servo_range(q: Array, arm: Arm, words: Sequence[str]) -> ServoRange | None:
     """
     Return what else positions may be that look like degrees, None where they are degrees.
 
@@ -74,17 +74,17 @@ def servo_range(q: Array, arm: Arm, words: Sequence[str]) -> _ServoRange | None:
             return _parts(steps, arm)
     if (len(seen) and np.all(_near_power(360 / seen))) or not _TELEOPERATION & set(words):
         return None
-    return _ServoRange(None, 'positions are taken for degrees; LeRobot writes parts of the '
-                       'calibrated range (-100 to 100) where `use_degrees` is not set, and these '
-                       'values could be either. If they are parts, give the radians of one part '
-                       'of each joint: `units: {q: {JOINT: 0.02, ...}}`')
+    return ServoRange(None, 'positions are taken for degrees; LeRobot writes parts of the '
+                      'calibrated range (-100 to 100) where `use_degrees` is not set, and these '
+                      'values could be either. If they are parts, give the radians of one part '
+                      'of each joint: `units: {q: {JOINT: 0.02, ...}}`')
 
 
-def _parts(steps: Array, arm: Arm) -> _ServoRange:
+def _parts(steps: Array, arm: Arm) -> ServoRange:
     middle = np.minimum((arm.limits.upper - arm.limits.lower) / 2, np.pi) / 100
     factors = np.where(np.isfinite(steps), 2 * np.pi / _COUNTS / steps, middle)
     guessed = [name for name, step in zip(arm.joint_names, steps) if not np.isfinite(step)]
-    return _ServoRange(
+    return ServoRange(
         dict(zip(arm.joint_names, (float(f'{x:.5g}') for x in factors))),
         'positions are no angles but parts of calibrated ranges (-100 to 100), for their steps '
         f'differ from joint to joint; radians are those of an encoder with {_COUNTS} counts a turn'

@@ -16,15 +16,9 @@
 from __future__ import annotations
 
 import numpy as np
-from robot_identification.arrays import (
-    _extremes,
-    _median,
-    _rows_where,
-    _steps,
-    Array,
-    IndexArray,
-)
+from robot_identification.arrays import Array, IndexArray
 from robot_identification.errors import RecordingError
+from robot_identification.scratch import differences, extremes, median_of, rows_where
 
 SHORTEST = 10  # samples
 GAP_STEPS = 4.0  # a step longer than so many median steps is a gap
@@ -67,9 +61,9 @@ def ordered(t: Array, place: str) -> tuple[IndexArray | slice, int, int]:
     if len(t) < SHORTEST:
         raise RecordingError(f'{place} has {len(t)} samples, at least {SHORTEST} are needed; '
                              f'record a whole motion')
-    steps = _steps(t)
-    if _extremes(steps)[0] > 0:
-        _check_unit(_median(steps), place)
+    steps = differences(t)
+    if extremes(steps)[0] > 0:
+        _check_unit(median_of(steps), place)
         return slice(None), 0, 0
     late = int(np.count_nonzero(steps < 0))
     if late > DISORDER * len(t) or np.any(steps < -JUMP * max(_typical(steps), 1e-12)) or (
@@ -103,9 +97,9 @@ def gaps(t: Array) -> tuple[tuple[float, float], ...]:
         Increasing stamps, (N,) [s].
 
     """
-    steps = _steps(t)
-    longest = GAP_STEPS * _median(steps)
-    wide = _rows_where(lambda part: part > longest, steps)
+    steps = differences(t)
+    longest = GAP_STEPS * median_of(steps)
+    wide = rows_where(lambda part: part > longest, steps)
     return tuple((float(t[k]), float(steps[k])) for k in wide)
 
 

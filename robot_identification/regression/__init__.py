@@ -14,13 +14,7 @@
 """Regression: samples and a model structure become one small triangular factor per joint."""
 
 from robot_identification.regression.normal_form import NormalForm
-from robot_identification.regression.reduce import reduce_samples, residuals, row_count
-from robot_identification.regression.regression import (
-    build_regression,
-    Regression,
-    shapes_of_speed,
-)
-from robot_identification.regression.separable import SeparableRegression
+from robot_identification.regression.reduce import residuals
+from robot_identification.regression.regression import build_regression, Regression
 
-__all__ = ['NormalForm', 'Regression', 'SeparableRegression', 'build_regression', 'reduce_samples',
-           'residuals', 'row_count', 'shapes_of_speed']
+__all__ = ['NormalForm', 'Regression', 'build_regression', 'residuals']

@@ -85,8 +85,13 @@ class NormalForm:
     def __add__(self, other: NormalForm) -> NormalForm:
         if self.base.structure is not other.base.structure:
             raise EstimationError('normal forms of different model structures do not add up')
-        factors = tuple(triangle(np.vstack(pair)) for pair in zip(self.factors, other.factors))
-        return NormalForm(self.base, self.columns, factors, self.rows + other.rows)
+        return NormalForm(self.base, self.columns, self.added(self.factors, other.factors),
+                          self.rows + other.rows)
+
+    @staticmethod
+    def added(one: Sequence[Array], other: Sequence[Array]) -> tuple[Array, ...]:
+        """Return the triangular factors of the rows of both, of each joint."""
+        return tuple(triangle(np.vstack(pair)) for pair in zip(one, other))
 
     @classmethod
     def merge(cls, forms: Sequence[NormalForm]) -> NormalForm:

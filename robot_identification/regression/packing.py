@@ -21,11 +21,12 @@ from functools import cached_property
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
-from robot_identification.arrays import _release, Array, IndexArray, unwritable
+from robot_identification.arrays import Array, IndexArray, unwritable
 from robot_identification.dynamics import BaseParameters, joint_torque_regressor
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.dynamics.regressor import default_backend
 from robot_identification.errors import EstimationError
+from robot_identification.scratch import release
 
 if TYPE_CHECKING:
     from robot_identification.signals import Samples
@@ -120,7 +121,6 @@ class Packing:
         """Return for each joint the decimated columns and torque of a block, (rows, c_j + 1)."""
         compiled = (self.base.structure.backend or default_backend()) == 'numba'
         table = self._compiled(block) if compiled else self._plain(block)
-        _release(self.samples.q, self.samples.v, self.samples.a, self.samples.tau)
         return [table[:, part] for part in self._parts]
 
     def _compiled(self, block: Block) -> Array:
@@ -134,6 +134,7 @@ class Packing:
             add_decimated(*map(unwritable, self._motion(rows)), *self._tree,
                           unwritable(self._extra(rows)), unwritable(self._torque(rows)),
                           *self._places, decimator.taps, decimator.factor, begin - first, out)
+            release(self.samples.q, self.samples.v, self.samples.a, self.samples.tau)
         return out
 
     def _plain(self, block: Block) -> Array:
@@ -147,6 +148,7 @@ class Packing:
         table[:, places] = regressor.reshape(len(table), -1)[:, sources]
         table[:, extra_places] = self._extra(rows)[:, extra_sources] * factors
         table[:, tau_places] = self._torque(rows)
+        release(self.samples.q, self.samples.v, self.samples.a, self.samples.tau)
         return self._decimator.apply(table)
 
     @cached_property

@@ -61,11 +61,11 @@ def add_decimated(q, v, a, parents, rotations, translations, axes, prismatic, gr
         lowest = max(0, (start - length + factor) // factor)
         for r in range(lowest, min(len(out), (start + count - 1) // factor + 1)):
             shift = start - r * factor
-            add_rows(out[r], taps, packed, max(0, -shift), min(count, length - shift), shift)
+            _add_rows(out[r], taps, packed, max(0, -shift), min(count, length - shift), shift)
 
 
 @njit(**OPTIONS)
-def add_rows(target, taps, packed, begin, end, shift):
+def _add_rows(target, taps, packed, begin, end, shift):
     """Add taps[k + shift] times row k of `packed` to `target` for k from `begin` to `end`."""
     k = begin
     while k + 4 <= end:

@@ -16,15 +16,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
-from robot_identification.arrays import _release, Array
+from robot_identification.arrays import Array
 from robot_identification.dynamics import BaseParameters
-from robot_identification.dynamics.parallel import core_count, single_threaded_blas
+from robot_identification.dynamics.parallel import on_cores, single_threaded_blas
 from robot_identification.regression.normal_form import NormalForm, triangle
-from robot_identification.regression.packing import Block, blocks_of, Packing, PARTS
+from robot_identification.regression.packing import BLOCK, Block, blocks_of, Packing, PARTS
+from robot_identification.scratch import blocks, release, scratch_array
 
 if TYPE_CHECKING:
     from robot_identification.signals import Samples
@@ -74,8 +74,8 @@ def reduce_samples(
         return triangles
 
     parts = [blocks[i::PARTS] for i in range(min(PARTS, len(blocks)))]
-    with single_threaded_blas(), ThreadPoolExecutor(core_count()) as pool:
-        done = list(pool.map(factors, parts))
+    with single_threaded_blas():
+        done = list(on_cores(factors, parts))
     counts = np.full(len(columns), row_count(samples))
     return NormalForm.merge([
         NormalForm(base, columns, tuple(part), counts if i == 0 else 0 * counts)
@@ -102,18 +102,24 @@ def residuals(base: BaseParameters, samples: Samples, beta: Array, *,
     structure, decimator = base.structure, samples.decimator()
     standard = base.representative(beta)
     states = structure.states(samples.q)
-    out = np.empty((row_count(samples), structure.arm.n))
+    out = scratch_array((row_count(samples), structure.arm.n))
 
     def fill(block: Block) -> None:
-        q, v, a, tau = (x[block.samples] for x in (samples.q, samples.v, samples.a, samples.tau))
-        rest = (None if x is None else x[block.samples] for x in (load, states))
-        out[block.rows] = decimator.apply(tau - structure.torque(q, v, a, standard, *rest))
-        _release(samples.q, samples.v, samples.a, samples.tau)
+        left = np.array(samples.tau[block.samples])
+        for part in blocks(len(left), BLOCK):
+            rows = slice(block.samples.start + part.start, block.samples.start + part.stop)
+            left[part] -= structure.torque(
+                samples.q[rows], samples.v[rows], samples.a[rows], standard,
+                *(None if x is None else x[rows] for x in (load, states)))
+            release(samples.q, samples.v, samples.a, samples.tau)
+        np.multiply(decimator.apply(left), structure.arm.measured, out=out[block.rows])
+        release(out)
 
-    with single_threaded_blas(), ThreadPoolExecutor(core_count()) as pool:
-        for _ in pool.map(fill, blocks_of(samples)):
+    with single_threaded_blas():
+        for _ in on_cores(fill, blocks_of(samples)):
             pass
-    return out * structure.arm.measured
+    out.flags.writeable = False
+    return out
 
 
 def packed_rows(base: BaseParameters, samples: Samples, load: Array | None = None,
@@ -129,8 +135,8 @@ def packed_rows(base: BaseParameters, samples: Samples, load: Array | None = Non
     """
     packing, blocks = Packing(base, samples, load), blocks_of(samples)
     parts = []
-    with single_threaded_blas(), ThreadPoolExecutor(core_count()) as pool:
-        for part in pool.map(packing.rows, blocks):
+    with single_threaded_blas():
+        for part in on_cores(packing.rows, blocks):
             parts.append(part)
             if progress is not None:
                 progress(len(parts) / len(blocks))

@@ -15,15 +15,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from robot_identification.arm import Arm
-from robot_identification.arrays import Array
+from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import base_parameters, BaseParameters, ModelStructure
 from robot_identification.errors import EstimationError
+from robot_identification.parts import Far, mapped_over, merged_over, over, Shelf
 from robot_identification.regression.normal_form import NormalForm, triangle
 from robot_identification.regression.packing import joint_columns
 from robot_identification.regression.reduce import (
@@ -32,6 +33,7 @@ from robot_identification.regression.reduce import (
     residuals,
     row_count,
 )
+from robot_identification.scratch import stacked
 from robot_identification.signals import Samples
 
 MOST_KEPT = 24_000_000
@@ -71,7 +73,7 @@ class Regression:
     """
 
     base: BaseParameters
-    samples: tuple[Samples, ...]
+    samples: Sequence[Samples]
     progress: Callable[[float], None] | None = None
     fixed: bool = True
     loads: tuple[Array, ...] | None = None
@@ -111,25 +113,22 @@ class Regression:
         """The sum of the normal forms of all recordings."""
         if self.reduced is not None:
             return self.reduced
-        kept = self.kept
-        if kept is not None:
-            return NormalForm(
-                self.base, joint_columns(self.base),
-                tuple(triangle(np.vstack(rows)) for rows in zip(*kept)),
-                np.full(self.base.structure.arm.n, sum(len(rows[0]) for rows in kept)))
-        return NormalForm.merge([
-            reduce_samples(self.base, samples, progress=self.progress, load=load)
-            for samples, load in self.parts])
+        if self.kept is not None:
+            factors, rows = merged_over(_triangles, _stacked_factors, self.kept)
+            return NormalForm(self.base, joint_columns(self.base), factors, rows)
+        factors, rows = merged_over(
+            _factors, _stacked_factors, self.samples, self.loads_of_parts,
+            given=(self.base, self._told))
+        return NormalForm(self.base, joint_columns(self.base), factors, rows)
 
     @cached_property
-    def kept(self) -> list[list[Array]] | None:
+    def kept(self) -> Sequence[list[Array]] | None:
         """For each of the samples the rows of each joint, see `packed_rows`; None if too many."""
         width = sum(len(chosen) + 1 for chosen in joint_columns(self.base))
-        rows = sum(row_count(samples) for samples in self.samples)
-        if rows * width * 8 > MOST_KEPT:
+        if sum(over(row_count, self.samples)) * width * 8 > MOST_KEPT:
             return None
-        return [packed_rows(self.base, samples, load, self.progress)
-                for samples, load in self.parts]
+        return mapped_over(_packed, self.samples, self.loads_of_parts,
+                           given=(self.base, self._told))
 
     def rows(self) -> list[Array]:
         """Return for each joint the rows of all samples, `kept` ones or made anew."""
@@ -137,21 +136,59 @@ class Regression:
                               for samples, load in self.parts]
         return [np.vstack(joint) for joint in zip(*parts)]
 
+    def residuals_of_parts(self, beta: Array) -> Iterator[Array]:
+        """Yield torque minus prediction on the rows of each of the samples, (rows, n)."""
+        kept, columns = self.kept, joint_columns(self.base)
+        if kept is None:
+            return over(_residuals, self.samples, self.loads_of_parts, given=(self.base, beta))
+        return over(_kept_residuals, kept, given=(columns, beta))
+
     def residuals(self, beta: Array) -> Array:
         """Return torque minus prediction on all rows, (rows, n) [N m or N]."""
-        kept, columns = self.kept, joint_columns(self.base)
-        if kept is not None:
-            return np.vstack([np.column_stack([
-                packed[:, -1] - packed[:, :-1] @ beta[chosen]
-                for packed, chosen in zip(rows, columns)]) for rows in kept])
-        return np.vstack([residuals(self.base, samples, beta, load=load)
-                          for samples, load in self.parts])
+        return stacked(list(self.residuals_of_parts(beta)))
 
     @property
-    def parts(self) -> list[tuple[Samples, Array | None]]:
+    def parts(self) -> Iterator[tuple[Samples, Array | None]]:
         """Each of the samples with its load, None where the friction needs none."""
-        loads: Sequence[Array | None] = self.loads or [None] * len(self.samples)
-        return list(zip(self.samples, loads))
+        return zip(self.samples, self.loads_of_parts)
+
+    @property
+    def _told(self) -> Callable[[float], None] | None:
+        return None if isinstance(self.samples, Far) else self.progress
+
+    @property
+    def loads_of_parts(self) -> Sequence[Array | None]:
+        """The load of each of the samples, None where the friction needs none."""
+        return self.loads or [None] * len(self.samples)
+
+
+def _factors(samples: Samples, load: Array | None, base: BaseParameters,
+             progress: Callable[[float], None] | None) -> tuple[tuple[Array, ...], Array]:
+    normal = reduce_samples(base, samples, progress=progress, load=load)
+    return normal.factors, normal.rows
+
+
+def _triangles(rows: list[Array]) -> tuple[tuple[Array, ...], Array]:
+    return tuple(map(triangle, rows)), np.full(len(rows), len(rows[0]))
+
+
+def _packed(samples: Samples, load: Array | None, base: BaseParameters,
+            progress: Callable[[float], None] | None) -> list[Array]:
+    return packed_rows(base, samples, load, progress)
+
+
+def _kept_residuals(rows: list[Array], columns: Sequence[IndexArray], beta: Array) -> Array:
+    return np.column_stack([packed[:, -1] - packed[:, :-1] @ beta[chosen]
+                            for packed, chosen in zip(rows, columns)])
+
+
+def _stacked_factors(one: tuple[tuple[Array, ...], Array], other: tuple[tuple[Array, ...], Array]
+                     ) -> tuple[tuple[Array, ...], Array]:
+    return NormalForm.added(one[0], other[0]), one[1] + other[1]
+
+
+def _residuals(samples: Samples, load: Array | None, base: BaseParameters, beta: Array) -> Array:
+    return residuals(base, samples, beta, load=load)
 
 
 def shapes_of_speed(regression: Regression) -> None:
@@ -213,11 +250,17 @@ def build_regression(
     """
     if not samples:
         raise EstimationError('no recording to identify from')
-    for part in samples:
-        if part.joint_names != arm.joint_names:
-            raise EstimationError(f'the samples are of the joints {", ".join(part.joint_names)}, '
+    for names in over(_names, samples):
+        if names != arm.joint_names:
+            raise EstimationError(f'the samples are of the joints {", ".join(names)}, '
                                   f'the arm has {", ".join(arm.joint_names)}')
     structure = ModelStructure.of(arm, friction, backend)
-    return Regression(base_parameters(structure), tuple(samples), progress,
+    if not isinstance(samples, (Far, Shelf)):
+        samples = tuple(samples)
+    return Regression(base_parameters(structure), samples, progress,
                       fixed=not structure.friction.shape,
                       loads=None if loads is None else tuple(loads))
+
+
+def _names(samples: Samples) -> tuple[str, ...]:
+    return samples.joint_names

@@ -20,8 +20,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from robot_identification.arrays import Array, IndexArray
-from robot_identification.dynamics import BaseParameters, element_loads
+from robot_identification.dynamics import BaseParameters
 from robot_identification.dynamics.friction import ElementMotion, FrictionTerm
+from robot_identification.dynamics.structure import element_loads
 from robot_identification.regression.normal_form import NormalForm, triangle
 from robot_identification.regression.packing import joint_columns
 from robot_identification.regression.reduce import packed_rows
@@ -47,7 +48,7 @@ class _Joint:
 
 
 @dataclass(frozen=True, eq=False)
-class JointFactor:
+class _JointFactor:
     """
     The regression of one joint at one shape, in an orthonormal basis of its columns.
 
@@ -96,19 +97,14 @@ class SeparableRegression:
         self._tables = [SpeedTable(regression.samples, [speed[:, e] for speed in self._speeds])
                         for e in range(len(transmission))] if fast else []
         self._columns: dict[tuple[int, int, bytes], Array] = {}
-        self._factors: dict[tuple[int, bytes], JointFactor] = {}
+        self._factors: dict[tuple[int, bytes], _JointFactor] = {}
 
     @property
     def joints(self) -> int:
         """Number of joints n."""
         return len(self._joints)
 
-    @property
-    def uses_tables(self) -> bool:
-        """Whether friction columns come from tables of speeds."""
-        return bool(self._tables)
-
-    def factor(self, joint: int, shape: Array) -> JointFactor:
+    def factor(self, joint: int, shape: Array) -> _JointFactor:
         """
         Return the regression of a joint at a shape (m, s).
 
@@ -173,7 +169,7 @@ class SeparableRegression:
         places = (elements[:, None] * s + np.arange(s)).ravel()
         return out, places
 
-    def _new_factor(self, part: _Joint, shape: Array) -> JointFactor:
+    def _new_factor(self, part: _Joint, shape: Array) -> _JointFactor:
         friction = np.empty((len(part.basis), len(part.friction)))
         for e in np.unique(part.element):
             chosen = np.flatnonzero(part.element == e)
@@ -189,7 +185,7 @@ class SeparableRegression:
         rows[:c, part.friction] = inside + again
         rows[c:, part.friction] = corner
         target = np.concatenate([part.triangle[:, -1], np.zeros(len(corner))])
-        return JointFactor(rows, target, part.basis, basis)
+        return _JointFactor(rows, target, part.basis, basis)
 
     def _element(self, e: int, shape: Array) -> Array:
         """Decimated friction columns of an element that depend on the shape, (rows, k)."""

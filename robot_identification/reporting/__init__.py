@@ -14,16 +14,11 @@
 """What comes out: files of an identification, the HTML report, the summary in a terminal."""
 
 from robot_identification.export.identified_urdf import identified_urdf, write_identified_urdf
-from robot_identification.reporting.contents import contents, plain, verdict_contents
+from robot_identification.reporting.contents import contents
 from robot_identification.reporting.report import write_report
-from robot_identification.reporting.results_files import (
-    RESULT_FILES,
-    save_results,
-    SavedResults,
-)
+from robot_identification.reporting.results_files import save_results
 from robot_identification.reporting.stored_results import load_results, RESULTS, StoredResults
-from robot_identification.reporting.summary import summary, verdict_summary
+from robot_identification.reporting.summary import summary
 
-__all__ = ['RESULTS', 'RESULT_FILES', 'SavedResults', 'StoredResults', 'contents',
-           'identified_urdf', 'load_results', 'plain', 'save_results', 'summary',
-           'verdict_contents', 'verdict_summary', 'write_identified_urdf', 'write_report']
+__all__ = ['RESULTS', 'StoredResults', 'contents', 'identified_urdf', 'load_results',
+           'save_results', 'summary', 'write_identified_urdf', 'write_report']

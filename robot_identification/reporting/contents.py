@@ -27,6 +27,7 @@ from robot_identification.arm import Arm
 from robot_identification.checks import get_check
 from robot_identification.excitation import Excitation
 from robot_identification.identification import IdentificationResult
+from robot_identification.parts import over
 from robot_identification.reporting.parameter_contents import (
     base_parameter_contents,
     friction_contents,
@@ -34,7 +35,8 @@ from robot_identification.reporting.parameter_contents import (
     standard_parameter_contents,
 )
 from robot_identification.signals import Samples
-from robot_identification.validation import Finding, HeldOut, next_steps, Thresholds, Verdict
+from robot_identification.validation import Finding, HeldOut, Thresholds, Verdict
+from robot_identification.validation.next_steps import next_steps
 
 if TYPE_CHECKING:    # the simulator
     from robot_identification.at_work import AtWork
@@ -67,7 +69,8 @@ def contents(result: IdentificationResult, excitation: Excitation | None = None,
         'arm': _arm(result.arm),
         'verdict': verdict_contents(result.arm, result.verdict),
         'next_steps': next_steps(result.arm, result.verdict, auto=result.choice is not None),
-        'fit': [_evaluation(h, result.arm, result.verdict.thresholds) for h in result.fitted],
+        'fit': list(over(_evaluation, result.fitted,
+                         given=(result.arm, result.verdict.thresholds))),
         'estimate': _estimate(result),
         'delay': _delay(result),
         'choice': _choice(result),
@@ -79,7 +82,7 @@ def contents(result: IdentificationResult, excitation: Excitation | None = None,
         'friction': friction_contents(result),
         'effort_check': {'scale': result.effort.scale, 'message': result.effort.message,
                          'joint_scale': result.effort.joint_scale},
-        'recordings': [_recording(h.name, s) for h, s in zip(result.fitted, result.training)],
+        'recordings': list(over(_recording, result.fitted, result.training)),
         'motion': _recorded_motion(result) if excitation is None else _designed(excitation),
         'at_work': None if work is None else _work(result.arm, work)}
     plain_content: dict[str, Any] = plain(content)
@@ -218,10 +221,10 @@ def _work(arm: Arm, work: AtWork) -> dict[str, Any]:
             'seconds': work.seconds}
 
 
-def _recording(name: str, samples: Samples) -> dict[str, Any]:
-    return {'name': name, 'used_for': 'fit', 'samples': len(samples), 'rate_hz': samples.rate,
-            'seconds': len(samples) / samples.rate, 'runs': len(samples.segments),
-            'processing': dict(samples.processing)}
+def _recording(fitted: HeldOut, samples: Samples) -> dict[str, Any]:
+    return {'name': fitted.name, 'used_for': 'fit', 'samples': len(samples),
+            'rate_hz': samples.rate, 'seconds': len(samples) / samples.rate,
+            'runs': len(samples.segments), 'processing': dict(samples.processing)}
 
 
 def _usage(arm: Arm, parts: Sequence[Samples]) -> dict[str, np.ndarray]:
@@ -231,21 +234,27 @@ def _usage(arm: Arm, parts: Sequence[Samples]) -> dict[str, np.ndarray]:
     lower, upper = np.where(bounded, [limits.lower, limits.upper], np.nan)
     middle, half = np.where(bounded, (lower + upper) / 2, 0.0), (upper - lower) / 2
 
-    def most(values: list[np.ndarray], limit: np.ndarray) -> np.ndarray:
-        peak: np.ndarray = np.max([np.abs(x).max(axis=0) for x in values], axis=0)
-        return peak / np.where(np.isfinite(limit), limit, np.nan)
+    peaks = np.max(list(over(_peaks, parts, given=(middle,))), axis=0)
+    return {name: peak / np.where(np.isfinite(limit), limit, np.nan) for name, peak, limit in zip(
+        QUANTITIES, peaks, (half, limits.velocity, limits.acceleration))}
 
-    return {'position': most([s.q - middle for s in parts], half),
-            'velocity': most([s.v for s in parts], limits.velocity),
-            'acceleration': most([s.a for s in parts], limits.acceleration)}
+
+def _peaks(samples: Samples, middle: np.ndarray) -> np.ndarray:
+    """Return the largest magnitudes of position, velocity and acceleration, (3, n)."""
+    return np.array([np.abs(x).max(axis=0) for x in (samples.q - middle, samples.v, samples.a)])
 
 
 def _recorded_motion(result: IdentificationResult) -> dict[str, Any]:
     limits = result.arm.limits
-    return {'kind': 'recorded', 'name': result.fitted[0].name if result.fitted else '',
+    return {'kind': 'recorded',
+            'name': next(iter(over(_name, result.fitted)), ''),
             'usage': _usage(result.arm, result.training),
             'limits': {name: getattr(limits, name) for name in (
                 'lower', 'upper', 'velocity', 'acceleration')}}
+
+
+def _name(fitted: HeldOut) -> str:
+    return fitted.name
 
 
 def _designed(excitation: Excitation) -> dict[str, Any]:

@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.dynamics import ModelStructure, smallest_eigenvalues
+from robot_identification.dynamics import ModelStructure
 from robot_identification.dynamics.friction import get_friction
-from robot_identification.dynamics.inertial import INERTIAL_NAMES
+from robot_identification.dynamics.inertial import INERTIAL_NAMES, smallest_eigenvalues
 from robot_identification.identification import IdentificationResult
 
 

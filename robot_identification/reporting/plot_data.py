@@ -23,6 +23,9 @@ from robot_identification.arrays import Array
 from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
 from robot_identification.excitation import Excitation
 from robot_identification.identification import IdentificationResult
+from robot_identification.parts import over
+from robot_identification.signals import Samples
+from robot_identification.signals.shift import spread_rows, thinned
 from robot_identification.validation import HeldOut
 from scipy.signal import welch
 
@@ -63,8 +66,8 @@ def plot_data(result: IdentificationResult,
     panels = result.arm.n * (1 + len(result.verdict.held_out) + len(result.fitted))
     most = max(FEWEST_POINTS, min(MOST_POINTS, ALL_POINTS // panels))
     for kind, evaluations in (('held_out', result.verdict.held_out), ('fit', result.fitted)):
-        for k, evaluation in enumerate(evaluations):
-            arrays |= _evaluation(f'{kind}_{k}', evaluation, most)
+        for k, evaluation in enumerate(over(_evaluation, evaluations, given=(most,))):
+            arrays |= {f'{kind}_{k}_{name}': array for name, array in evaluation.items()}
     arrays |= _friction(result)
     arrays |= _motion(result, excitation, most)
     return arrays
@@ -95,7 +98,7 @@ def envelope(signals: Array, most: int = MOST_POINTS) -> NDArray[np.int64]:
     return np.array(sorted(kept), dtype=np.int64)
 
 
-def _evaluation(name: str, held_out: HeldOut, most: int) -> dict[str, Array]:
+def _evaluation(held_out: HeldOut, most: int) -> dict[str, Array]:
     arrays = {}
     ends = _breaks(held_out.t) - 1
     nothing = np.vstack([held_out.t[ends], np.full((2, len(ends)), np.nan)])
@@ -103,9 +106,9 @@ def _evaluation(name: str, held_out: HeldOut, most: int) -> dict[str, Array]:
         measured, predicted = held_out.measured[:, j], held_out.predicted[:, j]
         rows = envelope(np.column_stack([measured, predicted, measured - predicted]), most)
         traced = np.stack([held_out.t[rows], measured[rows], predicted[rows]])
-        arrays[f'{name}_joint_{j}'] = np.insert(    # no line across what was left out
+        arrays[f'joint_{j}'] = np.insert(    # no line across what was left out
             traced, np.searchsorted(rows, ends, 'right'), nothing, axis=1)
-    arrays[f'{name}_spectrum'] = _spectrum(held_out)
+    arrays['spectrum'] = _spectrum(held_out)
     return arrays
 
 
@@ -132,15 +135,12 @@ def _spectrum(held_out: HeldOut) -> Array:
 def _friction(result: IdentificationResult) -> dict[str, Array]:
     """Return friction curves (at the median load) of joints and drives, and what was measured."""
     model, arm = result.model, result.arm
-    total = sum(len(s) for s in result.training)
-    step = max(1, total // MOST_ROWS)
-    q, v, a, tau = (np.concatenate([getattr(s, name) for s in result.training])[::step]
-                    for name in ('q', 'v', 'a', 'tau'))
+    q, v, a, tau = thinned(result.training, MOST_ROWS)
     load = inverse_dynamics(arm, q, v, a, model.inertial)
     states = None
-    remembered = [model.states(s.q) for s in result.training]
     if model.structure.friction.has_state:
-        states = np.concatenate([part for part in remembered if part is not None])[::step]
+        rows = spread_rows(list(over(len, result.training)), MOST_ROWS)
+        states = np.concatenate(list(over(_remembered, result.training, *rows, given=(model,))))
     residual = tau - load - model.drive_torque(v, a, load, q, states)
     curves = model.friction_torque(v, load, q, states)
     rng = np.random.default_rng(0)
@@ -158,6 +158,11 @@ def _friction(result: IdentificationResult) -> dict[str, Array]:
         arrays[f'friction_{e}_data'] = np.stack([speed[picked], measured[picked]])
         arrays[f'friction_{e}_bins'] = _bins(speed, measured, top)
     return arrays
+
+
+def _remembered(samples: Samples, start: int, step: int, model: IdentifiedModel) -> Array:
+    """Return what the friction remembers at every so many rows, (rows, m, terms)."""
+    return np.asarray(model.states(samples.q))[start::step]
 
 
 def _curve(model: IdentifiedModel, e: int, grid: Array, load: float, place: float) -> Array:
@@ -184,13 +189,18 @@ def _bins(speed: Array, torque: Array, top: float) -> Array:
 
 def _motion(result: IdentificationResult, excitation: Excitation | None,
             most: int) -> dict[str, Array]:
-    if excitation is not None:
-        rate = max(200 / excitation.period, 40 * excitation.trajectory.series.harmonics
-                   / excitation.period)
-        t, q, v, a = excitation.sample(rate, endpoint=True)
-    else:
-        first = result.training[0]
-        t, q, v, a = first.t, first.q, first.v, first.a
+    if excitation is None:
+        return next(iter(over(_drawn, result.training, given=(most,))))
+    rate = max(200 / excitation.period, 40 * excitation.trajectory.series.harmonics
+               / excitation.period)
+    return _panels(*excitation.sample(rate, endpoint=True), most)
+
+
+def _drawn(samples: Samples, most: int) -> dict[str, Array]:
+    return _panels(samples.t, samples.q, samples.v, samples.a, most)
+
+
+def _panels(t: Array, q: Array, v: Array, a: Array, most: int) -> dict[str, Array]:
     arrays = {}
     for j in range(q.shape[1]):
         signals = np.column_stack([q[:, j], v[:, j], a[:, j]])

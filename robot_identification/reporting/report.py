@@ -24,7 +24,8 @@ from robot_identification.errors import ModelFileError
 from robot_identification.files import write_text
 from robot_identification.reporting.figures import Figure, figures_json
 from robot_identification.reporting.markup import Html, join, tag, text
-from robot_identification.reporting.sections import hero, SECTIONS
+from robot_identification.reporting.sections import SECTIONS
+from robot_identification.reporting.sections.verdict import hero
 from robot_identification.reporting.stored_results import load_results, RESULTS, StoredResults
 
 REPORT = 'report.html'

@@ -22,10 +22,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.errors import MissingDependencyError
-from robot_identification.estimation import Choice
+from robot_identification.estimation.auto import Choice
 from robot_identification.identification import IdentificationResult
 from robot_identification.reporting.markup import correlation
-from robot_identification.validation import HeldOut, next_steps, Thresholds, Verdict
+from robot_identification.validation import HeldOut, Thresholds, Verdict
+from robot_identification.validation.next_steps import next_steps
 
 if TYPE_CHECKING:
     from rich.console import Group

@@ -26,7 +26,7 @@ from robot_identification.dynamics import inverse_dynamics
 from robot_identification.dynamics.parallel import single_threaded_blas
 from robot_identification.errors import RecordingError
 from robot_identification.recording import Recording
-from robot_identification.servos.model import _link_inertia, Course, ServoModel
+from robot_identification.servos.model import Course, link_inertia, ServoModel
 from robot_identification.servos.result import (
     FACTOR,
     HorizonError,
@@ -328,7 +328,7 @@ def _start(arm: Arm, courses: Sequence[Course]) -> tuple[ServoModel, float]:
     typical = np.median(1 / found[seen, 0]) if seen.any() else np.median(nominal.kp)
     kp = np.where(seen, 1 / np.where(seen, found[:, 0], 1.0), typical)
     kp = np.clip(kp, typical / SPREAD, typical * SPREAD)
-    mass = _link_inertia(arm)
+    mass = link_inertia(arm)
     armature = np.maximum(found[:, 1] * kp, 0.1 * mass + 1e-5)
     damping = np.maximum(found[:, 2] * kp, 0.2 * np.sqrt(kp * (mass + armature)))
     friction = np.maximum(found[:, 3], 5e-3) * kp

@@ -15,7 +15,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 import math
 
@@ -25,7 +24,7 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
 from robot_identification.dynamics.kinematics import Kinematics
-from robot_identification.dynamics.parallel import core_count
+from robot_identification.dynamics.parallel import on_cores
 from robot_identification.errors import ConfigurationError, RecordingError
 from robot_identification.recording import Recording
 from scipy.signal import savgol_filter
@@ -96,7 +95,7 @@ class ServoModel:
         rotor = np.where(np.isfinite(arm.drives.rotor_inertia), arm.drives.rotor_inertia, 0.0)
         torque = np.where(np.isfinite(arm.limits.torque), arm.limits.torque, 10.0)
         kp = torque / NOMINAL_ERROR
-        return cls(arm, kp, 2 * np.sqrt(kp * (_link_inertia(arm) + rotor)), rotor,
+        return cls(arm, kp, 2 * np.sqrt(kp * (link_inertia(arm) + rotor)), rotor,
                    np.zeros(arm.n), np.full(arm.n, np.inf))
 
     def __repr__(self) -> str:
@@ -243,8 +242,7 @@ class Course:
                 slopes[rows] = _at(place[rows] / RENEWED, ahead)
             return bool(whole)
 
-        with ThreadPoolExecutor(core_count()) as pool:
-            return (q, slopes) if all(list(pool.map(go, range(len(begins))))) else None
+        return (q, slopes) if all(list(on_cores(go, range(len(begins))))) else None
 
     @property
     def moved(self) -> NDArray[np.bool_]:
@@ -294,7 +292,7 @@ def _between(x: Array | np.ndarray, knots: Array, values: Array) -> Array:
     return np.column_stack([np.interp(x, knots, column) for column in values.T])
 
 
-def _link_inertia(arm: Arm) -> Array:
+def link_inertia(arm: Arm) -> Array:
     """Return the inertia of the links at each joint in the position of zeros, (n,)."""
     zero = np.zeros((arm.n, arm.n))
     rest = inverse_dynamics(arm, zero, zero, zero)

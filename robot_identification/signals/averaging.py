@@ -20,8 +20,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from robot_identification.arrays import _deviation, _mean, _picked, Array, IndexArray, read_only
+from robot_identification.arrays import Array, IndexArray, read_only
 from robot_identification.errors import SignalError
+from robot_identification.scratch import deviations, means, picked
 from scipy import signal
 from scipy.optimize import minimize_scalar
 
@@ -78,12 +79,12 @@ def detect_period(q: ArrayLike, rate: float, tolerance: float = REPEAT_TOLERANCE
 
     """
     q = np.asarray(q, dtype=float)
-    mean, spread = _mean(q), _deviation(q)
+    mean, spread = means(q), deviations(q)
     if not np.any(spread > 0):
         raise SignalError('no joint moves, so there is no period to find')
 
     def motion(rows: IndexArray) -> Array:
-        return np.asarray((_picked(q, rows) - mean) / np.where(spread > 0, spread, 1.0))
+        return np.asarray((picked(q, rows) - mean) / np.where(spread > 0, spread, 1.0))
 
     thin = max(1, len(q) // _COARSE_SAMPLES)
     coarse = motion(np.arange(0, len(q), thin))

@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from robot_identification.arrays import _stacked, Array
+from robot_identification.arrays import Array
+from robot_identification.scratch import stacked
 from robot_identification.signals.resampling import GAP_STEPS, median_step, split_at_gaps
 
 PART_OF_PERIOD = 1 / 8
@@ -90,7 +91,7 @@ def bridge(t: Array, columns: Array, longest: float, gap_steps: float = GAP_STEP
             found.append((first, length))
         times.append(t[after])
         values.append(columns[after])
-    return Bridged(_stacked(times), _stacked(values), np.array(found).reshape(-1, 2))
+    return Bridged(stacked(times), stacked(values), np.array(found).reshape(-1, 2))
 
 
 def _cubic(t: Array, columns: Array, at: Array) -> Array:

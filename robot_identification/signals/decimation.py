@@ -20,8 +20,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
-from robot_identification.arrays import _ROWS, _walk, Array, read_only
+from robot_identification.arrays import Array, read_only
 from robot_identification.errors import SignalError
+from robot_identification.scratch import ROWS, walk
 
 ROLL_OFF = 0.5
 SPAN = 4
@@ -135,7 +136,7 @@ class Decimator:
         band = np.zeros((many, len(self.taps) + (many - 1) * self.factor))
         for k in range(many):
             band[k, k * self.factor:k * self.factor + len(self.taps)] = self.taps
-        for part in _walk(rows, flat, block=many * max(1, _ROWS // (many * self.factor))):
+        for part in walk(rows, flat, block=many * max(1, ROWS // (many * self.factor))):
             for first in range(part.start, part.stop, many):
                 count = min(many, rows - first)
                 width = len(self.taps) + (count - 1) * self.factor

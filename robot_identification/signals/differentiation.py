@@ -19,8 +19,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from robot_identification.arrays import _stacked, Array
+from robot_identification.arrays import Array
 from robot_identification.errors import SignalError
+from robot_identification.scratch import stacked
 from robot_identification.signals.filters import (
     central_differences,
     settling_time,
@@ -119,7 +120,7 @@ def _continued(
                 f'{len(q) / rate:.3g} s are too short for the filter; at least '
                 f'{(edge + 2) / rate:.3g} s are needed, or a higher cut-off')
         before, after = 2 * q[0] - q[edge:0:-1], 2 * q[-1] - q[-2:-edge - 2:-1]
-        return _stacked([before, q, after]), edge
+        return stacked([before, q, after]), edge
     if not options.wrap:
         if len(q) <= 2 * edge + 1:
             raise SignalError(

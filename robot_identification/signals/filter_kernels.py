@@ -25,7 +25,7 @@ _PIECE = 512
 
 
 @njit(**_OPTIONS)
-def _filter_rows(sections, x, states, step, out):
+def filter_rows(sections, x, states, step, out):
     """
     Filter the columns of x (N, c) by second-order sections into out (N, c), which may be x.
 
@@ -35,26 +35,27 @@ def _filter_rows(sections, x, states, step, out):
     the last to the first.
     """
     count, width = x.shape
+    parts = np.empty((7, width))
+    b0, b1, b2, a1, a2 = parts[0], parts[1], parts[2], parts[3], parts[4]
+    z0, z1 = parts[5], parts[6]
     for first in range(0, count, _PIECE):
         last = min(first + _PIECE, count)
-        for j in range(width):
-            for s in range(len(sections)):
-                source = x if s == 0 else out
-                b0, b1, b2 = sections[s, 0, j], sections[s, 1, j], sections[s, 2, j]
-                a1, a2 = sections[s, 3, j], sections[s, 4, j]
-                z0, z1 = states[s, 0, j], states[s, 1, j]
-                for k in range(first, last):
-                    at = k if step > 0 else count - 1 - k
+        for s in range(len(sections)):
+            source = x if s == 0 else out
+            parts[:5], parts[5:] = sections[s], states[s]
+            for k in range(first, last):
+                at = k if step > 0 else count - 1 - k
+                for j in range(width):    # side by side: a column alone waits for its last row
                     value = source[at, j]
-                    y = b0 * value + z0
-                    z0 = b1 * value - a1 * y + z1
-                    z1 = b2 * value - a2 * y
+                    y = b0[j] * value + z0[j]
+                    z0[j] = b1[j] * value - a1[j] * y + z1[j]
+                    z1[j] = b2[j] * value - a2[j] * y
                     out[at, j] = y
-                states[s, 0, j], states[s, 1, j] = z0, z1
+            states[s] = parts[5:]
 
 
 @njit(**_OPTIONS)
-def _differences(x, first_stencil, second_stencil, rate, first, second):
+def difference_rows(x, first_stencil, second_stencil, rate, first, second):
     """
     Fill first and second (N, c) with central differences of x (N + 2 h, c).
 

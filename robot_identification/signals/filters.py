@@ -19,9 +19,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
-from robot_identification.arrays import _blocks, _release, _roomy, _walk, Array, unwritable
+from robot_identification.arrays import Array, unwritable
 from robot_identification.dynamics.regressor import default_backend
 from robot_identification.errors import SignalError
+from robot_identification.scratch import blocks, release, scratch_array, walk
 from scipy import signal
 
 ORDER = 4
@@ -101,12 +102,12 @@ def zero_phase_lowpass(x: ArrayLike, cutoff: ArrayLike, rate: float, order: int 
                 f'{settle / rate:.3g} s are needed')
         pad = min(len(x) - 1, 3 * settle + 9)  # odd continuation, in which the start settles
         filters.append((signal.butter(order, fc, fs=rate, output='sos'), pad))
-    out = _roomy(x.shape)
-    _both_ways(filters, x, out)
+    out = scratch_array(x.shape)
+    filter_both_ways(filters, x, out)
     return out
 
 
-def _both_ways(filters: Sequence[tuple[Array, int] | None], x: Array, out: Array) -> None:
+def filter_both_ways(filters: Sequence[tuple[Array, int] | None], x: Array, out: Array) -> None:
     """
     Filter the columns of x (N, c) forwards and backwards into out, as `signal.sosfiltfilt`.
 
@@ -128,26 +129,26 @@ def _both_ways(filters: Sequence[tuple[Array, int] | None], x: Array, out: Array
         starts[j] = signal.sosfilt_zi(sos)
         states[:, :, j] = signal.sosfilt(sos, before, zi=starts[j] * before[0])[1]
     advance = _advance()
-    for rows in _walk(len(x), x, out):
+    for rows in walk(len(x), x, out):
         advance(sections, unwritable(x[rows]), states, 1, out[rows])
     for j, sos, _ in used:
         behind = signal.sosfilt(sos, after[j], zi=states[:, :, j])[0]
         states[:, :, j] = signal.sosfilt(sos, behind[::-1], zi=starts[j] * behind[-1])[1]
-    for rows in reversed(_blocks(len(x))):
+    for rows in reversed(blocks(len(x))):
         advance(sections, unwritable(out[rows]), states, -1, out[rows])
-        _release(out)
+        release(out)
 
 
 def _advance() -> Callable[[Array, Array, Array, int, Array], None]:
     """Return what filters rows into others and brings the states on: compiled, or SciPy's."""
     if default_backend() != 'numba':
         return _advance_columns
-    from robot_identification.signals.filter_kernels import _filter_rows
-    return _filter_rows
+    from robot_identification.signals.filter_kernels import filter_rows
+    return filter_rows
 
 
 def _advance_columns(sections: Array, x: Array, states: Array, step: int, out: Array) -> None:
-    """Filter rows as `filter_kernels._filter_rows` does."""
+    """Filter rows as `filter_kernels.filter_rows` does."""
     for j in range(x.shape[1]):
         b, a = sections[:, :3, j], sections[:, 3:, j]
         sos = np.column_stack([b, np.ones(len(b)), a])
@@ -227,17 +228,17 @@ def central_differences(x: ArrayLike, rate: float) -> tuple[Array, Array]:
         raise SignalError(
             f'central differences need {2 * STENCIL_HALF + 1} samples, not {len(x)}')
     shape = (len(x) - 2 * STENCIL_HALF, *x.shape[1:])
-    first, second = _roomy(shape), _roomy(shape)
+    first, second = scratch_array(shape), scratch_array(shape)
     compiled = default_backend() == 'numba'
     if compiled:
-        from robot_identification.signals.filter_kernels import _differences
-    for many in _walk(len(first), x, first, second):
+        from robot_identification.signals.filter_kernels import difference_rows
+    for many in walk(len(first), x, first, second):
         for begin in range(many.start, many.stop, _BLOCK):    # what is at work stays in the cache
             end = min(begin + _BLOCK, many.stop)
             near = x[begin:end + 2 * STENCIL_HALF]
             if compiled:
-                _differences(unwritable(near), _FIRST, _SECOND, rate, first[begin:end],
-                             second[begin:end])
+                difference_rows(unwritable(near), _FIRST, _SECOND, rate, first[begin:end],
+                                second[begin:end])
                 continue
             for whole, stencil, scale in ((first, _FIRST, rate), (second, _SECOND, rate ** 2)):
                 out = np.zeros((end - begin, *shape[1:]))

@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification.arm import Arm
-from robot_identification.arrays import _extremes, _largest, _roomy, _stacked, _walk, Array
+from robot_identification.arrays import Array
 from robot_identification.errors import SignalError, UnknownNameError
+from robot_identification.scratch import extremes, magnitudes, stacked, walk
 from robot_identification.signals.averaging import average_periods, detect_period
 from robot_identification.signals.bridging import bridge, PART_OF_PERIOD
 from robot_identification.signals.cutoff import position_cutoff
@@ -193,7 +194,7 @@ def process(
 def _signals(recording: Recording, arm: Arm, velocity: str, still_joints: bool) -> list[Array]:
     """Return positions, torques and, where asked for, velocities."""
     q, tau = recording.joint_position(arm), recording.joint_torque(arm)
-    reach, span = (np.subtract(*_extremes(x)[::-1]) for x in (q, tau))
+    reach, span = (np.subtract(*extremes(x)[::-1]) for x in (q, tau))
     for j, name in enumerate(arm.joint_names):
         still = reach[j] <= 1e-9 * max(1.0, float(np.abs(q[0, j])))
         if still and not still_joints:
@@ -343,21 +344,20 @@ def _treat_rest(
     done: list[tuple[_Run, Motion]], rate: float, drop: bool, notes: dict[str, object]
 ) -> list[tuple[_Run, Motion]]:
     """Set v and a of resting joints to zero, and drop the rows in which the whole arm rests."""
-    highest = np.max([_largest(motion.v) for _, motion in done], axis=0)
+    highest = np.max([magnitudes(motion.v) for _, motion in done], axis=0)
     treated: list[tuple[_Run, Motion]] = []
     rest = 0
     alone = np.zeros(len(highest))
     for run, motion in done:
         runs = moving_runs(motion.v, rate, highest)
         rests = resting(motion.v, rate, highest)
-        moving = _roomy((len(motion.v), 1), bool)
-        moving[:] = False
-        for rows in runs:
-            moving[rows] = True
-        for part in _walk(len(rests), motion.v, motion.a, rests, moving):
-            rest += int(np.sum(~moving[part]))
-            alone += np.sum(rests[part] & moving[part], axis=0)
-            still = rests[part] | ~moving[part]
+        edges = np.array([(run.start, run.stop) for run in runs], dtype=int).ravel()
+        for part in walk(len(rests), motion.v, motion.a, rests):
+            before = np.searchsorted(edges, np.arange(part.start, part.stop), side='right')
+            moving = before[:, None] % 2 == 1
+            rest += int(np.sum(~moving))
+            alone += np.sum(rests[part] & moving, axis=0)
+            still = rests[part] | ~moving
             motion.v[part][still] = motion.a[part][still] = 0.0
         parts = [motion.part(rows) for rows in runs] if drop else [motion]
         treated.extend((run, part) for part in parts)
@@ -426,7 +426,7 @@ def _assemble(
 
 def _joined(pieces: list[Array]) -> Array:
     """Return the pieces in one read-only array, which `Samples` takes as it is."""
-    whole = _stacked(pieces)
+    whole = stacked(pieces)
     for array in (whole.base, whole):    # what was made of the recording, and is written no more
         if isinstance(array, np.ndarray):
             array.flags.writeable = False

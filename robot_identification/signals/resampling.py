@@ -21,21 +21,21 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
-from robot_identification.arrays import (
-    _deviation,
-    _extremes,
-    _farthest,
-    _mapped,
-    _median,
-    _picked,
-    _roomy,
-    _rows_where,
-    _stacked,
-    _steps,
-    _walk,
-    Array,
-)
+from robot_identification.arrays import Array
 from robot_identification.errors import SignalError, UnknownNameError
+from robot_identification.scratch import (
+    deviations,
+    differences,
+    extremes,
+    farthest,
+    mapped,
+    median_of,
+    picked,
+    rows_where,
+    scratch_array,
+    stacked,
+    walk,
+)
 from scipy.interpolate import CubicSpline
 
 GAP_STEPS = 4.0
@@ -93,11 +93,11 @@ class Resampled:
 
 def median_step(t: ArrayLike) -> float:
     """Return the median step [s] of stamps, repeated stamps left out."""
-    steps = _steps(np.asarray(t, dtype=float))
-    lowest, highest = _extremes(steps) if len(steps) else (0.0, 0.0)
+    steps = differences(np.asarray(t, dtype=float))
+    lowest, highest = extremes(steps) if len(steps) else (0.0, 0.0)
     if not highest > 0:
         raise SignalError('the stamps do not advance: a recording needs increasing stamps')
-    return _median(steps if lowest > 0 else steps[steps > 0])
+    return median_of(steps if lowest > 0 else steps[steps > 0])
 
 
 def split_at_gaps(t: ArrayLike, gap_steps: float = GAP_STEPS) -> list[slice]:
@@ -114,7 +114,7 @@ def split_at_gaps(t: ArrayLike, gap_steps: float = GAP_STEPS) -> list[slice]:
     """
     t = np.asarray(t, dtype=float)
     longest = gap_steps * median_step(t)
-    ends = _rows_where(lambda part: part > longest, _steps(t)) + 1
+    ends = rows_where(lambda part: part > longest, differences(t)) + 1
     return [slice(int(a), int(b)) for a, b in pairwise([0, *ends, len(t)])]
 
 
@@ -185,9 +185,9 @@ def resample(
     pieces = [_resample_run(t[run], even, [each[run] for each in signals], step, chosen)
               for run, even in zip(kept, evens)]
     ends = np.cumsum([0] + [len(clock) for clock, _ in pieces])
-    joined = [_stacked([values[i] for _, values in pieces]) for i in range(len(signals))]
+    joined = [stacked([values[i] for _, values in pieces]) for i in range(len(signals))]
     return Resampled(
-        t=_stacked([clock for clock, _ in pieces]),
+        t=stacked([clock for clock, _ in pieces]),
         columns=joined[0],
         segments=tuple(slice(int(a), int(b)) for a, b in pairwise(ends)),
         rate=1.0 / step, gaps=len(runs) - 1, duplicates=duplicates, dropped=dropped,
@@ -195,8 +195,8 @@ def resample(
 
 
 def _without_duplicates(t: Array, signals: list[Array]) -> tuple[Array, list[Array], int]:
-    steps = _steps(t)
-    lowest = _extremes(steps)[0] if len(steps) else 1.0
+    steps = differences(t)
+    lowest = extremes(steps)[0] if len(steps) else 1.0
     if lowest < 0:
         k = int(np.argmax(steps < 0))
         raise SignalError(
@@ -204,8 +204,8 @@ def _without_duplicates(t: Array, signals: list[Array]) -> tuple[Array, list[Arr
             'sort the recording')
     if lowest > 0:
         return t, signals, 0
-    keep = np.append(0, _rows_where(lambda part: part > 0, steps) + 1)
-    return _picked(t, keep), [_picked(each, keep) for each in signals], len(t) - len(keep)
+    keep = np.append(0, rows_where(lambda part: part > 0, steps) + 1)
+    return picked(t, keep), [picked(each, keep) for each in signals], len(t) - len(keep)
 
 
 def _even(t: Array) -> Array:
@@ -216,13 +216,13 @@ def _even(t: Array) -> Array:
         slope, offset = np.polyfit(np.arange(count, dtype=float), t - t[0], 1)
     else:
         total = product = 0.0
-        for rows in _walk(count, t):
+        for rows in walk(count, t):
             elapsed = t[rows] - t[0]
             total += float(elapsed.sum())
             product += float((np.arange(rows.start, rows.stop) - middle) @ elapsed)
         slope, offset = product / (count * (count ** 2 - 1) / 12), total / count
-    out = _roomy((count,))
-    for rows in _walk(count, out):
+    out = scratch_array((count,))
+    for rows in walk(count, out):
         out[rows] = (np.arange(rows.start, rows.stop) - middle) * slope + (t[0] + offset)
     return out
 
@@ -230,7 +230,7 @@ def _even(t: Array) -> Array:
 def _mean_or_median(t: Array, runs: list[slice], evens: list[Array], median: float,
                     chosen: str) -> float:
     """Take the mean step where samples are even: then they need no interpolation at all."""
-    jitter = max(float(_farthest(t[run], even)) for run, even in zip(runs, evens))
+    jitter = max(float(farthest(t[run], even)) for run, even in zip(runs, evens))
     if len(runs) == 1 and (chosen == 'uniform' or jitter < UNIFORM_TOLERANCE * median):
         even = evens[0]
         return float((even[-1] - even[0]) / (len(even) - 1))
@@ -245,18 +245,18 @@ def _choose_stamps(
     found = []
     for run, even in zip(runs, evens):
         step = (even[-1] - even[0]) / (len(even) - 1)
-        jitter = float(_farthest(t[run], even))
+        jitter = float(farthest(t[run], even))
         if jitter < UNIFORM_TOLERANCE * step:
             return 'recorded', float('nan')
         found.append((run, even, step, jitter))
     rough = np.zeros(2)
-    spread = _deviation(columns)
+    spread = deviations(columns)
     spread[spread == 0] = 1.0
     for run, even, step, jitter in found:
         clock = np.arange(t[run][0] + jitter, t[run][-1] - jitter, step)
         for k, times in enumerate((t[run], even)):
             smooth = _splined(times, columns[run], clock)
-            for rows in _walk(len(clock), smooth):
+            for rows in walk(len(clock), smooth):
                 bends = np.diff(smooth[rows.start:rows.stop + 3], 3, axis=0) / spread
                 rough[k] += np.sum(bends[:rows.stop - rows.start] ** 2)
     if rough[0] == 0:
@@ -269,8 +269,8 @@ def _splined(t: Array, x: Array, clock: Array) -> Array:
     """Return signals (N, c) at other instants by cubic splines; of long ones, piece by piece."""
     if len(t) <= 2 * _PIECE:
         return np.asarray(CubicSpline(t, x)(clock))
-    out = _roomy((len(clock), *x.shape[1:]))
-    for rows in _walk(len(t) - 1, t, x, clock, out, block=_PIECE):
+    out = scratch_array((len(clock), *x.shape[1:]))
+    for rows in walk(len(t) - 1, t, x, clock, out, block=_PIECE):
         last = t[rows.stop] if rows.stop < len(t) - 1 else np.inf
         inside = slice(*np.searchsorted(clock, (t[rows.start], last)))
         part = slice(max(0, rows.start - _REACH), rows.stop + _REACH)
@@ -281,13 +281,13 @@ def _splined(t: Array, x: Array, clock: Array) -> Array:
 def _resample_run(t: Array, even: Array, signals: list[Array], step: float,
                   chosen: str) -> tuple[Array, list[Array]]:
     mean = (even[-1] - even[0]) / (len(t) - 1)
-    if chosen == 'uniform' or _farthest(t, even) < UNIFORM_TOLERANCE * mean:
+    if chosen == 'uniform' or farthest(t, even) < UNIFORM_TOLERANCE * mean:
         t = even
         if abs(mean - step) * len(t) < UNIFORM_TOLERANCE * step:
             return t, signals
     count = int(np.floor((t[-1] - t[0]) / step * (1 + 1e-12))) + 1
-    clock = _roomy((count,))
-    for rows in _walk(count, clock):
+    clock = scratch_array((count,))
+    for rows in walk(count, clock):
         clock[rows] = t[0] + step * np.arange(rows.start, rows.stop)
-    inside = _mapped(lambda part: np.minimum(part, t[-1]), clock)
+    inside = mapped(lambda part: np.minimum(part, t[-1]), clock)
     return clock, [_splined(t, each, inside) for each in signals]

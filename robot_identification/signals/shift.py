@@ -20,8 +20,10 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
-from robot_identification.arrays import _picked, _stacked, Array
+from robot_identification.arrays import Array
 from robot_identification.errors import SignalError
+from robot_identification.parts import over
+from robot_identification.scratch import picked, release, stacked
 from robot_identification.signals.samples import Samples
 from robot_identification.signals.standstill import runs_between
 from scipy.interpolate import CubicSpline
@@ -43,11 +45,13 @@ def select(samples: Samples, rows: Sequence[slice]) -> Samples:
 
     """
     ends = np.cumsum([0] + [part.stop - part.start for part in rows])
-    t, q, v, a, tau = (_stacked([x[part] for part in rows]) for x in (
-        samples.t, samples.q, samples.v, samples.a, samples.tau))
-    return replace(
+    whole = samples.t, samples.q, samples.v, samples.a, samples.tau
+    t, q, v, a, tau = (stacked([x[part] for part in rows]) for x in whole)
+    selected = replace(
         samples, t=t, q=q, v=v, a=a, tau=tau,
         segments=tuple(slice(int(a), int(b)) for a, b in pairwise(ends)))
+    release(*whole)    # a few rows here and there bring megabytes of their neighbours along
+    return selected
 
 
 def thinned(samples: Sequence[Samples], most: int) -> tuple[Array, Array, Array, Array]:
@@ -62,14 +66,20 @@ def thinned(samples: Sequence[Samples], most: int) -> tuple[Array, Array, Array,
         Rows wanted; up to twice as many are returned.
 
     """
-    count = sum(map(len, samples))
-    step = max(1, count // most)
-    starts = [-done % step for done in np.cumsum([0, *map(len, samples)])]
-    q, v, a, tau = (np.concatenate([_picked(getattr(part, name),
-                                            np.arange(start, len(part), step))
-                                    for part, start in zip(samples, starts)])
-                    for name in ('q', 'v', 'a', 'tau'))
+    q, v, a, tau = (np.concatenate(parts) for parts in zip(
+        *over(_every, samples, *spread_rows(list(over(len, samples)), most))))
     return q, v, a, tau
+
+
+def spread_rows(counts: Sequence[int], most: int) -> tuple[list[int], list[int]]:
+    """Return first row and step in each part of every so many rows of all parts together."""
+    step = max(1, sum(counts) // most)
+    return [-int(done) % step for done in np.cumsum([0, *counts[:-1]])], [step] * len(counts)
+
+
+def _every(samples: Samples, start: int, step: int) -> tuple[Array, ...]:
+    rows = np.arange(start, len(samples), step)
+    return tuple(picked(x, rows) for x in (samples.q, samples.v, samples.a, samples.tau))
 
 
 def judged(samples: Samples, shortest: float = 0.0) -> Samples:

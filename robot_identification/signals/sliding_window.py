@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,6 +46,13 @@ class Instant:
     v: Array
     a: Array
     tau: Array
+
+
+def stacked_instants(instants: Sequence[Instant]) -> tuple[Array, Array, Array, Array]:
+    """Return t (N,), q, v and tau, (N, n) each, of N instants."""
+    t, q, v, tau = (np.array([getattr(instant, name) for instant in instants])
+                    for name in ('t', 'q', 'v', 'tau'))
+    return t, q, v, tau
 
 
 class SlidingWindow:

@@ -17,8 +17,9 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from robot_identification.arrays import _mean, _release, Array
+from robot_identification.arrays import Array
 from robot_identification.dynamics.parallel import core_count
+from robot_identification.scratch import means, release
 from scipy import fft
 
 BAND = 1.0 / 3.0
@@ -63,10 +64,10 @@ def power_spectrum(x: ArrayLike, rate: float) -> tuple[Array, Array]:
     power = np.zeros((len(frequency), x.shape[1]))
     pieces = 1 if len(x) == count else -(-2 * (len(x) - count) // count) + 1
     starts = np.linspace(0, len(x) - count, pieces).astype(int)
-    mean = _mean(x)
+    mean = means(x)
     for start in starts:
         tapered = (x[start:start + count] - mean).T * taper
-        _release(x)
+        release(x)
         amplitude = fft.rfft(tapered, workers=core_count()).T
         power += 2 / pieces / count ** 2 * (amplitude.real ** 2 + amplitude.imag ** 2)
     return frequency, power

@@ -19,7 +19,8 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from robot_identification.arrays import _changes, _mapped, _roomy, _walk, Array
+from robot_identification.arrays import Array
+from robot_identification.scratch import changes, mapped, release, ROWS, scratch_array, walk
 
 SLOW = 2e-3
 """Share of a joint's highest speed below which it counts as standing."""
@@ -43,8 +44,8 @@ def _standing(v: Array, highest: Array) -> NDArray[np.bool_]:
 
     """
     bound = SLOW * np.maximum(highest, OF_FASTEST * highest.max())
-    slow = _roomy(v.shape, bool)
-    for rows in _walk(len(v), v, slow):
+    slow = scratch_array(v.shape, bool)
+    for rows in walk(len(v), v, slow):
         slow[rows] = (v[rows] < bound) & (v[rows] > -bound)
     return slow
 
@@ -61,9 +62,13 @@ def resting(v: Array, rate: float, highest: Array) -> NDArray[np.bool_]:
     """
     slow = _standing(v, highest)
     for column in slow.T:
-        for first, last in pairwise([0, *_changes(column).tolist(), len(v)]):
-            if last - first < SHORTEST_REST * rate:
+        done = 0
+        for first, last in pairwise([0, *changes(column).tolist(), len(v)]):
+            if last - first < SHORTEST_REST * rate and column[first]:
                 column[first:last] = False
+            if last - done > ROWS:
+                release(slow)
+                done = last
     return slow
 
 
@@ -84,7 +89,7 @@ def moving_runs(v: Array, rate: float, highest: Array) -> list[slice]:
         (n,) highest speeds of the joints in the recording.
 
     """
-    return runs_between(_mapped(lambda part: np.all(part, axis=1), _standing(v, highest)), rate)
+    return runs_between(mapped(lambda part: np.all(part, axis=1), _standing(v, highest)), rate)
 
 
 def runs_between(slow: NDArray[np.bool_], rate: float) -> list[slice]:
@@ -99,7 +104,7 @@ def runs_between(slow: NDArray[np.bool_], rate: float) -> list[slice]:
         [Hz]
 
     """
-    bounds = [0, *_changes(slow).tolist(), len(slow)]
+    bounds = [0, *changes(slow).tolist(), len(slow)]
     moving: list[slice] = []
     for first, last in pairwise(bounds):
         if slow[first] and last - first >= SHORTEST_REST * rate:

@@ -19,7 +19,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
-from robot_identification.arrays import _picked, _release
+from robot_identification.scratch import picked, release
 from robot_identification.signals.decimation import Decimator
 from robot_identification.signals.samples import Samples
 
@@ -44,7 +44,7 @@ def thinned(samples: Samples, enough: float = ENOUGH) -> Samples:
         Rows in the shortest period that the filter of the positions lets through.
 
     """
-    most = _spare(samples, enough)
+    most = spare_step(samples, enough)
     step = max(k for k in range(1, most + 1) if samples.period is None or samples.period % k == 0)
     decimator = Decimator(samples.rate, samples.rate / (2 * step))
     runs = [run for run in samples.segments if decimator.rows(run.stop - run.start) > 0]
@@ -54,15 +54,15 @@ def thinned(samples: Samples, enough: float = ENOUGH) -> Samples:
     ends = np.cumsum([0] + [decimator.rows(run.stop - run.start) for run in runs])
     period = None if samples.period is None else samples.period // step
     tau = np.concatenate([decimator.apply(samples.tau[run]) for run in runs])
-    _release(samples.tau)
-    t, q, v, a = (_picked(x, index) for x in (samples.t, samples.q, samples.v, samples.a))
+    release(samples.tau)
+    t, q, v, a = (picked(x, index) for x in (samples.t, samples.q, samples.v, samples.a))
     return replace(
         samples, t=t, q=q, v=v, a=a, tau=tau, rate=samples.rate / step, period=period,
         noise=None if samples.noise is None else samples.noise * decimator.noise_gain,
         segments=tuple(slice(int(a), int(b)) for a, b in pairwise(ends)))
 
 
-def _spare(samples: Samples, enough: float = ENOUGH) -> int:
+def spare_step(samples: Samples, enough: float = ENOUGH) -> int:
     """Return the number of samples of which positions need one; arguments as for `thinned`."""
     cutoffs = np.ravel(np.asarray(samples.processing.get('position_cutoff_hz', np.inf), float))
     return max(1, int(samples.rate / (enough * max(cutoffs.max(), samples.decimation_cutoff))))

@@ -20,6 +20,7 @@ import pinocchio as pin
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import ConfigurationError
+from robot_identification.simulation.kernels import joint_command
 from robot_identification.simulation.plant import Plant
 
 LATENCY = 0.8  # [rad] phase that a stable loop may lose to latency at its crossover
@@ -57,8 +58,6 @@ class JointController:
         self._transmission = np.array(arm.transmission)
         self._rotors = self._transmission.T @ np.diag(rotor_inertia) @ self._transmission
         self._friction = read_only(friction)
-        self._upper = np.triu(np.ones((arm.n, arm.n)))
-        self._strictly_lower = 1 - self._upper
 
     @classmethod
     def tuned(cls, plant: Plant) -> JointController:
@@ -108,10 +107,8 @@ class JointController:
 
         """
         mass = pin.crba(self._model, self._data, q)  # only its upper triangle counts
-        inertia = self._rotors + mass * self._upper + mass.T * self._strictly_lower
-        acceleration = (self._omega ** 2 * (q_ref - q)
-                        + 2 * self.damping * self._omega * (v_ref - v))
-        friction = self._friction * np.tanh(self._transmission @ v_ref / REVERSAL)
-        command: Array = (inertia @ acceleration + self.gravity(q_ref)
-                          + friction @ self._transmission)
+        gravity = pin.computeGeneralizedGravity(self._model, self._data, q_ref)
+        command: Array = np.empty(len(q))
+        joint_command(mass, self._rotors, gravity, self._friction, self._transmission, REVERSAL,
+                      self._omega, self.damping, q, v, q_ref, v_ref, command)
         return command

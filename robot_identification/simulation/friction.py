@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from robot_identification.arrays import Array, read_only
@@ -59,9 +60,13 @@ class PlantFriction:
             Velocities, (..., m) [rad/s or m/s].
 
         """
-        excess = np.exp(-(v / self.stribeck_velocity) ** 2)
-        level: Array = self.coulomb + (self.static - self.coulomb) * excess
+        level: Array = self.dry(v, self.coulomb, self.static, self.stribeck_velocity)
         return level
+
+    @staticmethod
+    def dry(v: Any, coulomb: Any, static: Any, stribeck_velocity: float) -> Any:
+        """Return Fc + (Fs - Fc) exp(-(v / vs)^2), of arrays, or of numbers in compiled code."""
+        return coulomb + (static - coulomb) * np.exp(-(v / stribeck_velocity) ** 2)
 
     def torque(self, v: Array) -> Array:
         """

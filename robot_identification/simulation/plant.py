@@ -34,10 +34,10 @@ from robot_identification.simulation.inertia import (
     plant_urdf,
     standard_parameters,
 )
+from robot_identification.simulation.kernels import load_joints
 from robot_identification.simulation.options import PlantOptions
 from robot_identification.simulation.truth import draw_drives, PlantTruth, rated
 
-JAMMED = 1e3  # dry friction of a jammed joint, as a multiple of its rated torque
 RUNAWAY = 20.0  # multiple of the rated velocity at which a simulation is called unstable
 
 
@@ -122,8 +122,7 @@ class Plant:
         self._qpos, self._qvel, self._qacc = data.qpos, data.qvel, data.qacc
         self._resistance = data.qfrc_passive, data.qfrc_constraint
         self._qfrc_applied = data.qfrc_applied
-        self._joint_loss, self._tendon_loss = (
-            self._model.dof_frictionloss, self._model.tendon_frictionloss)
+        self._losses = self._model.dof_frictionloss, self._model.tendon_frictionloss
         self._runaway = RUNAWAY * velocity
         self._jammed = np.zeros(n, dtype=bool)
         self.disturbance = np.zeros(n)  # external torque on the joints, (n,) [N m or N]
@@ -207,25 +206,20 @@ class Plant:
             The motion has become unstable.
 
         """
-        dof, limit = self._dof, self.truth.rated_torque
-        self.saturated += np.abs(command) > limit
-        self._commanded = np.minimum(np.maximum(command, -limit), limit)
+        dof, friction = self._dof, self.truth.friction
+        self._commanded = np.empty(len(dof))
         self._queue.append(self._commanded)
         self._applied = self._queue.popleft()
         self._t, self._q, self._v = self._data.time, self._qpos[dof], self._qvel[dof]
-        if not (np.abs(self._v) <= self._runaway).all():
+        if not load_joints(
+                np.asarray(command, dtype=float), self.truth.rated_torque, self._commanded,
+                self.saturated, self._applied, self.disturbance, self._qvel, self._runaway,
+                friction.coulomb, friction.static, friction.stribeck_velocity, self._transmission,
+                self._jammed, dof, self._qfrc_applied, *self._losses):
             worst = int(np.argmax(np.abs(self._v) / self.truth.rated_velocity))
             raise SimulationError(
                 f"the simulated joint '{self.arm.joint_names[worst]}' ran away at {self._t:.3f} "
                 f's; lower the plant options `bandwidth` or `step`')
-        level = self.truth.friction.level(self._transmission @ self._v)
-        n = len(dof)
-        if self._jammed.any():
-            level[:n][self._jammed] = JAMMED * limit[self._jammed]
-        self._joint_loss[dof] = level[:n]
-        if len(level) > n:
-            self._tendon_loss[:] = level[n:]
-        self._qfrc_applied[dof] = self._applied + self.disturbance
         self._mj_step(self._model, self._data)
 
     def jam(self, joint: str, jammed: bool = True) -> None:

@@ -144,16 +144,16 @@ class Reference:
         return rest, seconds, coefficients
 
 
-def run_in_motion(plan: tuple[Array, Array, Array], remaining: float) -> tuple[Array, Array]:
+def run_in_motion(plan: tuple[Array, Array, Array], remaining: Array) -> tuple[Array, Array]:
     """
-    Return the reference before the start, q and v, (n,) each.
+    Return the reference before the start, q and v, (N, n) each.
 
     Parameters
     ----------
     plan
         What `Reference.run_in` returned.
     remaining
-        Time until the start [s].
+        Times until the start, (N, 1) [s].
 
     """
     rest, seconds, coefficients = plan

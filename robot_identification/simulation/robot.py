@@ -74,6 +74,23 @@ class SimulatedRobot:
         Parameters
         ----------
         reference
+            As `move` takes it.
+
+        Raises
+        ------
+        SimulationError
+            The motion has become unstable.
+
+        """
+        return self.sensors.read([self.move(reference)])[0]
+
+    def move(self, reference: Callable[[float], tuple[Array, Array]]) -> PlantState:
+        """
+        Move on by one sensor period and return the truth at its beginning, which nobody reads.
+
+        Parameters
+        ----------
+        reference
             Maps the time since the reset [s] to q and v, (n,) each; asked at the rate of the
             controller.
 
@@ -84,7 +101,6 @@ class SimulatedRobot:
 
         """
         plant, options = self.plant, self.plant.options
-        reading: Reading | None = None
         for k in range(options.sensor_steps):
             if self._steps % options.control_steps == 0:
                 q_ref, v_ref = reference(plant.t)
@@ -94,5 +110,4 @@ class SimulatedRobot:
             if k == 0:
                 self._state = plant.last
                 self.touched_end_stop += plant.at_end_stop
-                reading = self.sensors.read(self._state)
-        return reading  # type: ignore[return-value]  # sensor_steps is at least 1
+        return self._state

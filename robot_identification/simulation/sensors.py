@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,7 +70,7 @@ class Sensors:
         self.count = np.zeros(plant.arm.n) if bits is None else span / 2 ** bits  # [rad or m]
         self.torque_std = plant.options.torque_noise * plant.truth.rated_torque  # [N m or N]
         self._spacing = max(1, int(np.rint(VELOCITY_WINDOW * plant.options.rate)))
-        self._history: deque[Array] = deque(maxlen=self._spacing + 1)
+        self.start(plant.q, plant.v)
 
     def start(self, q: Array, v: Array) -> None:
         """
@@ -82,35 +82,36 @@ class Sensors:
             State, (n,).
 
         """
-        self._history.clear()
-        for k in range(self._spacing, 0, -1):
-            self._history.append(self._encode(q - v * k / self._options.rate))
+        back = np.arange(self._spacing, 0, -1)[:, None]
+        self._history = self._encode(q - v * back / self._options.rate)
 
-    def read(self, state: PlantState) -> Reading:
+    def read(self, states: Sequence[PlantState]) -> list[Reading]:
         """
-        Measure.
+        Measure at successive instants; every instant of the sensors' rate must be read, in order.
 
         Parameters
         ----------
-        state
-            What is true at the instant of the reading; call it at the rate of the sensors.
+        states
+            What is true at the instants.
 
         """
-        options = self._options
-        q = self._encode(state.q)
-        self._history.append(q)
-        v: Array | None = None
+        options, n = self._options, len(self.count)
+        q = self._encode(np.array([state.q for state in states]))
+        path = np.concatenate([self._history, q])
+        self._history = path[-self._spacing:]
+        v: Sequence[Array | None] = [None] * len(states)
         if options.velocity_signal == 'true':
-            v = state.v
+            v = [state.v for state in states]
         elif options.velocity_signal == 'encoder':
-            spacing = len(self._history) - 1
-            v = (q - self._history[0]) * options.rate / max(spacing, 1)
-        torque = state.commanded if options.torque_signal == 'commanded' else state.torque
-        torque = torque + self.torque_std * self._rng.standard_normal(len(torque))
-        t = state.t
+            v = list((q - path[:len(q)]) * options.rate / self._spacing)
+        commanded = options.torque_signal == 'commanded'
+        noise = self._rng.standard_normal((len(states), n + (options.stamp_jitter > 0)))
+        torque = self.torque_std * noise[:, :n] + [
+            state.commanded if commanded else state.torque for state in states]
+        t = np.array([state.t for state in states])
         if options.stamp_jitter:
-            t += float(np.clip(self._rng.normal(), -2, 2)) * options.stamp_jitter
-        return Reading(t, q, v, torque)
+            t += np.clip(noise[:, n], -2, 2) * options.stamp_jitter
+        return [Reading(*row) for row in zip(t.tolist(), q, v, torque)]
 
     def _encode(self, q: Array) -> Array:
         if self._options.encoder_bits is None:

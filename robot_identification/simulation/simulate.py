@@ -20,7 +20,8 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arrays import Array, read_only
-from robot_identification.recording import published_effort, published_position, Recording
+from robot_identification.recording import published_effort, Recording
+from robot_identification.recording.effort import published_position
 from robot_identification.simulation.plant import Plant, PlantState
 from robot_identification.simulation.reference import Reference, run_in_motion
 from robot_identification.simulation.robot import SimulatedRobot
@@ -155,24 +156,21 @@ def _follow(robot: SimulatedRobot,
     while lead * options.sensor_steps % options.control_steps:  # start on a tick of the controller
         lead += 1
     start = lead * options.sensor_steps * options.step
+    ahead = int(np.rint(start * options.control_rate))    # ticks of the controller
     ticks = np.arange(int(np.ceil(count / options.rate * options.control_rate)) + 1)
-    q_ref, v_ref, _ = reference.evaluate(ticks / options.control_rate)
+    q_ref, v_ref = (np.concatenate(parts) for parts in zip(
+        run_in_motion(plan, start - np.arange(ahead)[:, None] / options.control_rate),
+        reference.evaluate(ticks / options.control_rate)))
 
     def wanted(t: float) -> tuple[Array, Array]:
-        if t < start - 1e-9:
-            return run_in_motion(plan, start - t)
-        k = int(np.rint((t - start) * options.control_rate))
+        k = round(t * options.control_rate)
         return q_ref[k], v_ref[k]
 
     robot.reset(plan[0])
-    for _ in range(lead):
-        robot.advance(wanted)
+    before = [robot.move(wanted) for _ in range(lead)]
     plant.saturated[:], robot.touched_end_stop = 0, 0
-    states, readings = [], []
-    for _ in range(count):
-        readings.append(robot.advance(wanted))
-        states.append(robot.state)
-    return states, readings
+    states = [robot.move(wanted) for _ in range(count)]
+    return states, robot.sensors.read(before + states)[lead:]
 
 
 def _follow_ideally(plant: Plant, reference: Reference,
@@ -189,7 +187,7 @@ def _follow_ideally(plant: Plant, reference: Reference,
     sensors = Sensors(plant, rng)
     sensors.start(q[0], v[0])
     states = [PlantState(*row) for row in zip(t.tolist(), q, v, a, torque, friction, commanded)]
-    return states, [sensors.read(state) for state in states]
+    return states, sensors.read(states)
 
 
 def _recorded(plant: Plant, readings: list[Reading], start: float, name: str) -> Recording:

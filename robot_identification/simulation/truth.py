@@ -110,7 +110,7 @@ def draw_drives(arm: Arm, options: PlantOptions, torque: Array, velocity: Array,
         Rotor inertias (m,) [kg m^2 or kg], and the friction.
 
     """
-    owner = _owners(arm)
+    owner = arm.drives.owners
     m = len(owner)
     acceleration = rng.uniform(200, 400, m) * np.where(arm.prismatic[owner], 0.1, 1.0)
     rotor = torque[owner] / acceleration
@@ -127,9 +127,3 @@ def draw_drives(arm: Arm, options: PlantOptions, torque: Array, velocity: Array,
     viscous = rng.uniform(*options.viscous, m) * torque[owner] / velocity[owner]
     return rotor, PlantFriction(coulomb, options.stribeck_ratio * coulomb, viscous,
                                 options.stribeck_velocity)
-
-
-def _owners(arm: Arm) -> np.ndarray:
-    coupled = [k for k, row in enumerate(arm.drives.coupling)
-               if not np.array_equal(row, np.eye(arm.n)[k])]
-    return np.array([*range(arm.n), *coupled], dtype=int)

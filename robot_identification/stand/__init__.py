@@ -12,8 +12,3 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """The test stand: a model of the controller, an arm, and everything that goes wrong with them."""
-
-from robot_identification.stand.faults import FAULTS, judge, stand_motion
-from robot_identification.stand.stand import Stand
-
-__all__ = ['FAULTS', 'Stand', 'judge', 'stand_motion']

@@ -23,8 +23,9 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.dynamics import inverse_dynamics
 from robot_identification.errors import ExecutionError
-from robot_identification.execution import Fault, MotionPlan, plan_along
+from robot_identification.execution import Fault, MotionPlan
 from robot_identification.execution.driver_effort import check_driver
+from robot_identification.execution.motion_plan import plan_along
 from robot_identification.execution.robot_clock import RobotClock
 from robot_identification.stand.stand import PERIOD, Stand, STILL
 

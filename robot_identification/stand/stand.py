@@ -26,17 +26,9 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.dynamics import inverse_dynamics
 from robot_identification.errors import SimulationError
-from robot_identification.execution import (
-    Fault,
-    MotionPlan,
-    Piece,
-    Reference,
-    Run,
-    States,
-    Tolerances,
-)
+from robot_identification.execution import Fault, MotionPlan, Reference, Run, States, Tolerances
 from robot_identification.execution.goal_result import fault_of
-from robot_identification.execution.pieces import REST
+from robot_identification.execution.pieces import Piece, REST
 from robot_identification.execution.robot_clock import RobotClock
 from robot_identification.simulation.sampled_trajectory import TrajectoryMessage
 from robot_identification.simulation.trajectory_controller import (

@@ -15,14 +15,10 @@
 
 from robot_identification.validation.finding import Finding
 from robot_identification.validation.held_out import evaluate, HeldOut
-from robot_identification.validation.live import LiveResidual, LiveValidation
+from robot_identification.validation.live import LiveValidation
 from robot_identification.validation.metrics import Errors, errors, JointErrors
-from robot_identification.validation.next_steps import next_steps
-from robot_identification.validation.predict import predict, prediction_csv
-from robot_identification.validation.repeats import repeated_share, Symmetry, Trace
+from robot_identification.validation.predict import predict
 from robot_identification.validation.verdict import judge, Thresholds, Verdict
-from robot_identification.validation.whole_motion import whole_motion_error
 
-__all__ = ['Errors', 'Finding', 'HeldOut', 'JointErrors', 'LiveResidual', 'LiveValidation',
-           'Symmetry', 'Thresholds', 'Trace', 'Verdict', 'errors', 'evaluate', 'judge',
-           'next_steps', 'predict', 'prediction_csv', 'repeated_share', 'whole_motion_error']
+__all__ = ['Errors', 'Finding', 'HeldOut', 'JointErrors', 'LiveValidation', 'Thresholds',
+           'Verdict', 'errors', 'evaluate', 'judge', 'predict']

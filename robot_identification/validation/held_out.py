@@ -20,20 +20,23 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from robot_identification.arrays import (
-    _largest,
-    _mapped,
-    _picked,
-    _roomy,
-    _stacked,
-    _walk,
-    Array,
-    read_only,
-)
+from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import IdentifiedModel
+from robot_identification.dynamics.parallel import on_cores
 from robot_identification.errors import SignalError
+from robot_identification.scratch import (
+    blocks,
+    magnitudes,
+    mapped,
+    picked,
+    release,
+    scratch_array,
+    stacked,
+    SUMMED,
+    walk,
+)
 from robot_identification.signals import delayed, Samples
-from robot_identification.signals.filters import _both_ways
+from robot_identification.signals.filters import filter_both_ways
 from robot_identification.validation.metrics import Errors, errors, JointErrors
 from scipy import signal
 
@@ -171,7 +174,7 @@ def evaluate(
         name, compared(predicted), cutoff if filtered else float('inf'), repeated,
         float('nan') if free is None else compared(
             low_passed(_torque(free, samples))).relative_error,
-        _picked(t, plotted), _picked(measured, plotted), _picked(predicted, plotted))
+        picked(t, plotted), picked(measured, plotted), picked(predicted, plotted))
 
 
 @dataclass(frozen=True)
@@ -197,42 +200,47 @@ class _LowPass:
     def cut(self, x: Array) -> Array:
         """Return the rows of x (N, ...) that are left."""
         edge = 0 if self.cutoff is None else int(EDGE * self.rate)
-        return _stacked([x[run.start + edge:run.stop - edge] for run in self.runs])
+        return stacked([x[run.start + edge:run.stop - edge] for run in self.runs])
 
     def __call__(self, x: Array, out: Array | None = None) -> Array:
         """Return the columns of x (N, c), low-passed, on the rows that are left; out may be x."""
         if self.cutoff is None:
             return self.cut(x)
         sections = signal.butter(4, self.cutoff, fs=self.rate, output='sos')
-        smooth = _roomy(x.shape) if out is None else out
+        smooth = scratch_array(x.shape) if out is None else out
         for run in self.runs:
-            _both_ways([(sections, PAD)] * x.shape[1], x[run], smooth[run])
+            filter_both_ways([(sections, PAD)] * x.shape[1], x[run], smooth[run])
         return self.cut(smooth)
 
 
 def _moving(samples: Samples, low_passed: _LowPass, count: int,
             judged: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return where joints that are judged move, on the rows of a low-pass, (count, n)."""
-    moving = _roomy((count, samples.n), bool)
-    for rows in _walk(count, moving):
+    moving = scratch_array((count, samples.n), bool)
+    for rows in walk(count, moving):
         moving[rows] = judged
     rests = np.zeros(samples.n, dtype=bool)
-    for rows in _walk(len(samples), samples.v):
+    for rows in walk(len(samples), samples.v):
         rests |= np.any(samples.v[rows] == 0, axis=0)
     resting = np.flatnonzero(rests & judged)    # a low-pass leaves a one alone
     if len(resting):
-        share = low_passed(_mapped(lambda v: (v[:, resting] != 0).astype(float), samples.v))
-        for rows in _walk(count, moving, share):
+        share = low_passed(mapped(lambda v: (v[:, resting] != 0).astype(float), samples.v))
+        for rows in walk(count, moving, share):
             moving[rows, resting] = share[rows] > MOSTLY
     return moving
 
 
 def _torque(model: IdentifiedModel, samples: Samples) -> Array:
     """Return what a model predicts, (N, n) [N m or N]."""
-    torque, states = _roomy(samples.q.shape), model.states(samples.q)
-    for rows in _walk(len(samples), samples.q, samples.v, samples.a, torque):
+    torque, states = scratch_array(samples.q.shape), model.states(samples.q)
+
+    def fill(rows: slice) -> None:
         torque[rows] = model.torque(samples.q[rows], samples.v[rows], samples.a[rows],
                                     None if states is None else states[rows])
+        release(samples.q, samples.v, samples.a, torque)
+
+    for _ in on_cores(fill, blocks(len(samples), SUMMED)):
+        pass
     return torque
 
 
@@ -248,7 +256,7 @@ def hardly_moving(v: Array, limits: Array) -> NDArray[np.bool_]:
         Limits of velocity, (n,), by which joints compare where all are known.
 
     """
-    fastest = _largest(v)
+    fastest = magnitudes(v)
     if np.all(np.isfinite(limits) & (limits > 0)):
         fastest = fastest / limits
     slow: NDArray[np.bool_] = fastest < HARDLY * fastest.max()

@@ -20,8 +20,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from robot_identification.arrays import _extremes, _SUMMED, _walk, Array
+from robot_identification.arrays import Array
+from robot_identification.dynamics.parallel import on_cores
 from robot_identification.errors import ConfigurationError
+from robot_identification.scratch import blocks, extremes, release, SUMMED
+
+_PAIRS = (0, 0), (1, 1), (0, 1)
 
 
 @dataclass(frozen=True)
@@ -98,21 +102,30 @@ def errors(measured: Array, predicted: Array, joint_names: tuple[str, ...],
     count, error, size = np.zeros((3, n))
     means, products = np.zeros((2, n)), np.zeros((3, n))    # of both, and of their deviations
     lowest, highest = np.full(n, np.inf), np.full(n, -np.inf)
-    for rows in _walk(len(measured), measured, predicted, block=_SUMMED):
+    whole = (measured, predicted) if used is None else (measured, predicted, used)
+
+    def of(rows: slice) -> tuple[Array, ...]:
         part = np.ones((rows.stop - rows.start, n), dtype=bool) if used is None else used[rows]
         here = np.count_nonzero(part, axis=0)
         sides = [np.where(part, x[rows], 0.0) for x in (measured, predicted)]
-        error += np.sum((sides[0] - sides[1]) ** 2, axis=0)
-        size += np.sum(sides[0] ** 2, axis=0)
-        lowest = np.minimum(lowest, _extremes(np.where(part, measured[rows], np.inf))[0])
-        highest = np.maximum(highest, _extremes(np.where(part, measured[rows], -np.inf))[1])
-        # sums of deviations from the mean of all so far (Chan, Golub, LeVeque 1983)
+        ends = (extremes(np.where(part, measured[rows], np.inf))[0],
+                extremes(np.where(part, measured[rows], -np.inf))[1])
         mean = np.sum(sides, axis=1) / np.maximum(here, 1)
-        left = [np.where(part, side - of, 0.0) for side, of in zip(sides, mean)]
+        left = [np.where(part, side - middle, 0.0) for side, middle in zip(sides, mean)]
+        release(*whole)
+        return (here, np.sum((sides[0] - sides[1]) ** 2, axis=0), np.sum(sides[0] ** 2, axis=0),
+                *ends, mean, np.array([np.sum(left[x] * left[y], axis=0) for x, y in _PAIRS]))
+
+    sums = on_cores(of, blocks(len(measured), SUMMED))
+    for here, wrong, energy, low, high, mean, moments in sums:
+        error += wrong
+        size += energy
+        lowest, highest = np.minimum(lowest, low), np.maximum(highest, high)
+        # sums of deviations from the mean of all so far (Chan, Golub, LeVeque 1983)
         share = count * here / np.maximum(count + here, 1)
         step = mean - means
-        for k, (x, y) in enumerate(((0, 0), (1, 1), (0, 1))):
-            products[k] += np.sum(left[x] * left[y], axis=0) + share * step[x] * step[y]
+        for k, (x, y) in enumerate(_PAIRS):
+            products[k] += moments[k] + share * step[x] * step[y]
         means += step * here / np.maximum(count + here, 1)
         count += here
     joints = {}

@@ -18,9 +18,17 @@ import dataclasses
 import numpy as np
 import pytest
 from robot_identification.arm import load_arm
-from robot_identification.execution import Fault, plan_along
-from robot_identification.stand import FAULTS, judge, Stand, stand_motion
-from robot_identification.stand.faults import in_motion, INSTANTS, Scenario
+from robot_identification.execution import Fault
+from robot_identification.execution.motion_plan import plan_along
+from robot_identification.stand.faults import (
+    FAULTS,
+    in_motion,
+    INSTANTS,
+    judge,
+    Scenario,
+    stand_motion,
+)
+from robot_identification.stand.stand import Stand
 
 BOUND = 1.05    # of what the acceleration limit allows in a cycle; interpolation takes the rest
 BEST = 60.0     # the same where the reference is not heard and scaled: bounded, not none

@@ -17,13 +17,13 @@ import numpy as np
 import pytest
 from robot_identification.arm import load_arm
 from robot_identification.errors import SimulationError
-from robot_identification.execution import whole
+from robot_identification.execution.pieces import whole
 from robot_identification.simulation.sampled_trajectory import TrajectoryMessage
 from robot_identification.simulation.trajectory_controller import (
     ControllerGoal,
     TrajectoryController,
 )
-from robot_identification.stand import stand_motion
+from robot_identification.stand.faults import stand_motion
 
 NAMES, PERIOD, BEGIN = ('a', 'b'), 0.002, 100.0
 

@@ -39,15 +39,10 @@ from robot_identification.bringup import check_controller, named_controllers
 from robot_identification.certificate import Certificate, Requirements
 from robot_identification.cli.excite import read_options
 from robot_identification.cli.fleet import _robots
-from robot_identification.design import (
-    ColumnChoice,
-    DesignOptions,
-    Excitation,
-    load_excitation,
-    save_excitation,
-)
+from robot_identification.design import DesignOptions, Excitation, load_excitation, save_excitation
+from robot_identification.design.excitation import ColumnChoice
 from robot_identification.dynamics import IdentifiedModel, load_model
-from robot_identification.estimation import load_limits
+from robot_identification.estimation.link_limits import load_limits
 from robot_identification.fleet import Database, read_fleet
 from robot_identification.fleet.drift import Drift
 from robot_identification.fleet.plan import Job

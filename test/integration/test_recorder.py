@@ -90,7 +90,7 @@ import numpy as np
 import rclpy
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
-from robot_identification.recording.bag import JointStateLayout
+from robot_identification.recording.bag.joint_states import JointStateLayout
 from sensor_msgs.msg import JointState
 names, count = sys.argv[1].split(','), int(sys.argv[2])
 rclpy.init()
@@ -184,7 +184,8 @@ def test_faults_are_counted_and_other_topics_recorded(system, tmp_path):
 
 def test_a_bag_says_what_it_is_of(system, tmp_path):
     from rclpy.qos import DurabilityPolicy, QoSProfile
-    from robot_identification.recording.bag import arm_of_bag, Bag
+    from robot_identification.recording.bag.bag import Bag
+    from robot_identification.recording.bag.described import arm_of_bag
     from robot_identification.recording.bag.texts import texts
     from robot_identification_interfaces.srv import StartRecording, StopRecording
     from std_msgs.msg import String

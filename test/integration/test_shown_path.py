@@ -24,7 +24,8 @@ import pinocchio as pin
 import pytest
 from robot_identification.arm import load_arm
 from robot_identification.excitation import load_excitation, save_excitation, Workspace
-from robot_identification.execution import plan_motion, whole
+from robot_identification.execution import plan_motion
+from robot_identification.execution.pieces import whole
 
 BOX = (1.0, -0.5, 0.0, 1.5, 0.5, 2.0)
 

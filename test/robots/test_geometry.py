@@ -24,8 +24,8 @@ import pinocchio as pin
 import pytest
 from robot_identification.arm import load_arm
 from robot_identification.arm.library import example_folder
-from robot_identification.certificate.geometry import build_scene
 from robot_identification.certificate.geometry.meshes import with_mesh_paths
+from robot_identification.certificate.geometry.scene import build_scene
 from robot_identification.excitation import check_certificate, design
 
 OWN = [name for name, contract in CONTRACTS.items() if contract.own_urdf]

@@ -22,11 +22,8 @@ import numpy as np
 import pytest
 from robot_identification.arm import robot_files, robot_template
 from robot_identification.arm.robot_file import KEYS
-from robot_identification.dynamics import (
-    inverse_dynamics,
-    joint_torque_regressor,
-    smallest_eigenvalues,
-)
+from robot_identification.dynamics import inverse_dynamics, joint_torque_regressor
+from robot_identification.dynamics.inertial import smallest_eigenvalues
 from robot_identification.files import shared_folder
 import yaml
 

@@ -12,12 +12,3 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """Collision geometry: convex shapes, pairs to keep apart, distances with derivatives."""
-
-from robot_identification.certificate.geometry.meshes import has_collision_geometry
-from robot_identification.certificate.geometry.scene import build_scene, Scene, shapes_of_arm
-from robot_identification.certificate.geometry.shapes import box, Shape, shapes_of
-from robot_identification.certificate.geometry.solid import solid_inertial
-
-__all__ = [
-    'Scene', 'Shape', 'box', 'build_scene', 'has_collision_geometry', 'shapes_of', 'shapes_of_arm',
-    'solid_inertial']

@@ -139,8 +139,8 @@ def _reduce(W, A, B, count, weights, v, members, part, edges, G, rest):
 
 
 @njit(**OPTIONS)
-def gjk(vertices, first, last, Ra, pa, other_first, other_last, Rb, pb, cutoff, v, near, far,
-        work, weights, part, members):
+def _gjk(vertices, first, last, Ra, pa, other_first, other_last, Rb, pb, cutoff, v, near, far,
+         work, weights, part, members):
     """
     Distance of two hulls, 0 where they meet.
 
@@ -225,8 +225,8 @@ def point_distances(points, vertices, out):
         if _dot(v, v) < 1e-18:
             out[k] = 0.0
             continue
-        out[k] = gjk(both, k, k + 1, identity, zero, first, last, identity, zero, 1e300, v, near,
-                     far, work, weights, part, members)
+        out[k] = _gjk(both, k, k + 1, identity, zero, first, last, identity, zero, 1e300, v, near,
+                      far, work, weights, part, members)
 
 
 @njit(**OPTIONS)
@@ -314,8 +314,8 @@ def pair_distances(q, parents, rotations, translations, axes, prismatic, vertice
                     v[r] = normal[r]
                 if _dot(v, v) < 1e-12:
                     v[0] = 1.0
-            d = gjk(vertices, starts[a], starts[a + 1], Ra, pa, starts[b], starts[b + 1], Rb, pb,
-                    cutoff + grown, v, near, far, work, weights, part, members)
+            d = _gjk(vertices, starts[a], starts[a + 1], Ra, pa, starts[b], starts[b + 1], Rb, pb,
+                     cutoff + grown, v, near, far, work, weights, part, members)
             warm = d > 0.0
             gap = d
             distances[k, p] = min(d - grown, cutoff)

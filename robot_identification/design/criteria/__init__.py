@@ -69,5 +69,4 @@ def _terms(text: str) -> list[tuple[float, str]]:
     return terms
 
 
-__all__ = ['CRITERIA', 'AOptimality', 'ConditionNumber', 'Criterion', 'EOptimality',
-           'LogDeterminant', 'Mixture', 'SmallestSingularValue', 'get_criterion']
+__all__ = ['CRITERIA']

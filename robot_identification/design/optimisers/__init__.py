@@ -23,5 +23,3 @@ from robot_identification.registry import Registry
 
 OPTIMISERS: Registry[Callable[..., Minimum]] = Registry(
     'excitation optimiser', {'barrier': minimise_by_barrier})
-
-__all__ = ['OPTIMISERS', 'Minimum', 'minimise_by_barrier']

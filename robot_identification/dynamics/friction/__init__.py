@@ -13,19 +13,15 @@
 # limitations under the License.
 """Friction: terms, and models that are sums of them."""
 
-from robot_identification.dynamics.friction.asymmetric import Asymmetric, SUFFIX
-from robot_identification.dynamics.friction.coulomb import SmoothCoulomb
 from robot_identification.dynamics.friction.element_motion import ElementMotion
 from robot_identification.dynamics.friction.friction import FrictionModel
 from robot_identification.dynamics.friction.names import (
     FRICTION_MODELS,
-    friction_name,
     FRICTION_TERMS,
     get_friction,
     SHORT_NAMES,
 )
 from robot_identification.dynamics.friction.term import FrictionTerm
 
-__all__ = ['FRICTION_MODELS', 'FRICTION_TERMS', 'SHORT_NAMES', 'SUFFIX', 'Asymmetric',
-           'ElementMotion', 'FrictionModel', 'FrictionTerm', 'SmoothCoulomb', 'friction_name',
-           'get_friction']
+__all__ = ['ElementMotion', 'FRICTION_MODELS', 'FRICTION_TERMS', 'FrictionModel', 'FrictionTerm',
+           'SHORT_NAMES', 'get_friction']

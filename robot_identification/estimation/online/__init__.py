@@ -13,17 +13,7 @@
 # limitations under the License.
 """Recursive estimators: as objects that are stepped, and run over recordings."""
 
-from robot_identification.estimation.online.estimators import (
-    ExponentialForgetting,
-    ExponentialForgettingNonlinear,
-    ExtendedKalman,
-    Kalman,
-    RecursiveEstimator,
-)
-from robot_identification.estimation.online.information_filter import InformationFilter
 from robot_identification.estimation.online.online_estimator import OnlineEstimator, OnlineUpdate
 from robot_identification.estimation.online.start import RECURSIVE, start_online
 
-__all__ = ['ExponentialForgetting', 'ExponentialForgettingNonlinear', 'ExtendedKalman',
-           'InformationFilter', 'Kalman', 'OnlineEstimator', 'OnlineUpdate', 'RECURSIVE',
-           'RecursiveEstimator', 'start_online']
+__all__ = ['OnlineEstimator', 'OnlineUpdate', 'RECURSIVE', 'start_online']

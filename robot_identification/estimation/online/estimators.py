@@ -23,14 +23,12 @@ from robot_identification.arrays import Array
 from robot_identification.errors import EstimationError
 from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK
 from robot_identification.estimation.estimator import (
-    assemble,
+    assemble_found,
     Estimator,
     reweight,
     Reweighted,
-    Solution,
 )
 from robot_identification.estimation.features import Features, NEAREST
-from robot_identification.estimation.noise import colour
 from robot_identification.estimation.online.information_filter import InformationFilter
 from robot_identification.estimation.online.linearisation import Linearisation
 from robot_identification.estimation.online.online_estimator import (
@@ -40,8 +38,10 @@ from robot_identification.estimation.online.online_estimator import (
     WIDTH,
 )
 from robot_identification.estimation.variable_projection import best_shape, project
-from robot_identification.regression import Regression, SeparableRegression, shapes_of_speed
+from robot_identification.regression import Regression
+from robot_identification.regression.regression import shapes_of_speed
 from robot_identification.regression.rows import row_chunks
+from robot_identification.regression.separable import SeparableRegression
 
 MEMORY = 20.0
 FAR = 1.05
@@ -148,13 +148,8 @@ class RecursiveEstimator(Estimator):
         rank = regression.base.rank
         beta = values[:rank]
         fixed = regression if regression.fixed else regression.at(rows.shape(values))
-        normal = fixed.normal
-        reweighted = reweight(normal)
-        noise = np.maximum(np.sqrt(normal.rss(beta) / normal.rows), reweighted.deviations)
-        solution = Solution(beta, reweighted.solution.inverse, reweighted.solution.rank,
-                            reweighted.solution.unexcited)
-        plain = assemble(self.name, normal, reweighted.weights, solution, noise,
-                         colour(fixed.residuals(beta)), OK, int(normal.rows[0]))
+        reweighted = reweight(fixed.normal)
+        plain = assemble_found(self.name, fixed, reweighted, beta, OK, int(fixed.normal.rows[0]))
         fields = {name: getattr(plain, name) for name in plain.__dataclass_fields__}
         fields.update(covariance=covariance[:rank, :rank], own_values=True)
         excess = _above_least_squares(regression, fixed, reweighted, beta)

@@ -51,6 +51,4 @@ def get_search(name: str, **settings: Any) -> Search:
     return built
 
 
-__all__ = [
-    'SEARCHES', 'Bounds', 'CovarianceMatrixAdaptation', 'DifferentialEvolution', 'Search',
-    'SearchResult', 'get_search']
+__all__ = ['Bounds', 'SEARCHES', 'Search', 'SearchResult', 'get_search']

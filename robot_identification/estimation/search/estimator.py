@@ -25,14 +25,12 @@ from robot_identification.arrays import Array
 from robot_identification.errors import EstimationError
 from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK
 from robot_identification.estimation.estimator import (
-    assemble,
+    assemble_found,
     Estimator,
     reweight,
     Reweighted,
-    Solution,
 )
 from robot_identification.estimation.features import Features, NEAREST
-from robot_identification.estimation.noise import colour
 from robot_identification.estimation.search import get_search
 from robot_identification.estimation.search.bounds import Bounds
 from robot_identification.estimation.search.objective import get_objective, MeanSquared, Objective
@@ -42,7 +40,8 @@ from robot_identification.estimation.search.ranges import RELATIVE, search_bound
 from robot_identification.estimation.search.result import SearchResult
 from robot_identification.estimation.search.search import Search
 from robot_identification.estimation.variable_projection import best_shape, project
-from robot_identification.regression import Regression, SeparableRegression
+from robot_identification.regression import Regression
+from robot_identification.regression.separable import SeparableRegression
 
 BUDGET = 20_000
 EACH = 200
@@ -125,10 +124,6 @@ class SearchEstimator(Estimator):
         self.eliminate = eliminate
         self._search = get_search(self.search.name, **settings)
 
-    def weights(self, regression: Regression, reweighted: Reweighted) -> Array:
-        """Return the weights that the covariance is made with, (n,)."""
-        return reweighted.weights
-
     def fit(self, regression: Regression) -> Estimate:
         """
         Search.
@@ -183,8 +178,7 @@ class SearchEstimator(Estimator):
                   result: SearchResult) -> SearchEstimate:
         beta, shape = problem.split(result.values)
         fixed = problem.regression if problem.linear else problem.regression.at(shape)
-        normal = fixed.normal
-        reweighted = reweight(normal)
+        reweighted = reweight(fixed.normal)
         status, at_edge = OK, bounds.at_edge(result.values)
         if self.exact:
             message = (f'the least cost within the bounds is {result.cost:.4g}; friction shapes '
@@ -198,12 +192,7 @@ class SearchEstimator(Estimator):
                 message += '; give a larger budget, other bounds, or take wls'
         if at_edge:
             message += f'; at the edge of their ranges: {", ".join(at_edge)}'
-        noise = np.sqrt(normal.rss(beta) / normal.rows)
-        noise = np.maximum(noise, reweighted.deviations)
-        solution = Solution(beta, reweighted.solution.inverse, reweighted.solution.rank,
-                            reweighted.solution.unexcited)
-        plain = assemble(self.name, normal, reweighted.weights, solution, noise,
-                         colour(fixed.residuals(beta)), status, len(result.history))
+        plain = assemble_found(self.name, fixed, reweighted, beta, status, len(result.history))
         fields = {name: getattr(plain, name) for name in plain.__dataclass_fields__}
         if plain.status == status:
             fields['message'] = message

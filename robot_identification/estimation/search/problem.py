@@ -22,7 +22,8 @@ from functools import cached_property
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.dynamics.parallel import core_count, single_threaded_blas
-from robot_identification.regression import Regression, shapes_of_speed
+from robot_identification.regression import Regression
+from robot_identification.regression.regression import shapes_of_speed
 from robot_identification.regression.rows import row_chunks, RowChunk
 
 ROWS = 1024

@@ -25,7 +25,7 @@ from robot_identification.estimation.search.bounds import Bounds
 from robot_identification.estimation.search.objective import MeanSquared, Objective
 from robot_identification.estimation.search.result import CONVERGED, SearchResult
 from robot_identification.estimation.variable_projection import best_shape, project
-from robot_identification.regression import SeparableRegression
+from robot_identification.regression.separable import SeparableRegression
 
 PROJECTION = 'variable_projection'
 

@@ -39,7 +39,7 @@ Progress = Callable[[float, float], None]
 """Called with the part of the budget that is used, and the best cost so far."""
 
 
-class Ended(Exception):  # noqa: N818 - it is no error: it ends a run from inside an evaluation
+class _Ended(Exception):  # noqa: N818 - it is no error: it ends a run from inside an evaluation
     """The run is over; `status` says why."""
 
     def __init__(self, status: str) -> None:
@@ -102,9 +102,9 @@ class Run:
         """
         left = self.budget - self.used
         if left <= 0:
-            raise Ended(BUDGET)
+            raise _Ended(BUDGET)
         if self._stop is not None and self._stop():
-            raise Ended(STOPPED)
+            raise _Ended(STOPPED)
         costs = np.full(len(unit), np.inf)
         part = min(left, len(unit))
         values = np.asarray(self._cost(self.bounds.from_unit(unit[:part])), dtype=float)
@@ -117,9 +117,9 @@ class Run:
         if self._progress is not None:
             self._progress(self.fraction, self.best_cost)
         if self.best_cost <= self._target:
-            raise Ended(TARGET)
+            raise _Ended(TARGET)
         if part < len(unit):
-            raise Ended(BUDGET)
+            raise _Ended(BUDGET)
         return costs
 
 
@@ -193,7 +193,7 @@ class Search(ABC):
         status = CONVERGED
         try:
             self._search(run)
-        except Ended as end:
+        except _Ended as end:
             status = end.status
         if not np.isfinite(run.best_cost):
             raise EstimationError(f'the search {self.name} found no point of finite cost within '

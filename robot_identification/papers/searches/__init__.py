@@ -16,11 +16,13 @@
 from __future__ import annotations
 
 from robot_identification.estimation import register_search
+from robot_identification.estimation.search.objective import OBJECTIVES
 from robot_identification.papers.searches.bee_colony import ArtificialBeeColony
 from robot_identification.papers.searches.cuckoo import CuckooSearch, ImprovedCuckooSearch
 from robot_identification.papers.searches.elpidso import ElitistPidSwarm
 from robot_identification.papers.searches.genetic import BinaryGenetic, RealGenetic
 from robot_identification.papers.searches.gradient_descent import GradientDescent
+from robot_identification.papers.searches.mean_deviation import MeanAndDeviation
 from robot_identification.papers.searches.particle_filter import ParticleFilter
 from robot_identification.papers.searches.swarm import ParticleSwarm, StandardParticleSwarm
 
@@ -29,6 +31,7 @@ _SEARCHES = (GradientDescent, RealGenetic, BinaryGenetic, ParticleSwarm, Standar
              ParticleFilter)
 for search in _SEARCHES:
     register_search(search)
+OBJECTIVES.register(MeanAndDeviation.name, MeanAndDeviation)
 
 SEARCH_NAMES = tuple(search.name for search in _SEARCHES)
 

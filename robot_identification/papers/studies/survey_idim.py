@@ -27,13 +27,8 @@ from robot_identification.papers.studies.verdict import Claim, judge
 from robot_identification.recording import Recording
 from robot_identification.regression import build_regression, Regression
 from robot_identification.signals import process, Samples
-from robot_identification.simulation import (
-    JointController,
-    Plant,
-    PlantOptions,
-    simulate,
-    SimulatedRun,
-)
+from robot_identification.simulation import Plant, PlantOptions, simulate, SimulatedRun
+from robot_identification.simulation.controller import JointController
 
 NOISES = (1e-4, 1e-3)
 """Standard deviations of the white noise on the positions [rad]; those of the survey are lost."""

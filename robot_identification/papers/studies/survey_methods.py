@@ -27,9 +27,9 @@ from robot_identification.estimation import fit_consistent, get_estimator
 from robot_identification.estimation.online.information_filter import InformationFilter
 from robot_identification.estimation.online.linearisation import Linearisation
 from robot_identification.estimation.search import Bounds, get_search
-from robot_identification.estimation.search.objective import MeanAndDeviation
 from robot_identification.estimation.search.problem import SearchProblem
 from robot_identification.excitation import Excitation
+from robot_identification.papers.searches.mean_deviation import MeanAndDeviation
 from robot_identification.papers.studies.study import Progress
 from robot_identification.papers.studies.survey_parameters import about_centre, about_joint
 from robot_identification.regression import build_regression

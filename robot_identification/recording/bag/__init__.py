@@ -13,12 +13,7 @@
 # limitations under the License.
 """Bags of rosbag2, read and written without ROS."""
 
-from robot_identification.recording.bag.bag import Bag, is_bag
-from robot_identification.recording.bag.described import arm_of_bag
-from robot_identification.recording.bag.joint_states import JointStateDecoder, JointStateLayout
 from robot_identification.recording.bag.read import read_bag
-from robot_identification.recording.bag.storages import STORAGES, Topic
-from robot_identification.recording.bag.write import BagWriter, write_bag
+from robot_identification.recording.bag.write import write_bag
 
-__all__ = ['STORAGES', 'Bag', 'BagWriter', 'JointStateDecoder', 'JointStateLayout', 'Topic',
-           'arm_of_bag', 'is_bag', 'read_bag', 'write_bag']
+__all__ = ['read_bag', 'write_bag']

@@ -44,7 +44,7 @@ METADATA_FILE = _S.record({'rosbag2_bagfile_information': _S.record(
          'topic_metadata': _S.record({'name': _S.text}), 'message_count': _S.integer}))})})
 
 
-class BagFile(Protocol):
+class _BagFile(Protocol):
     """One file of a bag."""
 
     closed: bool
@@ -57,7 +57,7 @@ class BagFile(Protocol):
         """Yield topic, time of reception [ns] and data."""
 
 
-STORAGES: dict[str, Callable[[Path], BagFile]] = {'.mcap': McapFile, '.db3': SqliteFile}
+STORAGES: dict[str, Callable[[Path], _BagFile]] = {'.mcap': McapFile, '.db3': SqliteFile}
 
 
 def is_bag(path: Path) -> bool:
@@ -152,7 +152,7 @@ class Bag:
                          f' says {declared}; the others are lost')
         return tuple(found)
 
-    def _opened(self) -> Iterator[BagFile]:
+    def _opened(self) -> Iterator[_BagFile]:
         for file in self.files:
             storage = STORAGES[_storage(file)]
             if file.suffix != COMPRESSED:

@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from robot_identification.arm import Arm, arm_from_mapping, arm_to_mapping, Effort
+from robot_identification.arm import Arm, Effort
 from robot_identification.arm.balancers import ESTIMATE
+from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping
 from robot_identification.arm.urdf import MOVING, parse_urdf
 from robot_identification.errors import ConfigurationError, RecordingError
 from robot_identification.recording.bag.bag import Bag

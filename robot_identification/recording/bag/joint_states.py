@@ -238,15 +238,6 @@ class JointStates:
     def __len__(self) -> int:
         return len(self.stamps)
 
-    @classmethod
-    def joined(cls, parts: Sequence[JointStates]) -> JointStates:
-        """Return the messages of parts with the same layout one after another."""
-        def join(field: str) -> np.ndarray | None:
-            values = [getattr(part, field) for part in parts]
-            return None if values[0] is None else np.concatenate(values)
-        values = {field: join(field) for field in ('stamps', 'received', *FIELDS)}
-        return cls(parts[0].names, **values)  # type: ignore[arg-type]
-
 
 class JointStateDecoder:
     """

@@ -25,8 +25,10 @@ from typing import Any
 import zlib
 
 from robot_identification.errors import MissingDependencyError, RecordingError
+from robot_identification.scratch import release
 
 ROOM, RATIO = 256_000_000, 100    # bytes that may come out: ROOM and RATIO for each byte of file
+_PIECE = 16_000_000    # bytes after which the memory of what was read is given back
 LONGEST_NAME = 65_536    # bytes of the name of a topic or type
 MAGIC = b'\x89MCAP0\r\n'
 HEADER, FOOTER, SCHEMA, CHANNEL, MESSAGE, CHUNK, DATA_END = 1, 2, 3, 4, 5, 6, 15
@@ -90,12 +92,15 @@ class McapFile:
             raise RecordingError(f"'{self.path}' is damaged: {error}") from error
 
     def _walk(self, content: Any, at: int, topics: frozenset[str], top: bool = False) -> Messages:
-        end = len(content)
+        end, seen = len(content), 0
         wanted: dict[int, str] = {key: name for key, (name, _) in self._channels.items()
                                   if name in topics}
         while at + 9 <= end:
             kind, length = _record(content, at)
             at += 9
+            if top and at - seen > _PIECE:
+                release(content)    # of what was read nothing stays in memory
+                seen = at
             stop = at + length
             if stop > end:  # the process ended here
                 return

@@ -15,7 +15,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -25,10 +24,16 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.errors import RecordingError, UnknownNameError
 from robot_identification.recording.bag.bag import Bag
-from robot_identification.recording.bag.joint_states import JointStateDecoder, JointStates, TYPE
+from robot_identification.recording.bag.joint_states import (
+    FIELDS,
+    JointStateDecoder,
+    JointStates,
+    TYPE,
+)
 from robot_identification.recording.keys import signal_keys
 from robot_identification.recording.propose import Proposal, recording_line, rename
 from robot_identification.recording.recording import Recording
+from robot_identification.scratch import extremes, Gathered, mapped, walk
 
 BLOCK, BLOCK_BYTES = 20_000, 100_000_000  # messages and bytes that are decoded at a time
 STANDARD = '/joint_states'
@@ -81,7 +86,7 @@ def read_bag(path: str | Path, arm: Arm | None = None, topic: str | None = None,
     called, remarks = ((), ()) if arm is None else _called(arm, groups, place)
     states = (max(groups, key=len) if arm is None
               else _of_arm(groups, arm, called, place, chosen))
-    if stamps == 'header' and not states.stamps.any():
+    if stamps == 'header' and not np.any(extremes(states.stamps)):
         raise RecordingError(f"{place}: all messages on '{chosen}' have the stamp zero; correct "
                              'the driver, or say in the robot YAML `recording: {stamps: '
                              'received}`')
@@ -92,17 +97,20 @@ def read_bag(path: str | Path, arm: Arm | None = None, topic: str | None = None,
     keys = signal_keys(arm, None)
 
     def pick(values: Array | None, signal: str) -> Array | None:
-        if values is None or np.isnan(values[:, columns]).all():
+        if values is None or all(np.isnan(values[rows][:, columns]).all()
+                                 for rows in walk(len(values), values)):
             return None  # joint_state_broadcaster publishes NaN where there is no interface
-        return keys[signal][0].to_si(values[:, columns], names, arm)
+        return keys[signal][0].to_si(mapped(lambda part: part[:, columns], values), names, arm)
 
     if states.position is None:
         raise RecordingError(f"{place}: the messages on '{chosen}' have no positions")
     others = sorted(name for name, kind in bag.topics().items() if kind == TYPE and name != chosen)
     if others and topic is None:
         remarks += (f"joint states are also on {', '.join(others)}; those on {chosen} were read",)
-    return Recording((times - times[0]) / 1e9,
-                     keys['q'][0].to_si(states.position[:, columns], names, arm),
+    start = int(times[0])
+    return Recording(mapped(lambda part: (part - start) / 1e9, times),
+                     keys['q'][0].to_si(mapped(lambda part: part[:, columns], states.position),
+                                        names, arm),
                      pick(states.effort, 'tau'), v=pick(states.velocity, 'v'),
                      joint_names=names, name=str(path),
                      remarks=(*remarks, *bag.remarks(chosen, sum(map(len, groups)))))
@@ -128,13 +136,16 @@ def joint_states(bag: Bag, topic: str) -> list[JointStates]:
 
 def _decoded(bag: Bag, topic: str) -> list[JointStates]:
     decoder = JointStateDecoder()
-    parts: dict[tuple[tuple[str, ...], tuple[bool, ...]], list[JointStates]] = defaultdict(list)
+    layouts: dict[tuple[tuple[str, ...], tuple[str, ...]], dict[str, Gathered]] = {}
 
     def decode() -> None:
         for part in decoder.decode(messages, received):
-            filled = tuple(getattr(part, field) is None for field in
-                           ('position', 'velocity', 'effort'))
-            parts[part.names, filled].append(part)
+            filled = tuple(field for field in ('stamps', 'received', *FIELDS)
+                           if getattr(part, field) is not None)
+            layout = layouts.setdefault((part.names, filled),
+                                        {field: Gathered() for field in filled})
+            for field, rows in layout.items():
+                rows.add(getattr(part, field))
         messages.clear()
         received.clear()
 
@@ -149,7 +160,9 @@ def _decoded(bag: Bag, topic: str) -> list[JointStates]:
             decode()
             size = 0
     decode()
-    return [JointStates.joined(group) for group in parts.values()]
+    empty: dict[str, Any] = dict.fromkeys(FIELDS)
+    return [JointStates(names, **empty | {field: rows.whole() for field, rows in each.items()})
+            for (names, _), each in layouts.items()]
 
 
 def propose_for_bag(path: str | Path, arm: Arm) -> Proposal | None:

@@ -72,7 +72,7 @@ class Storage(Protocol):
         """Finish the file."""
 
 
-class McapStorage:
+class _McapStorage:
     """MCAP without chunks: each flushed message is whole on disk."""
 
     def __init__(self, path: Path, topics: Sequence[Topic]) -> None:
@@ -107,7 +107,7 @@ class McapStorage:
             self._writer.finish()
 
 
-class SqliteStorage:
+class _SqliteStorage:
     """SQLite with a write-ahead log: each flush is a transaction."""
 
     SCHEMA = """
@@ -166,5 +166,5 @@ class SqliteStorage:
 
 
 STORAGES: dict[str, Callable[[Path, Sequence[Topic]], Storage]] = {
-    'mcap': McapStorage, 'sqlite3': SqliteStorage}
+    'mcap': _McapStorage, 'sqlite3': _SqliteStorage}
 SUFFIXES = {'mcap': '.mcap', 'sqlite3': '.db3'}

@@ -33,7 +33,6 @@ from robot_identification.reporting.sections.provenance import provenance
 from robot_identification.reporting.sections.section import Section
 from robot_identification.reporting.sections.spectra import spectra
 from robot_identification.reporting.sections.torques import torques
-from robot_identification.reporting.sections.verdict import hero
 from robot_identification.reporting.sections.work import work
 from robot_identification.reporting.stored_results import StoredResults
 
@@ -41,5 +40,3 @@ SECTIONS: tuple[Callable[[StoredResults], Section | None], ...] = (
     torques, joint_errors, checks, choice, friction, spectra, base_parameters, links,
     standard_parameters, feasibility, motion, processing, work, provenance)
 """Each returns a section, or None when these results have nothing for it."""
-
-__all__ = ['SECTIONS', 'Section', 'hero']

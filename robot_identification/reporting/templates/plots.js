@@ -46,18 +46,27 @@
     return [low - part, high + part];
   }
 
-  function ticks(s, most) {
+  function raised(power) {
+    return '10' + (power < 0 ? '\u207b' : '') + [...String(Math.abs(power))].map(
+      digit => RAISED[digit]).join('');
+  }
+
+  // tiny and huge numbers share a power of ten, which stands before the unit
+  function common(s) {
+    const size = s.log ? 0 : Math.max(Math.abs(s.low), Math.abs(s.high));
+    return size && (size < 1e-3 || size >= 1e6) ? 3 * Math.floor(Math.log10(size) / 3) : 0;
+  }
+
+  function ticks(s, most, shared) {
     const found = [];
     if (s.log && s.high / s.low >= 5) {
       const decades = Math.log10(s.high / s.low);
       const step = Math.max(1, Math.ceil(decades / most));
       for (let k = Math.floor(Math.log10(s.low)); 10 ** k <= s.high; k += step) {
-        const raised = '10' + (k < 0 ? '\u207b' : '') + [...String(Math.abs(k))].map(
-          digit => RAISED[digit]).join('');
         for (const part of decades < 2 ? [1, 2, 5] : [1]) {
           const value = part * 10 ** k;
           if (value >= s.low && value <= s.high) {
-            found.push([value, decades < 2 ? shown(value, 1) : raised]);
+            found.push([value, decades < 2 ? shown(value, 1) : raised(k)]);
           }
         }
       }
@@ -67,7 +76,7 @@
     const count = step => Math.floor(s.high / step + 1e-9) - Math.ceil(s.low / step - 1e-9) + 1;
     const step = power * [1, 2, 5, 10, 20].find(part => count(part * power) <= most);
     for (let k = Math.ceil(s.low / step - 1e-9); k * step <= s.high + 1e-9 * step; k += 1) {
-      found.push([k * step, shown(k * step, 6)]);
+      found.push([k * step, shown(k * step / 10 ** shared, 6)]);
     }
     return found;
   }
@@ -123,7 +132,8 @@
 
   function drawAxis(svg, axis, s, from, to, across, vertical) {
     const [a, b, p, q] = vertical ? ['y1', 'y2', 'x1', 'x2'] : ['x1', 'x2', 'y1', 'y2'];
-    for (const [value, text] of ticks(s, axis.nticks)) {
+    const shared = common(s);
+    for (const [value, text] of ticks(s, axis.nticks, shared)) {
       const place = s.place(value).toFixed(1);
       add(svg, 'line', {[a]: place, [b]: place, [p]: across[0], [q]: across[1],
         stroke: value === 0 ? 'var(--muted)' : 'var(--grid)'});
@@ -134,7 +144,7 @@
     const where = vertical ? {transform: `translate(12 ${middle}) rotate(-90)`}
       : {x: middle, y: across[1] + 34};
     add(svg, 'text', {...where, 'font-size': axis.title.font.size, 'text-anchor': 'middle'},
-      axis.title.text);
+      shared ? axis.title.text.replace('[', `[${raised(shared)} `) : axis.title.text);
   }
 
   function traces(figure) {

@@ -1,0 +1,39 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Why a motion is ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Fault:
+    """
+    Why a motion is ended.
+
+    Parameters
+    ----------
+    reason
+        Its name for machines.
+    text
+        A sentence.
+    touch
+        Whether the arm is to be braked; False where somebody else has it in hand.
+
+    """
+
+    reason: str
+    text: str
+    touch: bool = True
