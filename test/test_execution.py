@@ -30,7 +30,7 @@ from robot_identification.execution.data_directory import DataDirectory
 from robot_identification.execution.driver_effort import check_driver
 from robot_identification.execution.effort_at_rest import check_effort_at_rest
 from robot_identification.execution.goal_result import fault_of
-from robot_identification.execution.pieces import brake, whole
+from robot_identification.execution.pieces import brake, LATE, whole
 from robot_identification.execution.progress import Position, Progress
 from robot_identification.execution.robot_clock import RobotClock
 from robot_identification.execution.run import Sending
@@ -39,6 +39,7 @@ from robot_identification.simulation.sampled_trajectory import (
     SampledTrajectory,
     TrajectoryMessage,
 )
+from scipy.interpolate import CubicHermiteSpline
 
 
 @pytest.fixture(scope='module')
@@ -153,8 +154,8 @@ class Recorder:
     def send(self, piece):
         self.sent.append(piece)
 
-    def guard(self, piece, until):
-        self.guards.append((piece, until))
+    def guard(self, pieces, until):
+        self.guards.append((pieces, until))
 
     def cancel(self):
         return False
@@ -180,13 +181,19 @@ def test_the_dead_mans_brake_is_made_anew_and_taken_back(arm, plan):
     middle = plan.start_of('excitation')
     for t in np.arange(-0.4, middle, 0.02):
         run.step(t, states_at(plan, t), 0.0, 0.02)
-    pieces = [(piece, until) for piece, until in link.guards if piece is not None]
-    assert 8 * middle < len(pieces) < 11 * (middle + 1)
-    for piece, until in pieces[-3:]:
-        assert until < piece.leaves < until + 0.1 and not np.any(piece.v[-1])
+    left = [(pieces, until) for pieces, until in link.guards if pieces]
+    assert 8 * middle < len(left) < 11 * (middle + 1)
+    for pieces, until in left[-3:]:
+        assert until < pieces[0].leaves < until + 0.1
+        assert len(pieces) == 3 and pieces[0].leaves < pieces[1].leaves < pieces[2].leaves
+        for piece in pieces:
+            assert not np.any(piece.v[-1])
+            t = np.linspace(piece.t[0], piece.leaves + LATE, 200)
+            there = CubicHermiteSpline(piece.t, piece.q, piece.v)(t)
+            assert np.abs(there - plan.evaluate(t)[0]).max() < 2e-3    # to be entered at any time
     run.stop(Fault('stopped', 'by the test'))
     run.step(middle, states_at(plan, middle), 0.0, 0.02)
-    assert link.guards[-1][0] is None and len(link.sent) == 2
+    assert link.guards[-1][0] == () and len(link.sent) == 2
 
 
 def test_a_run_that_was_held_up_touches_nothing(arm, plan):

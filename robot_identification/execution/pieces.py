@@ -27,6 +27,7 @@ BRAKES = tuple(0.1 * 1.25 ** k for k in range(20))  # [s] durations of braking t
 STEP = 0.02     # [s] of the grid: quintic segments are then within 1e-6 rad of the plan
 REST = 1.2      # [s] at rest before the plan begins; the trajectory is entered in the middle of it
 PAST = 0.1      # [s] of a way to end the motion that lies in the past, for errors of clocks
+LATE = 0.02     # [s] behind its leaving to enter a piece: 1 mrad beside, on motions at the limits
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 import math
 from typing import Protocol
@@ -35,7 +36,8 @@ SETTLE = 0.3     # [s] after the last point until rest is looked for
 PATIENCE = 1.0   # [s] more until the arm must rest
 RESTING = 0.02   # [rad/s or m/s] velocity that counts as rest, of differences over the last states
 HISTORY = 0.1    # [s] of positions that rest is judged by
-REFRESH = 0.1    # [s] after which the dead man's brake is made anew
+REFRESH = 0.1    # [s] after which the dead man's brakes are made anew
+LATER = (0.0, 0.3, 2.0)    # [s] behind the horizon, for a dead man too late for those before
 MEASURED = 0.02     # [s] between positions of the arm of which its progress is taken
 AHEAD = 0.02        # [s] that a command may be ahead of its reference: a cycle of 50 Hz
 NEW_CLOCK = 0.15    # [s] for states and references on a clock that has jumped
@@ -125,16 +127,17 @@ class Link(Protocol):
     def send(self, piece: Piece) -> None:
         """Hand it a piece, which replaces the one before."""
 
-    def guard(self, piece: Piece | None, until: float) -> None:
+    def guard(self, pieces: Sequence[Piece], until: float) -> None:
         """
-        Leave a piece with somebody who hands it over when this process is gone.
+        Leave pieces with somebody who hands one over when this process is gone.
 
         Parameters
         ----------
-        piece
-            None: nothing is to be done.
+        pieces
+            Of which the first is handed over that has not left the plan by then; none: nothing is
+            to be done.
         until
-            When it is handed over at the latest, unless another one comes [s].
+            When one is handed over at the latest, unless others come [s].
 
         """
 
@@ -254,7 +257,7 @@ class Run:
             self._begun, self._end = True, self.plan.duration
             self._link.send(whole(self.plan))
         if self._begun and now >= self._due:
-            self._leave_a_brake(now)
+            self._leave_brakes(now)
         self._finish(now)
 
     def _wait_for_clock(self, fault: Fault, passed: float) -> bool:
@@ -268,7 +271,7 @@ class Run:
             return False
         if math.isinf(self._unsure):
             self._unsure, self._guarded = NEW_CLOCK, math.inf
-            self._link.guard(None, math.inf)
+            self._link.guard((), math.inf)
         self._unsure -= passed
         return self._unsure > 0
 
@@ -361,19 +364,21 @@ class Run:
             return Position(now, now)
         return Position(found.t, found.at + self._lag * found.rate, found.rate)
 
-    def _leave_a_brake(self, now: float) -> None:
+    def _leave_brakes(self, now: float) -> None:
         self._due = now + REFRESH
         position, horizon = self._position(now), self.sending.horizon
         if position is None or now + horizon > self.plan.duration:
             self._guarded = math.inf
-            self._link.guard(None, math.inf)
+            self._link.guard((), math.inf)
         elif self.silence.fresh and now > 0:
             self._guarded = now + horizon - self.sending.lead
-            self._link.guard(brake(self.plan, position, now - PAST, now + horizon), self._guarded)
+            leaves = [now + horizon + later for later in LATER]
+            self._link.guard([brake(self.plan, position, now - PAST, leave) for leave in leaves
+                              if leave <= self.plan.duration], self._guarded)
 
     def _brake(self, now: float, fault: Fault) -> None:
         self.fault = fault
-        self._link.guard(None, math.inf)
+        self._link.guard((), math.inf)
         if not self._begun:
             self.finished, self.at_rest = True, True
             return
@@ -425,7 +430,7 @@ class Run:
         if self.at_rest is False and now < self._end + SETTLE + PATIENCE and not frozen:
             return
         self.finished = True
-        self._link.guard(None, math.inf)
+        self._link.guard((), math.inf)
         if not self.braking and self.at_rest is not True:
             self.fault = Fault('not_at_rest', 'the motion is over, but the arm still moves')
 

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 import time
@@ -37,7 +37,7 @@ from robot_identification.execution import (
     Watch,
 )
 from robot_identification.execution.driver_effort import check_driver
-from robot_identification.execution.pieces import Piece, REST, whole
+from robot_identification.execution.pieces import LATE, Piece, REST, whole
 from robot_identification.execution.robot_clock import RobotClock
 from robot_identification.execution.run import Sending
 from robot_identification.execution.watch import unwrapped
@@ -326,13 +326,14 @@ class _Link:
             self._controller.ear.own(stamp)
         self._link.send(message)
 
-    def guard(self, piece: Piece | None, until: float) -> None:
-        """Leave a piece with the dead man's brake."""
-        if piece is None:
-            self._controller.dead_man.leave(None, 0)
-        else:
-            latest = self.begin + round(until * 1e9) + (self._clock.offset or 0)
-            self._controller.dead_man.leave(self._message(piece), latest)
+    def guard(self, pieces: Sequence[Piece], until: float) -> None:
+        """Leave pieces with the dead man's brake."""
+        def on_clock(t: float) -> int:
+            return self.begin + round(t * 1e9) + (self._clock.offset or 0)
+
+        self._controller.dead_man.leave(
+            [(self._message(piece), on_clock(piece.leaves + LATE)) for piece in pieces],
+            on_clock(until) if pieces else 0)
 
     def cancel(self) -> bool:
         """Make it hold."""

@@ -14,6 +14,7 @@
 """A ROS system of separate processes over real middleware, on its own domain."""
 
 import os
+from pathlib import Path
 import signal
 import subprocess
 import sys
@@ -27,7 +28,8 @@ import pytest
 # two workers never meet, and another run of the tests beside them seldom; above 101 there is none
 WORKER = int(os.environ.get('PYTEST_XDIST_WORKER', 'gw0')[2:]) % 2
 os.environ['ROS_DOMAIN_ID'] = str(10 + 2 * (os.getpid() % 40) + WORKER)
-os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
+os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'SYSTEM_DEFAULT'      # the profile says it
+os.environ['FASTDDS_DEFAULT_PROFILES_FILE'] = str(Path(__file__).with_name('loopback.xml'))
 os.environ.setdefault('OMP_NUM_THREADS', '1')
 
 
@@ -77,6 +79,7 @@ class System:
         self.launch(node, **parameters)
         self.wait(lambda: node in self.client.get_node_names()
                   or self.processes[node].poll() is not None, PATIENCE)
+        assert self.processes[node].poll() is None, (node, self.log(node)[-4000:])
         if node == 'simulated_robot':
             self.wait(lambda: self.client.count_publishers('/joint_states'))
 
@@ -130,6 +133,8 @@ class System:
             except subprocess.TimeoutExpired:
                 process.kill()
                 codes[name] = 'killed'
+            if codes[name] != 0:
+                print(f'{name} ended with {codes[name]}:', self.log(name)[-4000:])
         self.client.destroy_node()
         return codes
 

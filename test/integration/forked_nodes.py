@@ -20,6 +20,7 @@ interpreter. Tests whose subject is the start of a node start an interpreter.
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import signal
 import subprocess
@@ -63,6 +64,7 @@ class ForkedNode:
 
 def _main(node, arguments, log, environment):
     take_streams(log, log)
+    faulthandler.enable()    # where a library crashed stands in the log
     sys.argv = [node, *arguments]
     os.environ.clear()
     os.environ.update(environment)

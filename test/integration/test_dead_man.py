@@ -1,0 +1,120 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What is published for a node that is gone, by the process that waits for it."""
+
+import os
+import signal
+import time
+
+from conftest import rest_in, ros, System
+import pytest
+from robot_identification.errors import ExecutionError
+
+TOPIC, LONG = '/of_nobody/joint_trajectory', 3600.0
+
+
+@pytest.fixture
+def system(tmp_path):
+    ros()
+    system = System(tmp_path, sim_time=False)
+    yield system
+    assert system.close() == {}
+
+
+@pytest.fixture
+def dead_man(system):
+    from robot_identification.nodes.dead_man import DeadMan
+    dead_man = DeadMan(system.client, TOPIC)
+
+    def there():
+        try:
+            dead_man.check()
+        except ExecutionError:
+            return False
+        return True
+    system.wait(there)
+    yield dead_man
+    dead_man.close()
+    assert dead_man.process.wait(timeout=20) == 0
+
+
+@pytest.fixture
+def heard(system, dead_man):
+    from trajectory_msgs.msg import JointTrajectory
+    heard = []
+    subscription = system.listen(JointTrajectory, TOPIC,
+                                 lambda m: heard.append(m.points[-1].time_from_start.sec))
+    system.wait(lambda: subscription.get_publisher_count() == 1)
+    yield heard
+    system.client.destroy_subscription(subscription)
+
+
+def after(system, seconds):
+    return system.client.get_clock().now().nanoseconds + round(seconds * 1e9)
+
+
+def test_the_first_that_may_still_be_entered_is_sent_once(system, dead_man, heard):
+    dead_man.leave([(rest_in(1), after(system, LONG))], after(system, LONG))
+    system.settle(0.5)
+    assert not heard
+    dead_man.leave([(rest_in(2), after(system, -1.0)), (rest_in(3), after(system, LONG)),
+                    (rest_in(4), after(system, LONG))], after(system, -0.5))
+    system.wait(lambda: heard)
+    system.settle(0.5)
+    assert heard == [3]
+
+
+def test_nothing_is_sent_that_would_be_a_step(system, dead_man, heard):
+    from rcl_interfaces.msg import Log
+    said = []
+    listening = system.listen(Log, '/rosout', lambda m: said.append(m.msg))
+    system.wait(lambda: listening.get_publisher_count() == 2)
+    dead_man.leave([(rest_in(2), after(system, -1.0)), (rest_in(3), after(system, -0.1))],
+                   after(system, -2.0))
+    system.wait(lambda: any('by itself, unwatched' in text for text in said))
+    assert not heard
+
+
+def test_a_dead_man_that_was_held_up_takes_a_later_one(system, dead_man, heard):
+    os.kill(dead_man.process.pid, signal.SIGSTOP)
+    dead_man.leave([(rest_in(2), after(system, 0.3)), (rest_in(3), after(system, LONG))],
+                   after(system, 0.2))
+    time.sleep(0.6)
+    os.kill(dead_man.process.pid, signal.SIGCONT)
+    system.wait(lambda: heard)
+    assert heard == [3]
+
+
+def test_a_pipe_that_ends_within_a_trajectory():
+    ros()
+    from robot_identification.nodes.dead_man import LEFT, ONE, Waiting
+    out, into = os.pipe()
+    waiting = Waiting(os.fdopen(out, 'rb'))
+    with os.fdopen(into, 'wb') as pipe:
+        pipe.write(LEFT.pack(200, 1) + ONE.pack(300, 5) + b'whole')
+        pipe.write(LEFT.pack(400, 1) + ONE.pack(500, 5) + b'half')
+    assert waiting.gone.wait(20)
+    assert waiting.due(250) == b'whole' and waiting.due(250) is None
+
+
+def test_a_dead_man_that_reads_no_more_holds_up_nobody(system, dead_man, heard):
+    os.kill(dead_man.process.pid, signal.SIGSTOP)
+    begun = time.monotonic()
+    for number in range(200):       # several times what a pipe holds
+        dead_man.leave([(rest_in(number), after(system, LONG))] * 20, after(system, LONG))
+    assert time.monotonic() - begun < 20
+    dead_man.leave([(rest_in(777), after(system, LONG))], after(system, -1.0))
+    os.kill(dead_man.process.pid, signal.SIGCONT)
+    system.wait(lambda: heard)
+    assert heard == [777]
