@@ -15,11 +15,13 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 import json
 import os
 import pickle
 import signal
+import sqlite3
 import tempfile
 import threading
 import time
@@ -114,6 +116,8 @@ def test_a_fleet_file_is_read(folder):
      UnknownNameError, 'wlss'),
     ('settings: {thresholds: {all: 1}}\nrobots: {a: {robot: panda, recordings: [x]}}',
      ConfigurationError, 'settings: .*all'),
+    ('settings: {bootstrap: yes}\nrobots: {a: {robot: panda, recordings: [x]}}',
+     ConfigurationError, 'number of resamples'),
 ])
 def test_fleet_files_that_cannot_be_used(tmp_path, text, kind, sentence):
     (tmp_path / 'fleet.yaml').write_text(text)
@@ -205,6 +209,18 @@ def test_database_table_and_page(folder, tmp_path):
             database.rows('SELECT nothing FROM nowhere')
     with pytest.raises(ConfigurationError, match='there is no database'):
         Database(tmp_path / 'none.sqlite')
+
+
+def test_a_database_of_the_first_schema_is_brought_up_to_date(tmp_path):
+    with Database(tmp_path / 'fleet.sqlite', write=True):
+        pass
+    with closing(sqlite3.connect(tmp_path / 'fleet.sqlite')) as file:
+        file.executescript('ALTER TABLE parameter DROP COLUMN bootstrap; PRAGMA user_version = 1;')
+    with pytest.raises(ConfigurationError, match='schema 1'):
+        Database(tmp_path / 'fleet.sqlite')
+    with Database(tmp_path / 'fleet.sqlite', write=True) as database:
+        assert database.rows('SELECT bootstrap FROM parameter') == []
+    Database(tmp_path / 'fleet.sqlite')
 
 
 def test_files_whose_writing_ended_early_are_known_as_those_of_a_fleet(tmp_path):
@@ -319,12 +335,13 @@ def _held_by_workers(client):
 def test_workers_share_the_recordings_of_a_robot_and_one_dies(cluster, tmp_path, monkeypatch):
     distributed = pytest.importorskip('distributed')
     monkeypatch.setattr(spread, 'LONG', 0)    # as if its recordings were long
-    for number in range(4):
+    for number in range(5):
         recorded(number).to_npz(tmp_path / f'{number}.npz')
     (tmp_path / 'bad.npz').write_bytes(b'no archive')
     recorded(9, count=20).to_npz(tmp_path / '9.npz')
     (tmp_path / 'fleet.yaml').write_text(
-        'settings: {processing: {cutoff: 20.0, decimation_cutoff: 10.0}, friction: viscous}\n'
+        'settings: {processing: {cutoff: 20.0, decimation_cutoff: 10.0}, friction: viscous, '
+        'bootstrap: 100}\n'
         f'robots: {{a: {{robot: {ARM}, recordings: [bad.npz, "[0-9].npz"]}}}}')
     fleet, killed = read_fleet(tmp_path / 'fleet.yaml'), []
     [job] = fleet.jobs
@@ -353,11 +370,13 @@ def test_workers_share_the_recordings_of_a_robot_and_one_dies(cluster, tmp_path,
     assert [row['value'] for row in rows['parameter']] == [p.value for p in alone.parameters]
     assert [row['deviation'] for row in rows['parameter']] == [
         p.deviation for p in alone.parameters]
+    assert [row['bootstrap'] for row in rows['parameter']] == [
+        p.bootstrap for p in alone.parameters]
     assert [row['value'] for row in rows['drift']] == [d.value for d in alone.drift]
     assert [(row['error'] or 0.0, row['sentence']) for row in rows['recording']] == [
         (part.error if part.state == FITTED else 0.0, part.sentence) for part in alone.parts]
-    assert [part.state for part in alone.parts] == [FITTED] * 4 + [BROKEN] * 2
-    single = identify(load_arm(ARM), job.recordings[1:5], **job.settings)
+    assert [part.state for part in alone.parts] == [FITTED] * 5 + [BROKEN] * 2
+    single = identify(load_arm(ARM), job.recordings[1:6], **job.settings)
     assert np.any(single.estimate.colour > 1)    # so that the widened covariance is looked at, too
     assert np.allclose([row['value'] for row in rows['parameter']], single.consistent.values,
                        rtol=1e-9, atol=1e-9)

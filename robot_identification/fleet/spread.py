@@ -26,11 +26,11 @@ from typing import Any
 from uuid import uuid4
 
 from robot_identification.arm import load_arm
-from robot_identification.dynamics import get_friction
 from robot_identification.dynamics.parallel import single_threaded_blas, use_cores
 from robot_identification.errors import RobotIdentificationError
-from robot_identification.estimation import ESTIMATORS
+from robot_identification.estimation import FitOptions, get_estimator
 from robot_identification.estimation.auto import AUTO
+from robot_identification.estimation.fit import PLAIN
 from robot_identification.fleet.plan import Job
 from robot_identification.parts import Far, over, Shelf
 
@@ -201,12 +201,12 @@ class Workers:
         """
         settings = job.settings
         estimator = settings.get('estimator', 'wls')
-        friction = get_friction(settings.get('friction') or 'coulomb_viscous')
-        if estimator == AUTO or settings.get('delay') or friction.shape or friction.needs_load:
+        if estimator == AUTO or len(job.recordings) < 2:
             return False
         try:
-            return (len(job.recordings) > 1 and ESTIMATORS[estimator].of_factors
-                    and not load_arm(job.robot).estimate_gravity)
+            options = FitOptions(get_estimator(estimator, **settings.get('settings', {})),
+                                 settings.get('friction') or PLAIN, settings.get('delay', ''))
+            return not options.nonlinear(load_arm(job.robot))
         except RobotIdentificationError:    # it is said by the worker
             return False
 
