@@ -33,11 +33,12 @@ from robot_identification.dynamics import parallel
 from robot_identification.errors import ConfigurationError, UnknownNameError
 from robot_identification.files import check_output_folder
 from robot_identification.fleet import Database, read_fleet, run_fleet, spread
+from robot_identification.fleet.cluster import cluster as made
 from robot_identification.fleet.database import key_of
 from robot_identification.fleet.drift import drifts
 from robot_identification.fleet.page import write_index
 from robot_identification.fleet.plan import Job
-from robot_identification.fleet.run import _client, _shown, _write
+from robot_identification.fleet.run import _shown, _write
 from robot_identification.fleet.source import expand, fetched, fingerprint, size
 from robot_identification.fleet.spread import Workers
 from robot_identification.fleet.table import write_table
@@ -266,7 +267,7 @@ def test_ctrl_c_of_a_terminal_reaches_no_worker():
     def blocked():
         return signal.pthread_sigmask(signal.SIG_BLOCK, [])
 
-    with _client(None, 1, 1) as client:
+    with made(None, 1) as client:
         assert all(signal.SIGINT in of_worker for of_worker in client.run(blocked).values())
     assert signal.SIGINT not in blocked()
 
