@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 import logging
 from multiprocessing import resource_tracker
+import pickle
 import signal
 import time
 from typing import Any
@@ -131,7 +132,9 @@ class Tasks:
     def over(self, function: Callable[..., Any], *sequences: Sequence[Any],
              given: tuple[Any, ...] = ()) -> Iterator[Any]:
         """Yield function(*items, *given) of the items of sequences, as `parts.over` does."""
-        held = self.client.submit(_itself, given, key=f'given-{uuid4()}', pure=False)
+        import cloudpickle
+        held = self.client.submit(bytes, cloudpickle.dumps(given), key=f'given-{uuid4()}',
+                                  pure=False)    # a task, so that it outlives the worker it is on
         waiting = [self.submit(_with, function, items, held)
                    for items in zip(*sequences, strict=True)]
         try:
@@ -156,12 +159,8 @@ class Tasks:
         return done.found
 
 
-def _itself(item: Any) -> Any:
-    return item
-
-
-def _with(function: Callable[..., Any], items: tuple[Any, ...], given: tuple[Any, ...]) -> Any:
-    return function(*items, *given)
+def _with(function: Callable[..., Any], items: tuple[Any, ...], given: bytes) -> Any:
+    return function(*items, *pickle.loads(given))
 
 
 def _timed(function: Callable[..., Any], *arguments: Any) -> _Done:
