@@ -7,7 +7,7 @@ ROS_STAMP := $(VENV)/ros_installed
 
 unexport PYTHONDONTWRITEBYTECODE    # some containers set it: every process would compile the package
 
-.PHONY: demo ros ros-demo ros-test test portable-test fuzz reliability lint docs house benchmarks clean
+.PHONY: demo ros ros-demo ros-test test tests portable-test fuzz reliability lint docs house benchmarks clean
 
 demo: $(STAMP)
 	$(VENV)/bin/robot-identification demo -o results/demo
@@ -21,7 +21,11 @@ ros-test: $(ROS_STAMP)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python -m pytest \
 		--numprocesses 2 --dist loadfile test/integration
 
-test: $(STAMP) lint
+# the type checker takes a core for a minute: the tests have the others
+test: $(STAMP)
+	@$(MAKE) --no-print-directory --jobs 2 lint tests
+
+tests: $(STAMP)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python -m pytest \
 		--numprocesses auto --maxprocesses 4 --dist worksteal --ignore test/integration
 
