@@ -273,8 +273,9 @@ def _lever(link, joint, cell, slides):
     _copy(joint, _ORIGIN, link, _JOINT, 6)
     for k in range(LANES):
         z0, z1, z2 = _three(link, _JOINT + 3, k)
-        x0, x1, x2 = (link[_ORIGIN, k] - link[_JOINT, k], link[_ORIGIN + 1, k] - link[_JOINT + 1, k],
-                      link[_ORIGIN + 2, k] - link[_JOINT + 2, k])
+        x0, x1, x2 = _three(link, _ORIGIN, k)
+        p0, p1, p2 = _three(link, _JOINT, k)
+        x0, x1, x2 = x0 - p0, x1 - p1, x2 - p2
         y0 = turns * (z1 * x2 - z2 * x1) + along * z0
         y1 = turns * (z2 * x0 - z0 * x2) + along * z1
         y2 = turns * (z0 * x1 - z1 * x0) + along * z2
