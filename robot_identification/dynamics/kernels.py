@@ -15,8 +15,9 @@
 Compiled kernels: the torque regressor and inverse dynamics of many samples.
 
 The kernels release the GIL and start no threads of their own, so they are safe in a process with
-threads (a ROS node) and `parallel.over_blocks` spreads them over the cores. What is called for
-each sample is compiled into its callers: calls with twenty arrays took a quarter of the time.
+threads (a ROS node) and `parallel.over_blocks` spreads them over the cores. Samples are worked on
+side by side, `LANES` of them: what is known of a link is a table (SLOTS, LANES), and every formula
+is a loop over the lanes, which the compiler turns into instructions on several numbers.
 """
 
 from __future__ import annotations
@@ -27,6 +28,38 @@ from numba import njit
 import numpy as np
 
 OPTIONS = {'cache': True, 'nogil': True, 'error_model': 'numpy', 'fastmath': {'contract'}}
+LANES = 8
+"""Samples side by side: as many numbers as the widest instructions take."""
+_ROTATION, _OFFSET = 0, 9    # placement in the parent
+_OMEGA, _ALPHA, _LINEAR = 12, 15, 18    # of the link, in its own frame; one after the other
+_PARENT = 21    # the same of its parent
+_FORCE, _MOMENT = 30, 33
+_HANDED = 36    # force and moment as the parent feels them
+_WORLD, _ORIGIN, _AHEAD = 42, 51, 54    # placement in the base frame, and the axis there
+_PARENT_WORLD = 57    # the first two of its parent
+_JOINT = 69    # origin and axis of a joint before it, in the base frame
+_POWER = 75    # of the link's wrench at that joint: one for each parameter
+_STATE = 85    # q, v, a
+_SINE, _COSINE = 88, 89
+SLOTS = 90
+_FAR = 1e5
+"""Angle beyond which sines are not computed side by side [rad]: up to a million the parts of a
+quarter turn below are exact."""
+_QUARTERS = 2 / math.pi
+_QUARTER = 1.57079632673412561417, 6.07710050630396597660e-11, 2.02226624871116645580e-21
+
+
+@njit(inline='always', **OPTIONS)
+def _turned(r0, r1, r2, x, y, z, s, c):
+    """
+    Return a row (r0, r1, r2) of a rotation after a turn about an axis (Rodrigues).
+
+    R = R0 (cos q 1 + sin q [axis]x + (1 - cos q) axis axis').
+    """
+    u = 1.0 - c
+    return (r0 * (c + u * x * x) + r1 * (u * x * y + s * z) + r2 * (u * x * z - s * y),
+            r0 * (u * x * y - s * z) + r1 * (c + u * y * y) + r2 * (u * y * z + s * x),
+            r0 * (u * x * z + s * y) + r1 * (u * y * z - s * x) + r2 * (c + u * z * z))
 
 
 @njit(inline='always', **OPTIONS)
@@ -34,28 +67,14 @@ def place_joint(rotation, translation, axis, slides, q, R, p):
     """
     Fill R (3, 3) and p (3,), the placement of a joint's frame in its parent's at position q.
 
-    A slide moves along its axis, p = p0 + q R0 axis. A hinge turns about it (Rodrigues),
-    R = R0 (cos q 1 + sin q [axis]x + (1 - cos q) axis axis').
+    A slide moves along its axis, p = p0 + q R0 axis. A hinge turns about it.
     """
     x, y, z = axis[0], axis[1], axis[2]
-    if slides:
-        for r in range(3):
-            p[r] = translation[r] + q * (rotation[r, 0] * x + rotation[r, 1] * y
-                                         + rotation[r, 2] * z)
-            for c in range(3):
-                R[r, c] = rotation[r, c]
-        return
-    s, c0 = math.sin(q), math.cos(q)
-    u = 1.0 - c0
-    m00, m01, m02 = c0 + u * x * x, u * x * y - s * z, u * x * z + s * y
-    m10, m11, m12 = u * x * y + s * z, c0 + u * y * y, u * y * z - s * x
-    m20, m21, m22 = u * x * z - s * y, u * y * z + s * x, c0 + u * z * z
+    s, c, way = (0.0, 1.0, q) if slides else (math.sin(q), math.cos(q), 0.0)
     for r in range(3):
         r0, r1, r2 = rotation[r, 0], rotation[r, 1], rotation[r, 2]
-        R[r, 0] = r0 * m00 + r1 * m10 + r2 * m20
-        R[r, 1] = r0 * m01 + r1 * m11 + r2 * m21
-        R[r, 2] = r0 * m02 + r1 * m12 + r2 * m22
-        p[r] = translation[r]
+        p[r] = translation[r] + way * (r0 * x + r1 * y + r2 * z)
+        R[r, 0], R[r, 1], R[r, 2] = _turned(r0, r1, r2, x, y, z, s, c)
 
 
 @njit(inline='always', **OPTIONS)
@@ -85,134 +104,295 @@ def placements(q, parents, rotations, translations, axes, prismatic, world, orig
 
 
 @njit(forceinline=True, **OPTIONS)
-def forward(q, v, a, parents, rotations, translations, axes, prismatic, gravity,
-            relative, offset, omega, alpha, linear, world, origin):
-    """
-    Velocities and accelerations of every link, in its own joint frame.
-
-    Scratch written: `relative` (n, 3, 3) rotation to the parent, `offset` (n, 3) origin in the
-    parent, `omega`, `alpha` (n, 3), `linear` (n, 3) acceleration of the origin minus gravity,
-    `world` (n, 3, 3) and `origin` (n, 3) placement in the base frame.
-    """
-    for i in range(len(parents)):
-        x, y, z = axes[i, 0], axes[i, 1], axes[i, 2]
-        p = parents[i]
-        place_joint(rotations[i], translations[i], axes[i], prismatic[i], q[i], relative[i],
-                    offset[i])
-        t0, t1, t2 = offset[i, 0], offset[i, 1], offset[i, 2]
-        if p < 0:
-            w0 = w1 = w2 = e0 = e1 = e2 = 0.0
-            d0, d1, d2 = -gravity[0], -gravity[1], -gravity[2]
-            for r in range(3):
-                for c in range(3):
-                    world[i, r, c] = relative[i, r, c]
-                origin[i, r] = offset[i, r]
-        else:
-            w0, w1, w2 = omega[p, 0], omega[p, 1], omega[p, 2]
-            e0, e1, e2 = alpha[p, 0], alpha[p, 1], alpha[p, 2]
-            h0, h1, h2 = w1 * t2 - w2 * t1, w2 * t0 - w0 * t2, w0 * t1 - w1 * t0
-            d0 = linear[p, 0] + e1 * t2 - e2 * t1 + w1 * h2 - w2 * h1
-            d1 = linear[p, 1] + e2 * t0 - e0 * t2 + w2 * h0 - w0 * h2
-            d2 = linear[p, 2] + e0 * t1 - e1 * t0 + w0 * h1 - w1 * h0
-            _compose(world[p], origin[p], relative[i], offset[i], world[i], origin[i])
-        for c in range(3):
-            k0, k1, k2 = relative[i, 0, c], relative[i, 1, c], relative[i, 2, c]
-            omega[i, c] = k0 * w0 + k1 * w1 + k2 * w2
-            alpha[i, c] = k0 * e0 + k1 * e1 + k2 * e2
-            linear[i, c] = k0 * d0 + k1 * d1 + k2 * d2
-        rate, push = v[i], a[i]
-        if prismatic[i]:
-            w0, w1, w2 = omega[i, 0], omega[i, 1], omega[i, 2]
-            linear[i, 0] += x * push + 2.0 * rate * (w1 * z - w2 * y)
-            linear[i, 1] += y * push + 2.0 * rate * (w2 * x - w0 * z)
-            linear[i, 2] += z * push + 2.0 * rate * (w0 * y - w1 * x)
-        else:
-            omega[i, 0] += x * rate
-            omega[i, 1] += y * rate
-            omega[i, 2] += z * rate
-            w0, w1, w2 = omega[i, 0], omega[i, 1], omega[i, 2]
-            alpha[i, 0] += x * push + rate * (w1 * z - w2 * y)
-            alpha[i, 1] += y * push + rate * (w2 * x - w0 * z)
-            alpha[i, 2] += z * push + rate * (w0 * y - w1 * x)
+def _three(link, first, k):
+    """Return three slots of a link, one after the other, in one lane."""
+    return link[first, k], link[first + 1, k], link[first + 2, k]
 
 
 @njit(forceinline=True, **OPTIONS)
-def regressor_row(q, v, a, parents, rotations, translations, axes, prismatic, gravity, out,
-                  relative, offset, omega, alpha, linear, world, origin, ahead, first):
-    """
-    Fill `out` (n, 10 n) so that torque = out @ parameters, but for what is always zero.
+def _copy(source, first, target, begin, count):
+    """Copy `count` slots of a link from `first` to those of another from `begin`."""
+    for m in range(count):
+        row, out = source[first + m], target[begin + m]
+        for k in range(LANES):
+            out[k] = row[k]
 
-    With `first` above 0 it is (n, 10 (n - first)), the columns of that link and those after it.
 
-    Row j, block i is the power that a unit velocity of joint j takes from the body wrench of
-    link i, which is linear in link i's ten parameters (Atkeson, An, Hollerbach 1986). Scratch
-    written: that of `forward`, and `ahead` (n, 3), the joints' axes in the base frame.
+@njit(forceinline=True, **OPTIONS)
+def _sines(link):
     """
-    n = len(parents)
-    forward(q, v, a, parents, rotations, translations, axes, prismatic, gravity,
-            relative, offset, omega, alpha, linear, world, origin)
-    for i in range(n):
+    Fill sine and cosine of the joint's position.
+
+    By polynomials in what is left of the angle after the nearest quarter turn, taken off in three
+    parts: those of FreeBSD's k_sin.c and k_cos.c (Sun Microsystems, 1993), good to the last digit.
+    """
+    largest = 0.0
+    for k in range(LANES):
+        largest = max(largest, abs(link[_STATE, k]))
+    if not largest < _FAR:
+        for k in range(LANES):
+            link[_SINE, k], link[_COSINE, k] = (math.sin(link[_STATE, k]),
+                                                math.cos(link[_STATE, k]))
+        return
+    for k in range(LANES):
+        angle = link[_STATE, k]
+        turns = np.rint(angle * _QUARTERS)
+        x = angle - turns * _QUARTER[0] - turns * _QUARTER[1] - turns * _QUARTER[2]
+        z = x * x
+        s = x + x * z * (-1.66666666666666324348e-01 + z * (
+            8.33333333332248946124e-03 + z * (-1.98412698298579493134e-04 + z * (
+                2.75573137070700676789e-06 + z * (
+                    -2.50507602534068634195e-08 + z * 1.58969099521155010221e-10)))))
+        c = 1.0 - 0.5 * z + z * z * (4.16666666666666019037e-02 + z * (
+            -1.38888888888741095749e-03 + z * (2.48015872894767294178e-05 + z * (
+                -2.75573143513906633035e-07 + z * (
+                    2.08757232129817482790e-09 - z * 1.13596475577881948265e-11)))))
+        quarter = turns - 4.0 * np.floor(0.25 * turns)
+        odd = (quarter == 1.0) | (quarter == 3.0)
+        sine, cosine = (c, s) if odd else (s, c)
+        link[_SINE, k] = -sine if quarter >= 2.0 else sine
+        link[_COSINE, k] = -cosine if (quarter == 1.0) | (quarter == 2.0) else cosine
+
+
+@njit(forceinline=True, **OPTIONS)
+def _place(link, rotation, translation, axis, slides):
+    """Fill the placement of a link's frame in its parent's, as `place_joint` does."""
+    x, y, z = axis[0], axis[1], axis[2]
+    if slides:
+        for k in range(LANES):
+            link[_SINE, k], link[_COSINE, k] = 0.0, 1.0
+    else:
+        _sines(link)
+    along = 1.0 if slides else 0.0
+    for r in range(3):
+        r0, r1, r2, t = rotation[r, 0], rotation[r, 1], rotation[r, 2], translation[r]
+        slope = along * (r0 * x + r1 * y + r2 * z)
+        row = link[_ROTATION + 3 * r:_ROTATION + 3 * r + 3]
+        offset = link[_OFFSET + r]
+        for k in range(LANES):
+            offset[k] = t + slope * link[_STATE, k]
+            row[0, k], row[1, k], row[2, k] = _turned(r0, r1, r2, x, y, z, link[_SINE, k],
+                                                      link[_COSINE, k])
+
+
+@njit(forceinline=True, **OPTIONS)
+def _move(link, axis, slides):
+    """Fill velocities and accelerations of a link from those of its parent."""
+    x, y, z = axis[0], axis[1], axis[2]
+    turns, along = (0.0, 1.0) if slides else (1.0, 0.0)
+    for k in range(LANES):
+        w0, w1, w2 = _three(link, _PARENT, k)
+        e0, e1, e2 = _three(link, _PARENT + 3, k)
+        t0, t1, t2 = _three(link, _OFFSET, k)
+        h0, h1, h2 = w1 * t2 - w2 * t1, w2 * t0 - w0 * t2, w0 * t1 - w1 * t0
+        d0 = link[_PARENT + 6, k] + e1 * t2 - e2 * t1 + w1 * h2 - w2 * h1
+        d1 = link[_PARENT + 7, k] + e2 * t0 - e0 * t2 + w2 * h0 - w0 * h2
+        d2 = link[_PARENT + 8, k] + e0 * t1 - e1 * t0 + w0 * h1 - w1 * h0
+        r00, r01, r02 = _three(link, _ROTATION, k)
+        r10, r11, r12 = _three(link, _ROTATION + 3, k)
+        r20, r21, r22 = _three(link, _ROTATION + 6, k)
+        rate, push = link[_STATE + 1, k], link[_STATE + 2, k]
+        turn, pushed = turns * rate, turns * push
+        slide, dragged = 2.0 * along * rate, along * push
+        o0 = r00 * w0 + r10 * w1 + r20 * w2 + x * turn
+        o1 = r01 * w0 + r11 * w1 + r21 * w2 + y * turn
+        o2 = r02 * w0 + r12 * w1 + r22 * w2 + z * turn
+        c0, c1, c2 = o1 * z - o2 * y, o2 * x - o0 * z, o0 * y - o1 * x
+        link[_OMEGA, k], link[_OMEGA + 1, k], link[_OMEGA + 2, k] = o0, o1, o2
+        link[_ALPHA, k] = r00 * e0 + r10 * e1 + r20 * e2 + x * pushed + turn * c0
+        link[_ALPHA + 1, k] = r01 * e0 + r11 * e1 + r21 * e2 + y * pushed + turn * c1
+        link[_ALPHA + 2, k] = r02 * e0 + r12 * e1 + r22 * e2 + z * pushed + turn * c2
+        link[_LINEAR, k] = r00 * d0 + r10 * d1 + r20 * d2 + x * dragged + slide * c0
+        link[_LINEAR + 1, k] = r01 * d0 + r11 * d1 + r21 * d2 + y * dragged + slide * c1
+        link[_LINEAR + 2, k] = r02 * d0 + r12 * d1 + r22 * d2 + z * dragged + slide * c2
+
+
+@njit(forceinline=True, **OPTIONS)
+def _forward(q, v, a, parents, rotations, translations, axes, prismatic, gravity, links):
+    """
+    Fill velocities and accelerations of every link, (n, SLOTS, LANES), in its own joint frame.
+
+    Accelerations are those of the origin minus gravity. Of fewer samples than lanes the other
+    lanes keep the states that they had.
+    """
+    for i in range(len(parents)):
+        link, p = links[i], parents[i]
+        for k in range(len(q)):
+            link[_STATE, k], link[_STATE + 1, k], link[_STATE + 2, k] = q[k, i], v[k, i], a[k, i]
+        _place(link, rotations[i], translations[i], axes[i], prismatic[i])
+        if p < 0:
+            link[_PARENT:_PARENT + 6] = 0.0
+            for r in range(3):
+                link[_PARENT + 6 + r] = -gravity[r]
+        else:
+            _copy(links[p], _OMEGA, link, _PARENT, 9)
+        _move(link, axes[i], prismatic[i])
+
+
+@njit(forceinline=True, **OPTIONS)
+def _see_from_base(parents, axes, links):
+    """Fill the placement of every link in the base frame, and the direction of its axis."""
+    for i in range(len(parents)):
+        link, p, x, y, z = links[i], parents[i], axes[i, 0], axes[i, 1], axes[i, 2]
+        if p < 0:
+            _copy(link, _ROTATION, link, _WORLD, 12)
+        else:
+            _copy(links[p], _WORLD, link, _PARENT_WORLD, 12)
+            _chain(link)
+        for k in range(LANES):
+            for r in range(3):
+                g0, g1, g2 = _three(link, _WORLD + 3 * r, k)
+                link[_AHEAD + r, k] = g0 * x + g1 * y + g2 * z
+
+
+@njit(forceinline=True, **OPTIONS)
+def _chain(link):
+    """Fill the placement of a link in the base frame from that of its parent."""
+    for k in range(LANES):
+        r00, r01, r02 = _three(link, _ROTATION, k)
+        r10, r11, r12 = _three(link, _ROTATION + 3, k)
+        r20, r21, r22 = _three(link, _ROTATION + 6, k)
+        t0, t1, t2 = _three(link, _OFFSET, k)
         for r in range(3):
-            ahead[i, r] = (world[i, r, 0] * axes[i, 0] + world[i, r, 1] * axes[i, 1]
-                           + world[i, r, 2] * axes[i, 2])
-    for i in range(first, n):
-        w0, w1, w2 = omega[i, 0], omega[i, 1], omega[i, 2]
-        e0, e1, e2 = alpha[i, 0], alpha[i, 1], alpha[i, 2]
-        d0, d1, d2 = linear[i, 0], linear[i, 1], linear[i, 2]
-        # column c of the force that a first moment along axis c makes:
-        # alpha x + omega x omega x
-        b00, b11, b22 = -w1 * w1 - w2 * w2, -w0 * w0 - w2 * w2, -w0 * w0 - w1 * w1
-        b01, b10 = w0 * w1 - e2, w0 * w1 + e2
-        b02, b20 = w0 * w2 + e1, w0 * w2 - e1
-        b12, b21 = w1 * w2 - e0, w1 * w2 + e0
-        j, place = i, 10 * (i - first)
+            g0, g1, g2 = _three(link, _PARENT_WORLD + 3 * r, k)
+            link[_WORLD + 3 * r, k] = g0 * r00 + g1 * r10 + g2 * r20
+            link[_WORLD + 3 * r + 1, k] = g0 * r01 + g1 * r11 + g2 * r21
+            link[_WORLD + 3 * r + 2, k] = g0 * r02 + g1 * r12 + g2 * r22
+            link[_ORIGIN + r, k] = (link[_PARENT_WORLD + 9 + r, k]
+                                    + g0 * t0 + g1 * t1 + g2 * t2)
+
+
+@njit(forceinline=True, **OPTIONS)
+def _lever(link, joint, cell, slides):
+    """
+    Fill a cell (10, LANES): the power that a joint's unit velocity takes of a link's wrench.
+
+    It is linear in the link's ten parameters (Atkeson, An, Hollerbach 1986).
+    """
+    turns, along = (0.0, 1.0) if slides else (1.0, 0.0)
+    _copy(joint, _ORIGIN, link, _JOINT, 6)
+    for k in range(LANES):
+        z0, z1, z2 = _three(link, _JOINT + 3, k)
+        x0, x1, x2 = _three(link, _ORIGIN, k)
+        p0, p1, p2 = _three(link, _JOINT, k)
+        x0, x1, x2 = x0 - p0, x1 - p1, x2 - p2
+        y0 = turns * (z1 * x2 - z2 * x1) + along * z0
+        y1 = turns * (z2 * x0 - z0 * x2) + along * z1
+        y2 = turns * (z0 * x1 - z1 * x0) + along * z2
+        z0, z1, z2 = turns * z0, turns * z1, turns * z2
+        g00, g01, g02 = _three(link, _WORLD, k)
+        g10, g11, g12 = _three(link, _WORLD + 3, k)
+        g20, g21, g22 = _three(link, _WORLD + 6, k)
+        l0, a0 = g00 * y0 + g10 * y1 + g20 * y2, g00 * z0 + g10 * z1 + g20 * z2
+        l1, a1 = g01 * y0 + g11 * y1 + g21 * y2, g01 * z0 + g11 * z1 + g21 * z2
+        l2, a2 = g02 * y0 + g12 * y1 + g22 * y2, g02 * z0 + g12 * z1 + g22 * z2
+        w0, w1, w2 = _three(link, _OMEGA, k)
+        e0, e1, e2 = _three(link, _ALPHA, k)
+        d0, d1, d2 = _three(link, _LINEAR, k)
+        c0, c1, c2 = a1 * w2 - a2 * w1, a2 * w0 - a0 * w2, a0 * w1 - a1 * w0
+        # the force that a first moment h makes is alpha x h + omega x (omega x h)
+        s = l0 * w0 + l1 * w1 + l2 * w2
+        m = w0 * w0 + w1 * w1 + w2 * w2
+        link[_POWER, k] = l0 * d0 + l1 * d1 + l2 * d2
+        link[_POWER + 1, k] = l1 * e2 - l2 * e1 + w0 * s - m * l0 + d1 * a2 - d2 * a1
+        link[_POWER + 2, k] = l2 * e0 - l0 * e2 + w1 * s - m * l1 + d2 * a0 - d0 * a2
+        link[_POWER + 3, k] = l0 * e1 - l1 * e0 + w2 * s - m * l2 + d0 * a1 - d1 * a0
+        link[_POWER + 4, k] = e0 * a0 + w0 * c0
+        link[_POWER + 5, k] = e1 * a0 + e0 * a1 + w1 * c0 + w0 * c1
+        link[_POWER + 6, k] = e1 * a1 + w1 * c1
+        link[_POWER + 7, k] = e2 * a0 + e0 * a2 + w2 * c0 + w0 * c2
+        link[_POWER + 8, k] = e2 * a1 + e1 * a2 + w2 * c1 + w1 * c2
+        link[_POWER + 9, k] = e2 * a2 + w2 * c2
+    _copy(link, _POWER, cell, 0, 10)    # apart: the compiler has to see that nothing overlaps
+
+
+@njit(forceinline=True, **OPTIONS)
+def regressor_lanes(q, v, a, parents, rotations, translations, axes, prismatic, gravity, first,
+                    links, table):
+    """
+    Fill `table` (n, n, 10, LANES), for each joint and link, with the regressors of some samples.
+
+    Torques are regressor @ parameters. What is always zero is not written, nor are links before
+    `first`. q, v, a are (LANES, n) or fewer; `links` (n, SLOTS, LANES) is scratch, zero at first.
+    """
+    _forward(q, v, a, parents, rotations, translations, axes, prismatic, gravity, links)
+    _see_from_base(parents, axes, links)
+    for i in range(first, len(parents)):
+        j = i
         while j >= 0:
-            z0, z1, z2 = ahead[j, 0], ahead[j, 1], ahead[j, 2]
-            row = out[j, place:place + 10]
-            if prismatic[j]:
-                l0 = world[i, 0, 0] * z0 + world[i, 1, 0] * z1 + world[i, 2, 0] * z2
-                l1 = world[i, 0, 1] * z0 + world[i, 1, 1] * z1 + world[i, 2, 1] * z2
-                l2 = world[i, 0, 2] * z0 + world[i, 1, 2] * z1 + world[i, 2, 2] * z2
-                row[0] = l0 * d0 + l1 * d1 + l2 * d2
-                row[1] = b00 * l0 + b10 * l1 + b20 * l2
-                row[2] = b01 * l0 + b11 * l1 + b21 * l2
-                row[3] = b02 * l0 + b12 * l1 + b22 * l2
-            else:
-                x0, x1, x2 = (origin[i, 0] - origin[j, 0], origin[i, 1] - origin[j, 1],
-                              origin[i, 2] - origin[j, 2])
-                y0, y1, y2 = z1 * x2 - z2 * x1, z2 * x0 - z0 * x2, z0 * x1 - z1 * x0
-                l0 = world[i, 0, 0] * y0 + world[i, 1, 0] * y1 + world[i, 2, 0] * y2
-                l1 = world[i, 0, 1] * y0 + world[i, 1, 1] * y1 + world[i, 2, 1] * y2
-                l2 = world[i, 0, 2] * y0 + world[i, 1, 2] * y1 + world[i, 2, 2] * y2
-                a0 = world[i, 0, 0] * z0 + world[i, 1, 0] * z1 + world[i, 2, 0] * z2
-                a1 = world[i, 0, 1] * z0 + world[i, 1, 1] * z1 + world[i, 2, 1] * z2
-                a2 = world[i, 0, 2] * z0 + world[i, 1, 2] * z1 + world[i, 2, 2] * z2
-                c0, c1, c2 = a1 * w2 - a2 * w1, a2 * w0 - a0 * w2, a0 * w1 - a1 * w0
-                row[0] = l0 * d0 + l1 * d1 + l2 * d2
-                row[1] = b00 * l0 + b10 * l1 + b20 * l2 + d1 * a2 - d2 * a1
-                row[2] = b01 * l0 + b11 * l1 + b21 * l2 + d2 * a0 - d0 * a2
-                row[3] = b02 * l0 + b12 * l1 + b22 * l2 + d0 * a1 - d1 * a0
-                row[4] = e0 * a0 + w0 * c0
-                row[5] = e1 * a0 + e0 * a1 + w1 * c0 + w0 * c1
-                row[6] = e1 * a1 + w1 * c1
-                row[7] = e2 * a0 + e0 * a2 + w2 * c0 + w0 * c2
-                row[8] = e2 * a1 + e1 * a2 + w2 * c1 + w1 * c2
-                row[9] = e2 * a2 + w2 * c2
+            _lever(links[i], links[j], table[j, i], prismatic[j])
             j = parents[j]
 
 
 @njit(**OPTIONS)
 def regressor_rows(q, v, a, parents, rotations, translations, axes, prismatic, gravity, out,
                    first):
-    """Fill `out` (N, n, 10 n) as `regressor_row` does, for q, v, a of shape (N, n)."""
+    """
+    Fill `out` (N, n, 10 n) so that torque = out @ parameters, for q, v, a of shape (N, n).
+
+    With `first` above 0 it is (N, n, 10 (n - first)), the columns of that link and those after it.
+    """
     n = len(parents)
-    relative, world = np.empty((n, 3, 3)), np.empty((n, 3, 3))
-    offset, origin, ahead = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))
-    omega, alpha, linear = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))
-    for k in range(len(q)):
-        out[k] = 0.0    # here and not before the loop: while it is in the cache
-        regressor_row(q[k], v[k], a[k], parents, rotations, translations, axes, prismatic, gravity,
-                      out[k], relative, offset, omega, alpha, linear, world, origin, ahead, first)
+    links, table = np.zeros((n, SLOTS, LANES)), np.empty((n, n, 10, LANES))
+    for begin in range(0, len(q), LANES):
+        end = min(begin + LANES, len(q))
+        regressor_lanes(q[begin:end], v[begin:end], a[begin:end], parents, rotations, translations,
+                        axes, prismatic, gravity, first, links, table)
+        out[begin:end] = 0.0    # here and not before the loop: while it is in the cache
+        for i in range(first, n):
+            j = i
+            while j >= 0:
+                cell, place = table[j, i], 10 * (i - first)
+                for k in range(end - begin):
+                    row = out[begin + k, j, place:place + 10]
+                    for m in range(10):
+                        row[m] = cell[m, k]
+                j = parents[j]
+
+
+@njit(forceinline=True, **OPTIONS)
+def _weigh(link, inertial):
+    """Fill the force and the moment that a link of parameters (10,) needs."""
+    m, h0, h1, h2 = inertial[0], inertial[1], inertial[2], inertial[3]
+    xx, xy, yy = inertial[4], inertial[5], inertial[6]
+    xz, yz, zz = inertial[7], inertial[8], inertial[9]
+    for k in range(LANES):
+        w0, w1, w2 = _three(link, _OMEGA, k)
+        e0, e1, e2 = _three(link, _ALPHA, k)
+        d0, d1, d2 = _three(link, _LINEAR, k)
+        t0, t1, t2 = w1 * h2 - w2 * h1, w2 * h0 - w0 * h2, w0 * h1 - w1 * h0
+        s0 = xx * w0 + xy * w1 + xz * w2
+        s1 = xy * w0 + yy * w1 + yz * w2
+        s2 = xz * w0 + yz * w1 + zz * w2
+        link[_FORCE, k] = m * d0 + e1 * h2 - e2 * h1 + w1 * t2 - w2 * t1
+        link[_FORCE + 1, k] = m * d1 + e2 * h0 - e0 * h2 + w2 * t0 - w0 * t2
+        link[_FORCE + 2, k] = m * d2 + e0 * h1 - e1 * h0 + w0 * t1 - w1 * t0
+        link[_MOMENT, k] = xx * e0 + xy * e1 + xz * e2 + w1 * s2 - w2 * s1 + h1 * d2 - h2 * d1
+        link[_MOMENT + 1, k] = xy * e0 + yy * e1 + yz * e2 + w2 * s0 - w0 * s2 + h2 * d0 - h0 * d2
+        link[_MOMENT + 2, k] = xz * e0 + yz * e1 + zz * e2 + w0 * s1 - w1 * s0 + h0 * d1 - h1 * d0
+
+
+@njit(forceinline=True, **OPTIONS)
+def _hand_on(link, parent):
+    """Add force and moment of a link to those of its parent."""
+    for k in range(LANES):
+        f0, f1, f2 = _three(link, _FORCE, k)
+        m0, m1, m2 = _three(link, _MOMENT, k)
+        r00, r01, r02 = _three(link, _ROTATION, k)
+        r10, r11, r12 = _three(link, _ROTATION + 3, k)
+        r20, r21, r22 = _three(link, _ROTATION + 6, k)
+        t0, t1, t2 = _three(link, _OFFSET, k)
+        g0 = r00 * f0 + r01 * f1 + r02 * f2
+        g1 = r10 * f0 + r11 * f1 + r12 * f2
+        g2 = r20 * f0 + r21 * f1 + r22 * f2
+        link[_HANDED, k], link[_HANDED + 1, k], link[_HANDED + 2, k] = g0, g1, g2
+        link[_HANDED + 3, k] = r00 * m0 + r01 * m1 + r02 * m2 + t1 * g2 - t2 * g1
+        link[_HANDED + 4, k] = r10 * m0 + r11 * m1 + r12 * m2 + t2 * g0 - t0 * g2
+        link[_HANDED + 5, k] = r20 * m0 + r21 * m1 + r22 * m2 + t0 * g1 - t1 * g0
+    for m in range(6):
+        part, total = link[_HANDED + m], parent[_FORCE + m]
+        for k in range(LANES):
+            total[k] += part[k]
 
 
 @njit(**OPTIONS)
@@ -224,47 +404,18 @@ def inverse_dynamics_rows(q, v, a, parents, rotations, translations, axes, prism
     Recursive Newton-Euler in joint frames (Luh, Walker, Paul 1980).
     """
     n = len(parents)
-    relative, world = np.empty((n, 3, 3)), np.empty((n, 3, 3))
-    offset, origin = np.empty((n, 3)), np.empty((n, 3))
-    omega, alpha, linear = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))
-    force, moment = np.empty((n, 3)), np.empty((n, 3))
-    for k in range(len(q)):
-        forward(q[k], v[k], a[k], parents, rotations, translations, axes, prismatic, gravity,
-                relative, offset, omega, alpha, linear, world, origin)
+    links = np.zeros((n, SLOTS, LANES))
+    for begin in range(0, len(q), LANES):
+        end = min(begin + LANES, len(q))
+        _forward(q[begin:end], v[begin:end], a[begin:end], parents, rotations, translations, axes,
+                 prismatic, gravity, links)
         for i in range(n):
-            w0, w1, w2 = omega[i, 0], omega[i, 1], omega[i, 2]
-            e0, e1, e2 = alpha[i, 0], alpha[i, 1], alpha[i, 2]
-            d0, d1, d2 = linear[i, 0], linear[i, 1], linear[i, 2]
-            m, h0, h1, h2 = inertial[i, 0], inertial[i, 1], inertial[i, 2], inertial[i, 3]
-            xx, xy, yy = inertial[i, 4], inertial[i, 5], inertial[i, 6]
-            xz, yz, zz = inertial[i, 7], inertial[i, 8], inertial[i, 9]
-            t0, t1, t2 = w1 * h2 - w2 * h1, w2 * h0 - w0 * h2, w0 * h1 - w1 * h0
-            force[i, 0] = m * d0 + e1 * h2 - e2 * h1 + w1 * t2 - w2 * t1
-            force[i, 1] = m * d1 + e2 * h0 - e0 * h2 + w2 * t0 - w0 * t2
-            force[i, 2] = m * d2 + e0 * h1 - e1 * h0 + w0 * t1 - w1 * t0
-            s0 = xx * w0 + xy * w1 + xz * w2
-            s1 = xy * w0 + yy * w1 + yz * w2
-            s2 = xz * w0 + yz * w1 + zz * w2
-            moment[i, 0] = (xx * e0 + xy * e1 + xz * e2 + w1 * s2 - w2 * s1 + h1 * d2 - h2 * d1)
-            moment[i, 1] = (xy * e0 + yy * e1 + yz * e2 + w2 * s0 - w0 * s2 + h2 * d0 - h0 * d2)
-            moment[i, 2] = (xz * e0 + yz * e1 + zz * e2 + w0 * s1 - w1 * s0 + h0 * d1 - h1 * d0)
+            _weigh(links[i], inertial[i])
         for i in range(n - 1, -1, -1):
-            wrench = force[i] if prismatic[i] else moment[i]
-            out[k, i] = (axes[i, 0] * wrench[0] + axes[i, 1] * wrench[1] + axes[i, 2] * wrench[2])
-            p = parents[i]
-            if p >= 0:
-                f0 = f1 = f2 = g0 = g1 = g2 = 0.0
-                for c in range(3):
-                    f0 += relative[i, 0, c] * force[i, c]
-                    f1 += relative[i, 1, c] * force[i, c]
-                    f2 += relative[i, 2, c] * force[i, c]
-                    g0 += relative[i, 0, c] * moment[i, c]
-                    g1 += relative[i, 1, c] * moment[i, c]
-                    g2 += relative[i, 2, c] * moment[i, c]
-                t0, t1, t2 = offset[i, 0], offset[i, 1], offset[i, 2]
-                force[p, 0] += f0
-                force[p, 1] += f1
-                force[p, 2] += f2
-                moment[p, 0] += g0 + t1 * f2 - t2 * f1
-                moment[p, 1] += g1 + t2 * f0 - t0 * f2
-                moment[p, 2] += g2 + t0 * f1 - t1 * f0
+            link, x, y, z = links[i], axes[i, 0], axes[i, 1], axes[i, 2]
+            wrench = _FORCE if prismatic[i] else _MOMENT
+            for k in range(end - begin):
+                w0, w1, w2 = _three(link, wrench, k)
+                out[begin + k, i] = x * w0 + y * w1 + z * w2
+            if parents[i] >= 0:
+                _hand_on(link, links[parents[i]])

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from numba import njit
 import numpy as np
-from robot_identification.dynamics.kernels import OPTIONS, regressor_row
+from robot_identification.dynamics.kernels import LANES, OPTIONS, regressor_lanes, SLOTS
 
 CHUNK = 32
 """Samples whose columns are made before they are added up: 60 kB for seven joints."""
@@ -36,23 +36,19 @@ def add_decimated(q, v, a, parents, rotations, translations, axes, prismatic, gr
     entry extra_sources[c] of `extra` (N, e), and column tau_places[j] is the torque of joint j.
     """
     n = len(parents)
-    relative, world = np.empty((n, 3, 3)), np.empty((n, 3, 3))
-    offset, origin, ahead = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))
-    omega, alpha, linear = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))
-    regressor = np.zeros((n, 10 * n))
-    entries = regressor.reshape(10 * n * n)
+    links, table = np.zeros((n, SLOTS, LANES)), np.zeros((n, n, 10, LANES))
+    entries = table.reshape((n * 10 * n, LANES))
     width, length = out.shape[1], len(taps)
     packed = np.empty((CHUNK, width))
     for begin in range(0, len(q), CHUNK):
         count = min(CHUNK, len(q) - begin)
+        for k in range(0, count, LANES):
+            rows = slice(begin + k, begin + min(k + LANES, count))
+            regressor_lanes(q[rows], v[rows], a[rows], parents, rotations, translations, axes,
+                            prismatic, gravity, 0, links, table)
+            _pack(entries, places, sources, packed[k:k + LANES])
         for k in range(count):
-            s = begin + k
-            regressor_row(q[s], v[s], a[s], parents, rotations, translations, axes, prismatic,
-                          gravity, regressor, relative, offset, omega, alpha, linear, world,
-                          origin, ahead, 0)
-            row = packed[k]
-            for c in range(len(places)):
-                row[places[c]] = entries[sources[c]]
+            row, s = packed[k], begin + k
             for c in range(len(extra_places)):
                 row[extra_places[c]] = factors[c] * extra[s, extra_sources[c]]
             for j in range(n):
@@ -62,6 +58,15 @@ def add_decimated(q, v, a, parents, rotations, translations, axes, prismatic, gr
         for r in range(lowest, min(len(out), (start + count - 1) // factor + 1)):
             shift = start - r * factor
             _add_rows(out[r], taps, packed, max(0, -shift), min(count, length - shift), shift)
+
+
+@njit(forceinline=True, **OPTIONS)
+def _pack(entries, places, sources, packed):
+    """Fill columns of `packed` (LANES, C) with entries (n 10 n, LANES) of regressors."""
+    for c in range(len(places)):
+        row, place = entries[sources[c]], places[c]
+        for k in range(LANES):
+            packed[k, place] = row[k]
 
 
 @njit(**OPTIONS)

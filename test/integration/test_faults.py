@@ -215,5 +215,6 @@ def test_killed_excitation_leaves_an_arm_that_brakes(system, speeds):
     died = speeds.stamps[-1]
     speeds.wait_for_rest()
     moving = np.array(speeds.stamps)[np.array(speeds.speeds) > 0.02]
-    assert moving[-1] - died < 5.0  # a horizon of 2.5 s, the braking tail, late messages
+    # a horizon of 2.5 s, two more for a dead man that is held up, the tail, late messages
+    assert moving[-1] - died < 7.0
     assert speeds.deceleration_after(died) < load_arm('panda').limits.acceleration.max()
