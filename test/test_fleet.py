@@ -29,11 +29,18 @@ import time
 import numpy as np
 import pytest
 from robot_identification import identify, inverse_dynamics, load_arm, load_model, parts, Recording
+from robot_identification.cli import app
 from robot_identification.dynamics import parallel
-from robot_identification.errors import ConfigurationError, UnknownNameError
+from robot_identification.errors import (
+    ConfigurationError,
+    RobotIdentificationError,
+    UnknownNameError,
+)
+from robot_identification.estimation.search import Bounds, get_search
 from robot_identification.files import check_output_folder
 from robot_identification.fleet import Database, read_fleet, run_fleet, spread
 from robot_identification.fleet.cluster import cluster as made
+from robot_identification.fleet.cluster import Tasks
 from robot_identification.fleet.database import key_of
 from robot_identification.fleet.drift import drifts
 from robot_identification.fleet.page import write_index
@@ -43,9 +50,13 @@ from robot_identification.fleet.source import expand, fetched, fingerprint, size
 from robot_identification.fleet.spread import Workers
 from robot_identification.fleet.table import write_table
 from robot_identification.fleet.work import BROKEN, FITTED, identify_robot, Outcome
+from robot_identification.papers.studies import run_study, STUDIES
+from robot_identification.papers.studies.repeat import Contestant, repeat
+from robot_identification.papers.studies.study import StudyResult, Table
 from robot_identification.reporting import RESULTS
 from robot_identification.reporting.results_files import RESULT_FILES
 from robot_identification.signals import Samples
+from typer.testing import CliRunner
 
 ARM = 'two_link'
 
@@ -297,6 +308,45 @@ def test_a_worker_that_dies_changes_no_digit_and_only_what_changed_is_done(
         assert load_model(tmp_path / job.name / 'model.yaml').arm.name == alone.arm
     second = run_fleet(fleet, tmp_path)     # nothing to do, so no cluster either
     assert (second.done, second.unchanged) == (0, 3)
+
+
+def test_runs_of_a_study_are_tasks_and_a_worker_that_dies_changes_no_digit(cluster, monkeypatch):
+    distributed = pytest.importorskip('distributed')
+    contestants = [Contestant(name, name, {'size': 8}, 400) for name in ('pso', 'ga')]
+    bounds, killed = Bounds(-np.ones(3), np.ones(3), tuple('abc')), []
+
+    def kill(text, part):
+        if not killed:
+            with distributed.Client(cluster, set_as_default=False) as client:
+                killed.append(sorted(client.run(os.getpid).values())[0])
+            os.kill(killed[0], signal.SIGKILL)
+
+    def tiny(quick, seed, progress, over):
+        found = repeat(contestants, lambda x: np.sum((x - 0.3) ** 2, axis=1), bounds, 3, seed,
+                       over, progress)
+        rows = tuple((label, *(run.cost for run in runs)) for label, runs in found.items())
+        return StudyResult('tiny', '', '', {}, (), (Table('', ('', *'123'), rows),), (), ())
+
+    monkeypatch.setitem(STUDIES, 'tiny', tiny)
+    with made(cluster.scheduler_address) as client:
+        tasks = Tasks(client)
+        far = run_study('tiny', seed=4, progress=kill, tasks=tasks)
+        assert killed and 0 < tasks.processor <= far.processor_seconds
+        with pytest.raises(RobotIdentificationError, match="no search 'no search'"):
+            list(tasks.over(get_search, ['no search']))
+    assert far.tables == run_study('tiny', seed=4).tables
+
+
+def test_a_lost_scheduler_and_options_of_a_cluster_that_do_not_go_together(cluster):
+    distributed = pytest.importorskip('distributed')
+    with (pytest.raises(ConfigurationError, match='the scheduler was lost: start it again'),
+          made(cluster.scheduler_address)):
+        raise distributed.client.FutureCancelledError('key', 'lost')
+    for options, sentence in ((['--scheduler', 'tcp://x:1', '--workers', '2'], 'give one of them'),
+                              (['--workers', '2', '--recording', 'a', '--robot', 'b'],
+                               'in one process')):
+        with pytest.raises(ConfigurationError, match=sentence):
+            CliRunner().invoke(app, ['study', 'survey', *options], catch_exceptions=False)
 
 
 def test_a_scheduler_that_is_lost_breaks_no_robot(folder, tmp_path, caplog):

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import dataclass
 import logging
@@ -132,9 +133,10 @@ class Tasks:
     def over(self, function: Callable[..., Any], *sequences: Sequence[Any],
              given: tuple[Any, ...] = ()) -> Iterator[Any]:
         """Yield function(*items, *given) of the items of sequences, as `parts.over` does."""
-        import cloudpickle
-        held = self.client.submit(bytes, cloudpickle.dumps(given), key=f'given-{uuid4()}',
+        from distributed.protocol.pickle import dumps
+        held = self.client.submit(bytes, dumps(given), key=f'given-{uuid4()}',
                                   pure=False)    # a task, so that it outlives the worker it is on
+        self.client.replicate([held])    # nobody waits for what a worker had that died
         waiting = [self.submit(_with, function, items, held)
                    for items in zip(*sequences, strict=True)]
         try:
@@ -179,10 +181,10 @@ def _timed(function: Callable[..., Any], *arguments: Any) -> _Done:
 def _told() -> Iterator[None]:
     """Say in a sentence that the scheduler was lost, or that workers died."""
     from distributed import KilledWorker
-    from distributed.client import FutureCancelledError
+    from distributed.comm.core import CommClosedError
     try:
         yield
-    except FutureCancelledError as error:
+    except (CancelledError, CommClosedError) as error:
         raise ConfigurationError('the scheduler was lost: start it again and repeat the '
                                  'command') from error
     except KilledWorker as error:
