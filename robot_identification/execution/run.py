@@ -134,8 +134,8 @@ class Link(Protocol):
         Parameters
         ----------
         pieces
-            Of which the first is handed over that has not left the plan by then; none: nothing is
-            to be done.
+            Ways to end the motion, of which the first that has not left the plan by then is
+            handed over; none: nothing is to be done.
         until
             When one is handed over at the latest, unless others come [s].
 

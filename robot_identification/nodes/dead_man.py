@@ -114,8 +114,7 @@ class DeadMan:
             self._changed.notify()
 
     def _write(self) -> None:
-        pipe = self.process.stdin
-        assert pipe is not None
+        pipe: Any = self.process.stdin
         with suppress(BrokenPipeError), pipe:
             while True:
                 with self._changed:

@@ -158,7 +158,7 @@ def judge(scenario: Scenario, arm: Arm, plan: MotionPlan, started: dict[Scenario
     for instant in INSTANTS[-1:] if scenario.reason == 'finished' else INSTANTS:
         stand = in_motion(kind, arm, plan, instant, started)
         alone = in_motion(kind, arm, plan, instant, started)
-        alone.frozen, alone._guard = True, (None, np.inf)
+        alone.frozen, alone.guarded = True, ((), np.inf)
         values = []
         for one in (stand, alone):
             begin, sent = len(one.commands), one.sent
@@ -253,6 +253,12 @@ def _dead(stand: Stand) -> None:
     stand.alive = False
 
 
+def _dead_beside(seconds: float) -> Callable[[Stand], None]:
+    def happens(stand: Stand) -> None:
+        stand.alive, stand.held = False, stand.t + seconds
+    return happens
+
+
 def _frozen(stand: Stand) -> None:
     stand.frozen = True
     stand.until(stand.t + 2.0)
@@ -345,5 +351,7 @@ FAULTS = (
              _efforts(1.0, CURRENTS), before=True),
     Scenario('before: efforts are all zero', 'effort_unwatched', _efforts(0.0), before=True),
     Scenario('node killed (kill -9)', '(the node is gone)', _dead),
+    *(Scenario(f'node killed, its brake held up for {seconds:g} s', '(the node is gone)',
+               _dead_beside(seconds)) for seconds in (0.6, 1.5)),
     Scenario('node held up for 2 s', 'late', _frozen),
 )

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 import copy
 from dataclasses import replace
 import math
@@ -28,7 +28,7 @@ from robot_identification.dynamics import inverse_dynamics
 from robot_identification.errors import SimulationError
 from robot_identification.execution import Fault, MotionPlan, Reference, Run, States, Tolerances
 from robot_identification.execution.goal_result import fault_of
-from robot_identification.execution.pieces import Piece, REST
+from robot_identification.execution.pieces import LATE, Piece, REST
 from robot_identification.execution.robot_clock import RobotClock
 from robot_identification.simulation.sampled_trajectory import TrajectoryMessage
 from robot_identification.simulation.trajectory_controller import (
@@ -89,7 +89,8 @@ class Stand:
         self._states_heard: list[States] = []
         self._reference_heard: Reference | None = None
         self._queue: list[tuple[float, Callable[..., None], tuple[Any, ...]]] = []
-        self._guard: tuple[Piece | None, float] = (None, math.inf)
+        self.guarded: tuple[Sequence[Piece], float] = ((), math.inf)    # of the dead man
+        self.held = 0.0     # [s] until when the dead man's process is held up
         self._goal: ControllerGoal | None = None
 
     def fork(self) -> Stand:
@@ -106,9 +107,9 @@ class Stand:
         self._goal = goal or self._goal
         self._later('_accept', piece, goal)
 
-    def guard(self, piece: Piece | None, until: float) -> None:
-        """Leave a piece with somebody else."""
-        self._guard = piece, until
+    def guard(self, pieces: Sequence[Piece], until: float) -> None:
+        """Leave pieces with somebody else."""
+        self.guarded = pieces, until
 
     def cancel(self) -> bool:
         """Cancel the goal, where there is one."""
@@ -237,11 +238,14 @@ class Stand:
 
     def _dead_man(self) -> None:
         if self._dead_clock.watch(_ns(BEGIN + self.t + self.own), None, PERIOD) is not None:
-            self._guard = (None, math.inf)
-        piece, until = self._guard
-        until += self.begin + (self.clock.offset or 0) / 1e9
-        if piece is not None and (not self.alive or self.t + self.own > until):
-            self._guard = (None, math.inf)
+            self.guarded = ((), math.inf)
+        pieces, until = self.guarded
+        here = self.t + self.own - self.begin - (self.clock.offset or 0) / 1e9
+        if self.t < self.held or not pieces or (self.alive and here <= until):
+            return
+        self.guarded = ((), math.inf)
+        piece = next((piece for piece in pieces if here <= piece.leaves + LATE), None)
+        if piece is not None:
             self._later('_accept', piece, None)
 
 
