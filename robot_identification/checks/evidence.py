@@ -256,7 +256,7 @@ class Evidence:
         """
         fitted = self._fitted
         count = len(self._others)
-        mine, theirs = self._products_of_blocks(left), self._products_of_blocks(fitted)
+        mine, theirs = self._products_of_blocks(left), self._fitted_products
         shared = np.einsum('bi,bij->bj', mine, self._others)
         above = (np.sum(left * fitted) - np.sum(shared * theirs, axis=1)
                  - np.bincount(self.block, np.sum(left * fitted, axis=1)))
@@ -276,9 +276,11 @@ class Evidence:
                                    len(self.beta)) for part in self._rows_of_blocks])
 
     @cached_property
-    def _rows_of_blocks(self) -> list[IndexArray]:
+    def _rows_of_blocks(self) -> list[IndexArray | slice]:
+        """Rows of each block; a slice, which copies nothing, where they follow one another."""
         order = np.argsort(self.block, kind='stable')
-        return np.split(order, np.flatnonzero(np.diff(self.block[order])) + 1)
+        return [slice(int(part[0]), int(part[-1]) + 1) if part[-1] - part[0] < len(part) else part
+                for part in np.split(order, np.flatnonzero(np.diff(self.block[order])) + 1)]
 
     @cached_property
     def _others(self) -> Array:
@@ -286,6 +288,10 @@ class Evidence:
         return np.array([_inverse(self._gram - _gram(
             self.columns, [rows[part] for rows in self.rows], len(self.beta)))
             for part in self._rows_of_blocks])
+
+    @cached_property
+    def _fitted_products(self) -> Array:
+        return self._products_of_blocks(self._fitted)
 
     @cached_property
     def _fitted(self) -> Array:

@@ -72,7 +72,7 @@ def _plateaus(effort: Array, moving: NDArray[np.bool_]) -> Array:
     count, first = 0, []
     lowest, highest = np.full(effort.shape[1], np.inf), np.full(effort.shape[1], -np.inf)
     for rows in walk(len(effort), effort, moving):
-        part = effort[rows][moving[rows]]
+        part = _rows(effort[rows], moving[rows])
         if not len(part):
             continue
         if count < ENOUGH:
@@ -95,12 +95,19 @@ def _plateaus(effort: Array, moving: NDArray[np.bool_]) -> Array:
             height[j] = max(height[j], 0.5 * float(np.median(np.diff(values))))
     on, near = np.zeros((2, 2, len(shares)))
     for rows in walk(len(effort), effort, moving):
-        part = effort[rows][moving[rows]]
+        part = _rows(effort[rows], moving[rows])
         for side, depth in enumerate((highest - part, part - lowest)):
-            on[side] += np.count_nonzero(depth <= height, axis=0)
-            near[side] += np.count_nonzero(depth <= NEIGHBOURS * height, axis=0)
+            close, joint = np.nonzero(depth <= NEIGHBOURS * height)    # few, as a rule
+            flat = depth[close, joint] <= height[joint]
+            near[side] += np.bincount(joint, minlength=len(shares))
+            on[side] += np.bincount(joint[flat], minlength=len(shares))
     flat = (on >= FEWEST) & (on > PILED * near) & (span > 0)
     return np.asarray(np.sum(np.where(flat, on / count, 0.0), axis=0))
+
+
+def _rows(x: Array, chosen: NDArray[np.bool_]) -> Array:
+    """Return the chosen rows, without copying all."""
+    return x if np.all(chosen) else x[chosen]
 
 
 CHECK = Check(

@@ -217,7 +217,9 @@ class IdentifiedModel:
                         states: Array | None = None) -> Array:
         """Return the friction of each joint and drive, (N, m); arguments as `drive_torque`."""
         columns = self.structure.friction_columns(q, v, load, states)
-        torque: Array = np.einsum('nek,ek->ne', columns, self.friction_parameters)
+        torque = np.zeros(columns.shape[:2])
+        for k, values in enumerate(self.friction_parameters.T):    # einsum takes thrice the time
+            torque += columns[..., k] * values
         return torque
 
     def states(self, q: ArrayLike, start: Array | None = None) -> Array | None:

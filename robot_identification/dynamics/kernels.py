@@ -46,7 +46,7 @@ _FAR = 1e5
 """Angle beyond which sines are not computed side by side [rad]: up to a million the parts of a
 quarter turn below are exact."""
 _QUARTERS = 2 / math.pi
-_QUARTER = 1.57079632673412561417, 6.07710050630396597660e-11, 2.02226624871116645580e-21
+_QUARTER = 1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21
 
 
 @njit(inline='always', **OPTIONS)
@@ -123,8 +123,10 @@ def _sines(link):
     """
     Fill sine and cosine of the joint's position.
 
-    By polynomials in what is left of the angle after the nearest quarter turn, taken off in three
-    parts: those of FreeBSD's k_sin.c and k_cos.c (Sun Microsystems, 1993), good to the last digit.
+    By polynomials in what is left of the angle after the nearest quarter turn, which is taken off
+    in three parts of 33 digits, so that products with its count are exact. They take the values of
+    (sin x / x - 1) / x^2 and (cos x - 1 + x^2 / 2) / x^4 at six Chebyshev points of x^2 between 0
+    and (pi / 4)^2: errors of the last digit.
     """
     largest = 0.0
     for k in range(LANES):
@@ -139,14 +141,14 @@ def _sines(link):
         turns = np.rint(angle * _QUARTERS)
         x = angle - turns * _QUARTER[0] - turns * _QUARTER[1] - turns * _QUARTER[2]
         z = x * x
-        s = x + x * z * (-1.66666666666666324348e-01 + z * (
-            8.33333333332248946124e-03 + z * (-1.98412698298579493134e-04 + z * (
-                2.75573137070700676789e-06 + z * (
-                    -2.50507602534068634195e-08 + z * 1.58969099521155010221e-10)))))
-        c = 1.0 - 0.5 * z + z * z * (4.16666666666666019037e-02 + z * (
-            -1.38888888888741095749e-03 + z * (2.48015872894767294178e-05 + z * (
-                -2.75573143513906633035e-07 + z * (
-                    2.08757232129817482790e-09 - z * 1.13596475577881948265e-11)))))
+        s = x + x * z * (-0.16666666666666666 + z * (
+            0.008333333333330948 + z * (-0.00019841269836758574 + z * (
+                2.755731610255244e-06 + z * (
+                    -2.5051131845003624e-08 + z * 1.5918129294866608e-10)))))
+        c = 1.0 - 0.5 * z + z * z * (0.041666666666666664 + z * (
+            -0.0013888888888887398 + z * (2.480158729876569e-05 + z * (
+                -2.7557317271729793e-07 + z * (
+                    2.08761462684032e-09 - z * 1.1382632425521717e-11)))))
         quarter = turns - 4.0 * np.floor(0.25 * turns)
         odd = (quarter == 1.0) | (quarter == 3.0)
         sine, cosine = (c, s) if odd else (s, c)

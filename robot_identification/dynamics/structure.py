@@ -254,7 +254,8 @@ class ModelStructure:
     def friction_columns(self, q: Array | None, v: Array, load: Array | None = None,
                          states: Array | None = None) -> Array:
         """Return the friction columns of each joint and drive at its own speed, (N, m, k)."""
-        place = None if q is None else q @ self.arm.transmission.T
+        needed = self.friction.needs_position or (self.friction.has_state and states is None)
+        place = q @ self.arm.transmission.T if needed and q is not None else None
         return self.element_friction(place, v @ self.arm.transmission.T, load, states)
 
     def element_friction(self, place: Array | None, speed: Array, load: Array | None = None,

@@ -132,15 +132,15 @@ class Decimator:
         flat = x.reshape(len(x), -1)
         out = np.empty((rows, flat.shape[1]))
         # Rows overlap: a few rows at once are one product with a banded Toeplitz matrix.
-        many = min(_ROWS_PER_PRODUCT, max(rows, 1))
-        band = np.zeros((many, len(self.taps) + (many - 1) * self.factor))
+        many, factor, length = min(_ROWS_PER_PRODUCT, max(rows, 1)), self.factor, len(self.taps)
+        band = np.zeros((many, length + (many - 1) * factor))
         for k in range(many):
-            band[k, k * self.factor:k * self.factor + len(self.taps)] = self.taps
-        for part in walk(rows, flat, block=many * max(1, ROWS // (many * self.factor))):
+            band[k, k * factor:k * factor + length] = self.taps
+        for part in walk(rows, flat, block=many * max(1, ROWS // (many * factor))):
             for first in range(part.start, part.stop, many):
                 count = min(many, rows - first)
-                width = len(self.taps) + (count - 1) * self.factor
-                start = first * self.factor
+                width = length + (count - 1) * factor
+                start = first * factor
                 np.matmul(band[:count, :width], flat[start:start + width],
                           out=out[first:first + count])
         return out.reshape((rows, *x.shape[1:]))

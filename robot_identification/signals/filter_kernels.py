@@ -22,6 +22,10 @@ _OPTIONS = {'cache': True, 'nogil': True, 'error_model': 'numpy'}
 """Without contraction of products and sums: digits are those of SciPy and NumPy."""
 _PIECE = 512
 """Numbers that are worked on at once: they stay in a core's first cache."""
+_ROWS, _WIDTH = 8, 8
+"""Samples and columns that are filtered at once."""
+_SAMPLES = 14
+"""Numbers and states of two sections, which come before the samples."""
 
 
 @njit(**_OPTIONS)
@@ -34,24 +38,59 @@ def filter_rows(sections, x, states, step, out):
     y = b0 x + z0, z0 = b1 x - a1 y + z1, z1 = b2 x - a2 y. With a step of -1 rows are taken from
     the last to the first.
     """
-    count, width = x.shape
-    parts = np.empty((7, width))
-    b0, b1, b2, a1, a2 = parts[0], parts[1], parts[2], parts[3], parts[4]
-    z0, z1 = parts[5], parts[6]
-    for first in range(0, count, _PIECE):
-        last = min(first + _PIECE, count)
+    pairs = (len(sections) + 1) // 2
+    tables = np.empty((pairs, _SAMPLES + _ROWS, _WIDTH))
+    for left in range(0, x.shape[1], _WIDTH):
+        width = min(_WIDTH, x.shape[1] - left)
+        tables[:] = 0.0
+        tables[:, 0], tables[:, 5] = 1.0, 1.0    # what changes nothing, where there is no section
         for s in range(len(sections)):
-            source = x if s == 0 else out
-            parts[:5], parts[5:] = sections[s], states[s]
-            for k in range(first, last):
-                at = k if step > 0 else count - 1 - k
-                for j in range(width):    # side by side: a column alone waits for its last row
-                    value = source[at, j]
-                    y = b0[j] * value + z0[j]
-                    z0[j] = b1[j] * value - a1[j] * y + z1[j]
-                    z1[j] = b2[j] * value - a2[j] * y
-                    out[at, j] = y
-            states[s] = parts[5:]
+            table, half = tables[s // 2], s % 2
+            table[5 * half:5 * half + 5, :width] = sections[s, :, left:left + width]
+            table[10 + 2 * half:12 + 2 * half, :width] = states[s, :, left:left + width]
+        source, target = x[:, left:left + width], out[:, left:left + width]
+        for begin in range(0, len(x), _ROWS):
+            count = min(_ROWS, len(x) - begin)
+            first = begin if step > 0 else len(x) - 1 - begin
+            for k in range(count):
+                row, sample = source[first + step * k], tables[0, _SAMPLES + k]
+                for j in range(width):
+                    sample[j] = row[j]
+            for p in range(pairs):
+                if p > 0:
+                    tables[p, _SAMPLES:] = tables[p - 1, _SAMPLES:]
+                if count == _ROWS:
+                    _filter_twice(tables[p], _ROWS)
+                else:
+                    _filter_twice(tables[p], count)
+            for k in range(count):
+                row, sample = target[first + step * k], tables[pairs - 1, _SAMPLES + k]
+                for j in range(width):
+                    row[j] = sample[j]
+        for s in range(len(sections)):
+            half = 10 + 2 * (s % 2)
+            states[s, :, left:left + width] = tables[s // 2, half:half + 2, :width]
+
+
+@njit(forceinline=True, **_OPTIONS)
+def _filter_twice(table, count):
+    """
+    Filter samples in place by two sections, columns side by side: one alone waits for itself.
+
+    The table (_SAMPLES + _ROWS, _WIDTH) holds the numbers of both, their states and the samples.
+    """
+    for j in range(_WIDTH):
+        y0, y1, z0, z1 = table[10, j], table[11, j], table[12, j], table[13, j]
+        for k in range(count):
+            value = table[_SAMPLES + k, j]
+            y = table[0, j] * value + y0
+            y0 = table[1, j] * value - table[3, j] * y + y1
+            y1 = table[2, j] * value - table[4, j] * y
+            z = table[5, j] * y + z0
+            z0 = table[6, j] * y - table[8, j] * z + z1
+            z1 = table[7, j] * y - table[9, j] * z
+            table[_SAMPLES + k, j] = z
+        table[10, j], table[11, j], table[12, j], table[13, j] = y0, y1, z0, z1
 
 
 @njit(**_OPTIONS)

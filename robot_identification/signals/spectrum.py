@@ -61,16 +61,20 @@ def power_spectrum(x: ArrayLike, rate: float) -> tuple[Array, Array]:
     taper = np.sin(np.pi * (np.arange(count) + 0.5) / count) ** 4
     taper /= np.sqrt(np.mean(taper ** 2))
     frequency = np.arange(count // 2 + 1, dtype=np.float64) * float(rate / count)
-    power = np.zeros((len(frequency), x.shape[1]))
+    power = np.zeros((x.shape[1], len(frequency)))
     pieces = 1 if len(x) == count else -(-2 * (len(x) - count) // count) + 1
     starts = np.linspace(0, len(x) - count, pieces).astype(int)
     mean = means(x)
     for start in starts:
-        tapered = (x[start:start + count] - mean).T * taper
+        tapered = np.ascontiguousarray((x[start:start + count] - mean).T)
         release(x)
-        amplitude = fft.rfft(tapered, workers=core_count()).T
-        power += 2 / pieces / count ** 2 * (amplitude.real ** 2 + amplitude.imag ** 2)
-    return frequency, power
+        tapered *= taper
+        amplitude = fft.rfft(tapered, workers=core_count(), overwrite_x=True)
+        here = amplitude.real ** 2
+        here += amplitude.imag ** 2
+        here *= 2 / pieces / count ** 2
+        power += here
+    return frequency, power.T
 
 
 def content(frequency: Array, power: Array, share: float = 0.999) -> Array:

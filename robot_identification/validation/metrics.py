@@ -105,16 +105,24 @@ def errors(measured: Array, predicted: Array, joint_names: tuple[str, ...],
     whole = (measured, predicted) if used is None else (measured, predicted, used)
 
     def of(rows: slice) -> tuple[Array, ...]:
-        part = np.ones((rows.stop - rows.start, n), dtype=bool) if used is None else used[rows]
-        here = np.count_nonzero(part, axis=0)
-        sides = [np.where(part, x[rows], 0.0) for x in (measured, predicted)]
-        ends = (extremes(np.where(part, measured[rows], np.inf))[0],
-                extremes(np.where(part, measured[rows], -np.inf))[1])
-        mean = np.sum(sides, axis=1) / np.maximum(here, 1)
-        left = [np.where(part, side - middle, 0.0) for side, middle in zip(sides, mean)]
+        sides = [measured[rows], predicted[rows]]
+        if used is None or np.all(used[rows]):
+            here, ends = np.full(n, len(sides[0])), extremes(sides[0])
+            mean = np.array([np.einsum('ij->j', side) for side in sides]) / here
+            left = [side - middle for side, middle in zip(sides, mean)]
+        else:
+            part = used[rows]
+            here = np.count_nonzero(part, axis=0)
+            ends = (extremes(np.where(part, sides[0], np.inf))[0],
+                    extremes(np.where(part, sides[0], -np.inf))[1])
+            sides = [np.where(part, side, 0.0) for side in sides]
+            mean = np.sum(sides, axis=1) / np.maximum(here, 1)
+            left = [np.where(part, side - middle, 0.0) for side, middle in zip(sides, mean)]
+        wrong = sides[0] - sides[1]
+        found = (here, _products(wrong, wrong), _products(sides[0], sides[0]), *ends, mean,
+                 np.array([_products(left[x], left[y]) for x, y in _PAIRS]))
         release(*whole)
-        return (here, np.sum((sides[0] - sides[1]) ** 2, axis=0), np.sum(sides[0] ** 2, axis=0),
-                *ends, mean, np.array([np.sum(left[x] * left[y], axis=0) for x, y in _PAIRS]))
+        return found
 
     sums = on_cores(of, blocks(len(measured), SUMMED))
     for here, wrong, energy, low, high, mean, moments in sums:
@@ -172,6 +180,11 @@ def pooled(motions: Sequence[Mapping[str, JointErrors]]) -> dict[str, JointError
             relative_error=float(_ratio(np.sqrt(error), np.sqrt(size))) if error else 0.0,
             correlation=float('nan'), nrmse=float('nan'), samples=count)
     return found
+
+
+def _products(x: Array, y: Array) -> Array:
+    """Return the sums over the rows of x y, (n,)."""
+    return np.asarray(np.einsum('ij,ij->j', x, y))
 
 
 def _ratio(error: float, size: float) -> float:

@@ -76,8 +76,8 @@ class Trace:
     def coarse(self) -> dict[str, Any]:
         """Return the motion at `TRACE_RATE`, with four decimals, for a model file."""
         step = max(1, round(self.rate / TRACE_RATE))
-        rows = self.q[::step][:int(LONGEST * self.rate / step)]
-        return {'rate': self.rate / step, 'q': [[round(float(x), 4) for x in row] for row in rows]}
+        rows = self.q[::step][:int(LONGEST * self.rate / step)].tolist()
+        return {'rate': self.rate / step, 'q': [[round(x, 4) for x in row] for row in rows]}
 
     @classmethod
     def from_coarse(cls, content: Mapping[str, Any]) -> Trace:
