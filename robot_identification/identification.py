@@ -60,7 +60,7 @@ from robot_identification.observer.uncertainty import (
     uncertain_directions,
     UNCERTAINTY,
 )
-from robot_identification.parts import Far, mapped_over, over, Shelf
+from robot_identification.parts import Far, mapped_over, Over, over, Shelf
 from robot_identification.recording import load_recording, Recording
 from robot_identification.scratch import walk
 from robot_identification.signals import process, Samples
@@ -199,6 +199,7 @@ def identify(
     bootstrap: int = 0,
     backend: str | None = None,
     progress: Progress | None = None,
+    spread: Over = over,
 ) -> IdentificationResult:
     """
     Identify the dynamic model of an arm.
@@ -237,6 +238,8 @@ def identify(
         Regressor backend, None for what is installed.
     progress
         Called with what is being done and the part of it that is done, 0 to 1.
+    spread
+        What calls the fits that 'auto' compares: `parts.over` here, or that of a cluster.
 
     Raises
     ------
@@ -267,7 +270,7 @@ def identify(
         tell('estimating how the base stands', 1.0)
         arm, tilt = stand(arm, samples, get_estimator('wls'), friction or PLAIN)
     options, choice = _options(arm, samples, method, friction, delay, consistency or {},
-                               backend, tell)
+                               backend, tell, spread)
     fit = fit_samples(arm, samples, options, backend=backend,
                       progress=lambda part: tell('reducing the regressor', part))
     estimate = widened(fit.estimate, fit.regression)
@@ -346,7 +349,7 @@ def _refuse_twins(recordings: Sequence[_Named]) -> None:
 
 def _options(arm: Arm, samples: Sequence[Samples], method: Estimator | None, friction: str | None,
              delay: bool | str | None, consistency: Mapping[str, Any], backend: str | None,
-             tell: Progress) -> tuple[FitOptions, Choice | None]:
+             tell: Progress, spread: Over) -> tuple[FitOptions, Choice | None]:
     """Return what to fit with, and how it was chosen where it was not given."""
     if method is not None:
         return FitOptions(method, friction or PLAIN, delay or False, consistency), None
@@ -354,7 +357,7 @@ def _options(arm: Arm, samples: Sequence[Samples], method: Estimator | None, fri
     estimators = {name: get_estimator(name) for name, kind in ESTIMATORS.items()
                   if kind.candidate and (repeated or not kind.needs_repeats)}
     choice = choose(arm, samples, friction, estimators, delay=delay, consistency=consistency,
-                    backend=backend, progress=tell)
+                    backend=backend, progress=tell, spread=spread)
     return choice.options, choice
 
 

@@ -433,6 +433,42 @@ def test_workers_share_the_recordings_of_a_robot_and_one_dies(cluster, tmp_path,
                        rtol=1e-9, atol=1e-9)
 
 
+def test_workers_share_the_grid_of_auto_and_one_dies(cluster, folder, tmp_path):
+    distributed = pytest.importorskip('distributed')
+    [job] = [job for job in read_fleet(folder / 'fleet.yaml').jobs if job.name == 'r0']
+    job = replace(job, settings={**job.settings, 'estimator': 'auto'})
+    fleet, killed = replace(read_fleet(folder / 'fleet.yaml'), jobs=(job,)), []
+    assert job.chooses and not Workers.can_share(job)
+
+    def kill():
+        with distributed.Client(cluster, set_as_default=False) as client:
+            while not killed:
+                keys = {where: [str(key) for key in keys]
+                        for where, keys in client.processing().items()}
+                victims = [where for where, each in keys.items()
+                           if any(key.startswith('call-') for key in each)
+                           and not any(key.startswith('r0-') for key in each)]
+                for victim in victims[:1]:
+                    os.kill(client.run(os.getpid, workers=[victim])[victim], signal.SIGKILL)
+                    killed.append(victim)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    run_fleet(fleet, tmp_path, scheduler=cluster.scheduler_address)
+    thread.join()
+    alone = identify_robot(job)
+    with Database(tmp_path / 'fleet.sqlite') as database:
+        rows = database.rows('SELECT value, deviation FROM parameter')
+    assert killed and [(row['value'], row['deviation']) for row in rows] == [
+        (p.value, p.deviation) for p in alone.parameters]
+    tried = [json.loads(results)['choice'] for results in (
+        (tmp_path / 'r0' / RESULTS).read_text(), alone.files[RESULTS])]
+    for choice in tried:
+        for trial in choice['trials']:
+            del trial['seconds']
+    assert tried[0] == tried[1]
+
+
 def test_short_recordings_are_not_shared(tmp_path):
     """More work than what another worker takes over."""
     (tmp_path / 'bag').mkdir()

@@ -17,6 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
 from time import perf_counter
 from typing import Any
 
@@ -25,6 +27,7 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.dynamics import (
     base_parameters,
+    BaseParameters,
     FRICTION_TERMS,
     get_friction,
     ModelStructure,
@@ -35,11 +38,13 @@ from robot_identification.estimation.consistent import RELATIVE_DEVIATION
 from robot_identification.estimation.estimator import Estimator
 from robot_identification.estimation.features import Features
 from robot_identification.estimation.fit import (
+    Fit,
     fit_samples,
     FitOptions,
     transmitted_torques,
 )
 from robot_identification.estimation.selection import Selected, TermSelection
+from robot_identification.parts import Over, over
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import delayed, select
 from robot_identification.signals.thinning import thinned
@@ -80,7 +85,7 @@ class Trial:
     parameters
         Free numbers per joint or drive: friction, shape and delay.
     seconds
-        Time it took.
+        Time that fits and predictions of the blocks took.
     joints
         Relative error of each joint over all left-out blocks, (n,).
     chosen
@@ -194,6 +199,7 @@ def choose(
     consistency: Mapping[str, Any] | None = None,
     backend: str | None = None,
     progress: Callable[[str, float], None] | None = None,
+    spread: Over = over,
 ) -> Choice:
     """
     Choose friction terms, delays and estimator by cross-validation over blocks.
@@ -222,6 +228,8 @@ def choose(
         Regressor backend, None for what is installed.
     progress
         Called with what is being tried and the part done, 0 to 1.
+    spread
+        `parts.over`, or that of a cluster: fits without a block are its calls.
 
     Raises
     ------
@@ -234,10 +242,8 @@ def choose(
     7.10 (cross-validation, one-standard-error rule).
 
     """
-    samples = [thinned(part) for part in samples]
-    splits = [split(part) for part in samples]
-    run = _Run(arm, samples, [pairs for pairs, _ in splits], backend,
-               progress or (lambda text, part: None), len(estimators) + 6)
+    folds = _Folds(arm, [thinned(part) for part in samples], backend)
+    run = _Run(folds, progress or (lambda text, part: None), len(estimators) + 6, spread)
     first, = list(estimators.values())[:1]
     options: dict[str, Any] = dict(consistency or {})
     best = run.stage([FitOptions(first, friction or PLAIN, delay or False, options)])
@@ -256,18 +262,70 @@ def choose(
     if delay is None:
         best = run.stage([best, replace(best, delay=True)])
     best = run.stage([replace(best, estimator=estimator) for estimator in estimators.values()])
-    return Choice(best, run.table(best), '; '.join(dict.fromkeys(text for _, text in splits)),
-                  steps)
+    return Choice(best, run.table(best),
+                  '; '.join(dict.fromkeys(text for _, text in folds.splits)), steps)
+
+
+class _Folds:
+    """Blocks of recordings; a model that is fitted without one of them predicts it."""
+
+    def __init__(self, arm: Arm, samples: Sequence[Samples], backend: str | None) -> None:
+        self.arm, self.samples, self.backend = arm, samples, backend
+        self._bases: dict[str, BaseParameters] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what whoever gets it makes anew."""
+        return {**{name: value for name, value in vars(self).items() if name != 'splits'},
+                '_bases': {}}
+
+    @cached_property
+    def splits(self) -> list[tuple[list[tuple[Samples, Samples]], str]]:
+        """(training, left out) of each fold of each recording, and what its blocks are."""
+        return [split(part) for part in self.samples]
+
+    def structure(self, friction: str) -> ModelStructure:
+        """Return the model with a friction."""
+        return ModelStructure.of(self.arm, friction, self.backend)
+
+    def fit(self, options: FitOptions) -> Fit:
+        """Fit all data."""
+        return fit_samples(self.arm, self.samples, options, backend=self.backend,
+                           base=self._base(options.friction))
+
+    def score(self, options: FitOptions, number: int, start: Array | None,
+              shift: Array) -> tuple[Array, Array]:
+        """Return squared residuals and torques (n,) of a block that a model does not know."""
+        fold, of = [pairs[number] for pairs, _ in self.splits], str(options.delay)
+        fit = fit_samples(self.arm, [delayed(train, shift, of=of) for train, _ in fold],
+                          replace(options, delay=''), backend=self.backend,
+                          base=self._base(options.friction), start=start)
+        beta = fit.regression.base.of(fit.consistent.values)
+        normals = [fit.on(delayed(left_out, shift, of=of)).normal for _, left_out in fold]
+        return (np.sum([normal.rss(beta) for normal in normals], axis=0),
+                np.sum([normal.energy() for normal in normals], axis=0))
+
+    def _base(self, friction: str) -> BaseParameters:
+        if friction not in self._bases:
+            self._bases[friction] = base_parameters(self.structure(friction))
+        return self._bases[friction]
+
+
+def _of_fold(options: FitOptions, number: int, start: Array | None, shift: Array,
+             folds: _Folds) -> tuple[Array, Array, float] | str:
+    """Return a score and the time it took [s], or why it could not be fitted."""
+    began = perf_counter()
+    try:
+        return *folds.score(options, number, start, shift), perf_counter() - began
+    except RobotIdentificationError as error:
+        return str(error)
 
 
 class _Run:
     """Trials of combinations on the same folds."""
 
-    def __init__(self, arm: Arm, samples: Sequence[Samples],
-                 splits: list[list[tuple[Samples, Samples]]], backend: str | None,
-                 progress: Callable[[str, float], None], count: int) -> None:
-        self.arm, self.samples, self.splits, self.backend = arm, samples, splits, backend
-        self.progress, self.count = progress, count
+    def __init__(self, folds: _Folds, progress: Callable[[str, float], None], count: int,
+                 spread: Over) -> None:
+        self.folds, self.progress, self.count, self.spread = folds, progress, count, spread
         self.scores: dict[Key, _Score] = {}
         self.trials: dict[Key, Trial] = {}
         self.plain: Array | None = None
@@ -276,28 +334,27 @@ class _Run:
     def select(self, options: FitOptions) -> Selected:
         """Choose the friction terms of each joint; twice where they ask for the load."""
         plain = replace(options, delay='')
-        fit = fit_samples(self.arm, self.samples, plain, backend=self.backend)
+        samples, fit = self.folds.samples, self.folds.fit(plain)
         base = fit.regression.base
-        blocks = [[left_out for _, left_out in pairs] for pairs in self.splits]
+        blocks = [[left_out for _, left_out in pairs] for pairs, _ in self.folds.splits]
         for last in (False, True):
             with single_threaded_blas():
                 selection = TermSelection(
-                    base, self.samples, blocks, transmitted_torques(self.samples, fit.consistent),
+                    base, samples, blocks, transmitted_torques(samples, fit.consistent),
                     options.consistency.get('deviation', RELATIVE_DEVIATION))
                 selected = selection.choose(
                     [key for key, term in FRICTION_TERMS.items() if term.basic],
                     lambda text: self.progress(text, 1 / self.count))
             if last or not get_friction(selected.friction).needs_load:
                 break
-            fit = fit_samples(self.arm, self.samples, replace(
-                plain, friction=selected.friction, shape=selected.shape), backend=self.backend)
+            fit = self.folds.fit(replace(
+                plain, friction=selected.friction, shape=selected.shape))
         return selected
 
     def stage(self, candidates: list[FitOptions]) -> FitOptions:
         """Try candidates, and return the simplest one that is as good as the best."""
-        for options in candidates:
-            if _key(options) not in self.trials:
-                self._try(options)
+        self._try({_key(options): options for options in candidates
+                   if _key(options) not in self.trials})
         usable = [options for options in candidates if _key(options) in self.scores]
         if not usable:
             raise EstimationError('nothing could be fitted: '
@@ -321,54 +378,61 @@ class _Run:
 
     def middle(self, friction: str) -> Array | None:
         """Return the shape of a friction model in the middle of its bounds, (m, s)."""
-        structure = ModelStructure.of(self.arm, friction, self.backend)
+        structure = self.folds.structure(friction)
         return np.array(structure.shape) if structure.friction.shape else None
 
-    def _try(self, options: FitOptions) -> None:
-        key, start = _key(options), perf_counter()
-        self.progress(f'trying {key[0]} with {key[1]}'
-                      + (f' and delays of {key[2]}' if key[2] else ''),
-                      min(1.0, len(self.trials) / self.count))
+    def _try(self, candidates: Mapping[Key, FitOptions]) -> None:
+        """Score candidates: each block of each is a call of its own."""
+        started = {key: self._start(options) for key, options in candidates.items()}
+        calls = [(candidates[key], number, *found) for key, found in started.items()
+                 if not isinstance(found, str) for number in range(FOLDS)]
+        scores = self.spread(_of_fold, *zip(*calls), given=(self.folds,)) if calls else iter(())
+        for key, found in started.items():
+            self.progress(f'trying {key[0]} with {key[1]}'
+                          + (f' and delays of {key[2]}' if key[2] else ''),
+                          min(1.0, len(self.trials) / self.count))
+            parts = [found] if isinstance(found, str) else list(islice(scores, FOLDS))
+            self._note(key, candidates[key], parts)
+
+    def _note(self, key: Key, options: FitOptions,
+              parts: Sequence[tuple[Array, Array, float] | str]) -> None:
+        """Keep what came out of the blocks of a candidate."""
         asked = self.trials and key[3] != next(iter(self.trials))[3]
         note = f'prior deviation {key[3]:.2g}' if asked else ''
-        total, joints = np.nan, np.full(self.arm.n, np.nan)
-        try:
-            self.scores[key] = score = self._score(options)
+        total, joints = np.nan, np.full(self.folds.arm.n, np.nan)
+        failed = [part for part in parts if isinstance(part, str)]
+        scored = [part for part in parts if not isinstance(part, str)]
+        if failed:
+            note = failed[0]
+        else:
+            self.scores[key] = score = _Score(np.array([rss for rss, _, _ in scored]),
+                                              np.array([energy for _, energy, _ in scored]))
             total, joints = score.total, score.joints
-        except RobotIdentificationError as error:
-            note = str(error)
         self.trials[key] = Trial(
             *key[:3], error=float(total), excess=float('nan'), standard_error=float('nan'),
-            parameters=self._parameters(options), seconds=perf_counter() - start, note=note,
+            parameters=self._parameters(options), note=note,
+            seconds=sum(took for _, _, took in scored),
             joints=tuple(float(x) for x in joints))
 
     def _parameters(self, options: FitOptions) -> float:
         """Free numbers per joint or drive: friction, shape and delay."""
-        friction, elements = get_friction(options.friction), self.arm.element_names
+        friction, elements = get_friction(options.friction), self.folds.arm.element_names
         count = np.sum(friction.active(elements)) + np.sum(friction.active_shape(elements))
         return float(round(count / len(elements) + bool(options.delay), 3))
 
-    def _score(self, options: FitOptions) -> _Score:
-        """Fit without each block, and predict it; delays and shapes are those of all data."""
-        structure = ModelStructure.of(self.arm, options.friction, self.backend)
-        base, start, shift = base_parameters(structure), None, np.zeros(self.arm.n)
-        if options.delay or (structure.friction.shape and options.shape is None):
+    def _start(self, options: FitOptions) -> tuple[Array | None, Array] | str:
+        """Return shapes and delays of all data that the blocks take, or why there are none."""
+        try:
+            structure = self.folds.structure(options.friction)
+            if not options.delay and (options.shape is not None or not structure.friction.shape):
+                return None, np.zeros(self.folds.arm.n)
             whole = (options.friction, str(options.delay))
             if whole not in self.wholes:
-                fit = fit_samples(self.arm, self.samples, options, backend=self.backend, base=base)
+                fit = self.folds.fit(options)
                 self.wholes[whole] = fit.estimate.shape, fit.delay.values
-            start, shift = self.wholes[whole]
-        fixed, of = replace(options, delay=''), str(options.delay)
-        rss, energy = [], []
-        for fold in zip(*self.splits):
-            fit = fit_samples(self.arm, [delayed(train, shift, of=of) for train, _ in fold],
-                              fixed,
-                              backend=self.backend, base=base, start=start)
-            beta = fit.regression.base.of(fit.consistent.values)
-            normals = [fit.on(delayed(left_out, shift, of=of)).normal for _, left_out in fold]
-            rss.append(np.sum([normal.rss(beta) for normal in normals], axis=0))
-            energy.append(np.sum([normal.energy() for normal in normals], axis=0))
-        return _Score(np.array(rss), np.array(energy))
+            return self.wholes[whole]
+        except RobotIdentificationError as error:
+            return str(error)
 
     def table(self, chosen: FitOptions) -> tuple[Trial, ...]:
         """Return all trials, best first."""

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 import logging
 from multiprocessing import resource_tracker
 import pickle
@@ -126,17 +127,19 @@ class Tasks:
 
     """
 
+    priority = 0
+    """That of Dask: what is higher comes first."""
+
     def __init__(self, client: Any, here: str = '') -> None:
         self.client, self.here = client, here
         self.processor = 0.0
+        self._given: tuple[Any, ...] = (self,)    # as nobody gives
+        self._held: Any = None
 
     def over(self, function: Callable[..., Any], *sequences: Sequence[Any],
              given: tuple[Any, ...] = ()) -> Iterator[Any]:
         """Yield function(*items, *given) of the items of sequences, as `parts.over` does."""
-        from distributed.protocol.pickle import dumps
-        held = self.client.submit(bytes, dumps(given), key=f'given-{uuid4()}',
-                                  pure=False)    # a task, so that it outlives the worker it is on
-        self.client.replicate([held])    # nobody waits for what a worker had that died
+        held = self._hold(given)
         waiting = [self.submit(_with, function, items, held)
                    for items in zip(*sequences, strict=True)]
         try:
@@ -145,10 +148,21 @@ class Tasks:
         finally:
             self.client.cancel(waiting)
 
+    def _hold(self, given: tuple[Any, ...]) -> Any:
+        """Return what calls share as bytes that each worker has; kept while it is the same."""
+        from distributed.protocol.pickle import dumps
+        if [id(each) for each in given] != [id(each) for each in self._given]:
+            self._held = self.client.submit(
+                bytes, dumps(given), key=f'given-{uuid4()}', pure=False,
+                priority=self.priority)    # a task: it outlives its worker
+            self.client.replicate([self._held])    # nobody waits for what died with a worker
+            self._given = given
+        return self._held
+
     def submit(self, function: Callable[..., Any], *arguments: Any, **where: Any) -> Any:
         """Begin a call; `where` are options of Dask."""
         return self.client.submit(_timed, function, *arguments, key=f'call-{uuid4()}', pure=False,
-                                  **where)
+                                  priority=self.priority, **where)
 
     def found(self, future: Any) -> Any:
         """Return what a call returned, or raise what it raised."""
@@ -162,7 +176,13 @@ class Tasks:
 
 
 def _with(function: Callable[..., Any], items: tuple[Any, ...], given: bytes) -> Any:
-    return function(*items, *pickle.loads(given))
+    return function(*items, *_unpacked(given))
+
+
+@lru_cache(maxsize=1)
+def _unpacked(given: bytes) -> Any:
+    """Return what the calls share, whose own caches then are there for the next of them."""
+    return pickle.loads(given)
 
 
 def _timed(function: Callable[..., Any], *arguments: Any) -> _Done:

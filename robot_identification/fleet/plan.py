@@ -61,6 +61,11 @@ class Job:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
+    def chooses(self) -> bool:
+        """Whether 'auto' chooses from many fits."""
+        return bool(self.settings.get('estimator') == AUTO)
+
+    @property
     def settings_text(self) -> str:
         """The settings as JSON with sorted keys."""
         return json.dumps(dict(self.settings), sort_keys=True)

@@ -33,6 +33,7 @@ from robot_identification.errors import (
     MissingDependencyError,
     RobotIdentificationError,
 )
+from robot_identification.estimation.auto import FOLDS
 from robot_identification.files import check_output_folder, check_outputs, FileKind, written_whole
 from robot_identification.fleet.cluster import cluster
 from robot_identification.fleet.database import Database, key_of
@@ -130,7 +131,8 @@ def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
         if todo:
             database.begin(fleet.path)
             shared = _shared(client, todo, workers)
-            useful = sum(len(job.recordings) if job.name in shared else 1 for job in todo)
+            useful = sum((FOLDS if job.chooses else len(job.recordings))
+                         if job.name in shared else 1 for job in todo)
             client = client or stack.enter_context(cluster(None, workers, useful))
             tell(f'dashboard: {client.dashboard_link}')
         left = {job.name: job for job in todo}
@@ -170,13 +172,14 @@ def _show(database: Database, folder: Path, missing: Mapping[str, str]) -> None:
 
 
 def _shared(client: Any, jobs: Sequence[Job], workers: int | None) -> set[str]:
-    """Return the robots whose recordings several workers share; none if all have a robot to do."""
+    """Return the robots that several workers share; none if all have a robot to do."""
     if len(jobs) >= (sum(client.nthreads().values()) if client else workers or core_count()):
         return set()
     able = [job for job in jobs if Workers.can_share(job)]
     sources = [job.recordings for job in able]
     sizes = _gathered(client, size, sources) if client else map(size, sources)
-    return {job.name for job, found in zip(able, sizes) if Workers.long_enough(found, job)}
+    return {job.name for job in jobs if job.chooses} | {
+        job.name for job, found in zip(able, sizes) if Workers.long_enough(found, job)}
 
 
 def _outcomes(client: Any, jobs: Sequence[Job],

@@ -27,7 +27,6 @@ from uuid import uuid4
 from robot_identification.arm import load_arm
 from robot_identification.errors import RobotIdentificationError
 from robot_identification.estimation import FitOptions, get_estimator
-from robot_identification.estimation.auto import AUTO
 from robot_identification.estimation.fit import PLAIN
 from robot_identification.fleet.cluster import Tasks
 from robot_identification.fleet.plan import Job
@@ -37,8 +36,6 @@ _AHEAD = 2
 """Tasks that wait for each worker, so that results do not pile up anywhere."""
 _ROBOTS = 4
 """Robots whose recordings a worker keeps on its disk at a time."""
-_FIRST = 10
-"""Priority of a recording's task over those of whole robots."""
 
 
 LONG = 4_000_000
@@ -168,6 +165,8 @@ class Workers(Tasks):
 
     """
 
+    priority = 10    # over whole robots
+
     def __init__(self, client: Any, here: str) -> None:
         super().__init__(client, here)
         self.robot, self.addresses = str(uuid4()), sorted(client.nthreads())
@@ -182,7 +181,7 @@ class Workers(Tasks):
         """
         settings = job.settings
         estimator = settings.get('estimator', 'wls')
-        if estimator == AUTO or len(job.recordings) < 2:
+        if job.chooses or len(job.recordings) < 2:
             return False
         try:
             options = FitOptions(get_estimator(estimator, **settings.get('settings', {})),
@@ -213,7 +212,7 @@ class Workers(Tasks):
     def start(self, number: int, *task: Any) -> Any:
         """Start a task of a group, on the worker that has most of what it needs."""
         return self.submit(
-            _task, self.robot, *task, priority=_FIRST, allow_other_workers=True,
+            _task, self.robot, *task, allow_other_workers=True,
             workers=[self.addresses[number % len(self.addresses)]])
 
     def results(self, tasks: Iterator[tuple[Any, ...]]) -> Iterator[Any]:

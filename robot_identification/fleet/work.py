@@ -159,6 +159,8 @@ def _identify(job: Job, workers: Workers | None) -> Outcome:
     arm = load_arm(job.robot)
     options = dict(job.settings)
     options['thresholds'] = Thresholds(**options.get('thresholds', {}))
+    if job.chooses and workers is not None:
+        options['spread'], workers = workers.over, None    # fits, not recordings
     fitted, broken = _load(job.recordings, arm, workers)
     held_out, also = _load(job.held_out, arm, None)
     broken += also
