@@ -49,8 +49,10 @@ from robot_identification.estimation import (
 )
 from robot_identification.estimation.auto import AUTO, Choice
 from robot_identification.estimation.block_covariance import widened
+from robot_identification.estimation.bootstrap import Bootstrap
 from robot_identification.estimation.consistent import knowing
 from robot_identification.estimation.delay import DelayEstimate
+from robot_identification.estimation.fit import PLAIN
 from robot_identification.estimation.payload import payload_covariance
 from robot_identification.estimation.tilt import estimate_tilt, stand, Tilt
 from robot_identification.observer.uncertainty import (
@@ -111,6 +113,8 @@ class IdentificationResult:
         How friction model and estimator were chosen, with the estimator 'auto'.
     tilt
         How the base stands against what the robot file states, where gravity was estimated.
+    bootstrap
+        How the estimate scatters over the recordings, where that was asked for.
 
     """
 
@@ -125,6 +129,7 @@ class IdentificationResult:
     delay: DelayEstimate | None = None
     choice: Choice | None = None
     tilt: Tilt | None = None
+    bootstrap: Bootstrap | None = None
 
     def __repr__(self) -> str:
         error = (f', held-out error {self.verdict.held_out[0].relative_error:.2%}'
@@ -191,6 +196,7 @@ def identify(
     processing: Mapping[str, Any] | None = None,
     delay: bool | str | None = None,
     consistency: Mapping[str, Any] | None = None,
+    bootstrap: int = 0,
     backend: str | None = None,
     progress: Progress | None = None,
 ) -> IdentificationResult:
@@ -224,6 +230,9 @@ def identify(
         error of the torque is always estimated: the offset of the friction.
     consistency
         Options of `fit_consistent`: deviation, distance ('metric' or 'entropic'), limits.
+    bootstrap
+        How often recordings are drawn with replacement and fitted again, see `Bootstrap`; 0 for
+        never, 1000 are usual. The draws are the same in every run.
     backend
         Regressor backend, None for what is installed.
     progress
@@ -244,6 +253,9 @@ def identify(
     fitted, others = _all(arm, recordings), _all(arm, held_out)
     if not fitted:
         raise EstimationError('no recording to identify from')
+    if bootstrap:
+        Bootstrap.check(None if method is None else FitOptions(method, friction or PLAIN, delay or
+                                                               False), arm, len(fitted), bootstrap)
     named = list(over(_named, fitted, given=(len(fitted),)))
     _refuse_twins(named)
     samples = mapped_over(
@@ -253,7 +265,7 @@ def identify(
     tilt = None
     if arm.estimate_gravity:
         tell('estimating how the base stands', 1.0)
-        arm, tilt = stand(arm, samples, get_estimator('wls'), friction or 'coulomb_viscous')
+        arm, tilt = stand(arm, samples, get_estimator('wls'), friction or PLAIN)
     options, choice = _options(arm, samples, method, friction, delay, consistency or {},
                                backend, tell)
     fit = fit_samples(arm, samples, options, backend=backend,
@@ -261,6 +273,10 @@ def identify(
     estimate = widened(fit.estimate, fit.regression)
     if estimate is not fit.estimate:
         fit = replace(fit, estimate=estimate, consistent=knowing(fit.consistent, estimate))
+    drawn = None
+    if bootstrap:
+        tell('fitting recordings that are drawn again', 1.0)
+        drawn = Bootstrap.of(fit, options, bootstrap)
     model = fit.model(_information(named, samples, fit.estimate, fit.consistent))
     model = replace(model, information={**model.information, 'payload_covariance': [
         [float(x) for x in row]
@@ -275,10 +291,10 @@ def identify(
     tell('done', 1.0)
     return IdentificationResult(
         arm=arm, model=model, estimate=fit.estimate, consistent=fit.consistent, effort=effort,
-        verdict=_verdict(fit, predictions, thresholds or Thresholds(), tilt, findings),
+        verdict=_verdict(fit, predictions, thresholds or Thresholds(), tilt, drawn, findings),
         training=fit.regression.samples,
         fitted=mapped_over(_evaluated, samples, [each.name for each in named], given=(model,)),
-        delay=fit.delay, choice=choice, tilt=tilt)
+        delay=fit.delay, choice=choice, tilt=tilt, bootstrap=drawn)
 
 
 @dataclass(frozen=True)
@@ -333,7 +349,7 @@ def _options(arm: Arm, samples: Sequence[Samples], method: Estimator | None, fri
              tell: Progress) -> tuple[FitOptions, Choice | None]:
     """Return what to fit with, and how it was chosen where it was not given."""
     if method is not None:
-        return FitOptions(method, friction or 'coulomb_viscous', delay or False, consistency), None
+        return FitOptions(method, friction or PLAIN, delay or False, consistency), None
     repeated = all(part.noise is not None for part in samples)
     estimators = {name: get_estimator(name) for name, kind in ESTIMATORS.items()
                   if kind.candidate and (repeated or not kind.needs_repeats)}
@@ -485,7 +501,8 @@ def _standing(fit: Fit, tilt: Tilt | None) -> list[str]:
 
 
 def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds,
-             tilt: Tilt | None, findings: Sequence[Finding]) -> Verdict:
+             tilt: Tilt | None, drawn: Bootstrap | None,
+             findings: Sequence[Finding]) -> Verdict:
     notes = []
     estimate, consistent, arm = fit.estimate, fit.consistent, fit.consistent.structure.arm
     cost = (np.linalg.norm(consistent.residual_rms / estimate.noise)
@@ -496,6 +513,8 @@ def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds,
     if estimate.interval_doubt:
         notes.append('intervals of the base parameters hold less often than they state: '
                      + estimate.interval_doubt)
+    if drawn is not None:
+        notes.append(drawn.against(estimate.standard_deviations))
     leads = fit.delay.implausible(1 / min(over(_rate, fit.regression.samples)))
     if len(leads):
         notes.append('positions lead the torque by '

@@ -128,6 +128,10 @@ class _Part(Sequence[Any]):
         return _Part(self._shelf, found) if isinstance(number, slice) else self._shelf[found]
 
 
+Over = Callable[..., Iterator[Any]]
+"""Calls of a function over sequences: `over` here, or as tasks of a cluster."""
+
+
 class Far(Sequence[Any], ABC):
     """Items that are made and looked at by other processes, see `robot_identification.fleet`."""
 

@@ -15,11 +15,13 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 import json
 import os
 import pickle
 import signal
+import sqlite3
 import tempfile
 import threading
 import time
@@ -27,22 +29,34 @@ import time
 import numpy as np
 import pytest
 from robot_identification import identify, inverse_dynamics, load_arm, load_model, parts, Recording
+from robot_identification.cli import app
 from robot_identification.dynamics import parallel
-from robot_identification.errors import ConfigurationError, UnknownNameError
+from robot_identification.errors import (
+    ConfigurationError,
+    RobotIdentificationError,
+    UnknownNameError,
+)
+from robot_identification.estimation.search import Bounds, get_search
 from robot_identification.files import check_output_folder
 from robot_identification.fleet import Database, read_fleet, run_fleet, spread
+from robot_identification.fleet.cluster import cluster as made
+from robot_identification.fleet.cluster import Tasks
 from robot_identification.fleet.database import key_of
 from robot_identification.fleet.drift import drifts
 from robot_identification.fleet.page import write_index
 from robot_identification.fleet.plan import Job
-from robot_identification.fleet.run import _client, _shown, _write
+from robot_identification.fleet.run import _shown, _write
 from robot_identification.fleet.source import expand, fetched, fingerprint, size
 from robot_identification.fleet.spread import Workers
 from robot_identification.fleet.table import write_table
 from robot_identification.fleet.work import BROKEN, FITTED, identify_robot, Outcome
+from robot_identification.papers.studies import run_study, STUDIES
+from robot_identification.papers.studies.repeat import Contestant, repeat
+from robot_identification.papers.studies.study import StudyResult, Table
 from robot_identification.reporting import RESULTS
 from robot_identification.reporting.results_files import RESULT_FILES
 from robot_identification.signals import Samples
+from typer.testing import CliRunner
 
 ARM = 'two_link'
 
@@ -114,6 +128,8 @@ def test_a_fleet_file_is_read(folder):
      UnknownNameError, 'wlss'),
     ('settings: {thresholds: {all: 1}}\nrobots: {a: {robot: panda, recordings: [x]}}',
      ConfigurationError, 'settings: .*all'),
+    ('settings: {bootstrap: yes}\nrobots: {a: {robot: panda, recordings: [x]}}',
+     ConfigurationError, 'number of resamples'),
 ])
 def test_fleet_files_that_cannot_be_used(tmp_path, text, kind, sentence):
     (tmp_path / 'fleet.yaml').write_text(text)
@@ -207,6 +223,18 @@ def test_database_table_and_page(folder, tmp_path):
         Database(tmp_path / 'none.sqlite')
 
 
+def test_a_database_of_the_first_schema_is_brought_up_to_date(tmp_path):
+    with Database(tmp_path / 'fleet.sqlite', write=True):
+        pass
+    with closing(sqlite3.connect(tmp_path / 'fleet.sqlite')) as file:
+        file.executescript('ALTER TABLE parameter DROP COLUMN bootstrap; PRAGMA user_version = 1;')
+    with pytest.raises(ConfigurationError, match='schema 1'):
+        Database(tmp_path / 'fleet.sqlite')
+    with Database(tmp_path / 'fleet.sqlite', write=True) as database:
+        assert database.rows('SELECT bootstrap FROM parameter') == []
+    Database(tmp_path / 'fleet.sqlite')
+
+
 def test_files_whose_writing_ended_early_are_known_as_those_of_a_fleet(tmp_path):
     (tmp_path / 'model.yaml').mkdir()    # as a disk that is full
     files = dict.fromkeys(RESULT_FILES, b'')
@@ -250,7 +278,7 @@ def test_ctrl_c_of_a_terminal_reaches_no_worker():
     def blocked():
         return signal.pthread_sigmask(signal.SIG_BLOCK, [])
 
-    with _client(None, 1, 1) as client:
+    with made(None, 1) as client:
         assert all(signal.SIGINT in of_worker for of_worker in client.run(blocked).values())
     assert signal.SIGINT not in blocked()
 
@@ -280,6 +308,45 @@ def test_a_worker_that_dies_changes_no_digit_and_only_what_changed_is_done(
         assert load_model(tmp_path / job.name / 'model.yaml').arm.name == alone.arm
     second = run_fleet(fleet, tmp_path)     # nothing to do, so no cluster either
     assert (second.done, second.unchanged) == (0, 3)
+
+
+def test_runs_of_a_study_are_tasks_and_a_worker_that_dies_changes_no_digit(cluster, monkeypatch):
+    distributed = pytest.importorskip('distributed')
+    contestants = [Contestant(name, name, {'size': 8}, 400) for name in ('pso', 'ga')]
+    bounds, killed = Bounds(-np.ones(3), np.ones(3), tuple('abc')), []
+
+    def kill(text, part):
+        if not killed:
+            with distributed.Client(cluster, set_as_default=False) as client:
+                killed.append(sorted(client.run(os.getpid).values())[0])
+            os.kill(killed[0], signal.SIGKILL)
+
+    def tiny(quick, seed, progress, over):
+        found = repeat(contestants, lambda x: np.sum((x - 0.3) ** 2, axis=1), bounds, 3, seed,
+                       over, progress)
+        rows = tuple((label, *(run.cost for run in runs)) for label, runs in found.items())
+        return StudyResult('tiny', '', '', {}, (), (Table('', ('', *'123'), rows),), (), ())
+
+    monkeypatch.setitem(STUDIES, 'tiny', tiny)
+    with made(cluster.scheduler_address) as client:
+        tasks = Tasks(client)
+        far = run_study('tiny', seed=4, progress=kill, tasks=tasks)
+        assert killed and 0 < tasks.processor <= far.processor_seconds
+        with pytest.raises(RobotIdentificationError, match="no search 'no search'"):
+            list(tasks.over(get_search, ['no search']))
+    assert far.tables == run_study('tiny', seed=4).tables
+
+
+def test_a_lost_scheduler_and_options_of_a_cluster_that_do_not_go_together(cluster):
+    distributed = pytest.importorskip('distributed')
+    with (pytest.raises(ConfigurationError, match='the scheduler was lost: start it again'),
+          made(cluster.scheduler_address)):
+        raise distributed.client.FutureCancelledError('key', 'lost')
+    for options, sentence in ((['--scheduler', 'tcp://x:1', '--workers', '2'], 'give one of them'),
+                              (['--workers', '2', '--recording', 'a', '--robot', 'b'],
+                               'in one process')):
+        with pytest.raises(ConfigurationError, match=sentence):
+            CliRunner().invoke(app, ['study', 'survey', *options], catch_exceptions=False)
 
 
 def test_a_scheduler_that_is_lost_breaks_no_robot(folder, tmp_path, caplog):
@@ -319,12 +386,13 @@ def _held_by_workers(client):
 def test_workers_share_the_recordings_of_a_robot_and_one_dies(cluster, tmp_path, monkeypatch):
     distributed = pytest.importorskip('distributed')
     monkeypatch.setattr(spread, 'LONG', 0)    # as if its recordings were long
-    for number in range(4):
+    for number in range(5):
         recorded(number).to_npz(tmp_path / f'{number}.npz')
     (tmp_path / 'bad.npz').write_bytes(b'no archive')
     recorded(9, count=20).to_npz(tmp_path / '9.npz')
     (tmp_path / 'fleet.yaml').write_text(
-        'settings: {processing: {cutoff: 20.0, decimation_cutoff: 10.0}, friction: viscous}\n'
+        'settings: {processing: {cutoff: 20.0, decimation_cutoff: 10.0}, friction: viscous, '
+        'bootstrap: 100}\n'
         f'robots: {{a: {{robot: {ARM}, recordings: [bad.npz, "[0-9].npz"]}}}}')
     fleet, killed = read_fleet(tmp_path / 'fleet.yaml'), []
     [job] = fleet.jobs
@@ -353,11 +421,13 @@ def test_workers_share_the_recordings_of_a_robot_and_one_dies(cluster, tmp_path,
     assert [row['value'] for row in rows['parameter']] == [p.value for p in alone.parameters]
     assert [row['deviation'] for row in rows['parameter']] == [
         p.deviation for p in alone.parameters]
+    assert [row['bootstrap'] for row in rows['parameter']] == [
+        p.bootstrap for p in alone.parameters]
     assert [row['value'] for row in rows['drift']] == [d.value for d in alone.drift]
     assert [(row['error'] or 0.0, row['sentence']) for row in rows['recording']] == [
         (part.error if part.state == FITTED else 0.0, part.sentence) for part in alone.parts]
-    assert [part.state for part in alone.parts] == [FITTED] * 4 + [BROKEN] * 2
-    single = identify(load_arm(ARM), job.recordings[1:5], **job.settings)
+    assert [part.state for part in alone.parts] == [FITTED] * 5 + [BROKEN] * 2
+    single = identify(load_arm(ARM), job.recordings[1:6], **job.settings)
     assert np.any(single.estimate.colour > 1)    # so that the widened covariance is looked at, too
     assert np.allclose([row['value'] for row in rows['parameter']], single.consistent.values,
                        rtol=1e-9, atol=1e-9)

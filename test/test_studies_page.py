@@ -60,7 +60,7 @@ def small(name, quick, seed):
 def test_a_run_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
     ran = []
 
-    def run_study(name, quick, seed, progress):
+    def run_study(name, quick, seed, progress, tasks):
         if len(ran) == 2 and name not in ran and not (tmp_path / 'stopped').exists():
             (tmp_path / 'stopped').touch()
             raise KeyboardInterrupt

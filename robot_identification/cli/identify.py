@@ -105,6 +105,10 @@ def identify(
     limits: Annotated[Path | None, typer.Option(
         help='YAML of what is known of links: joint: {mass: [low, high], centre: [[x, y, z], [x, '
              'y, z]], ellipsoid: [centre, semi-axes]}.')] = None,
+    bootstrap: Annotated[int, typer.Option(
+        min=0, help='Draw the recordings with replacement and fit them again, so often: intervals '
+                    'that know how recordings differ; 1000 are usual, five recordings the '
+                    'least.')] = 0,
     held_out: Annotated[list[Path] | None, typer.Option(
         help='A recording of another motion to validate on; may be repeated.')] = None,
     window: Window = None,
@@ -153,7 +157,7 @@ def identify(
         result = run_identification(
             arm, fitted, estimator, friction, others, settings=read_settings(setting or []),
             thresholds=thresholds, processing=processing, delay=delay_of or delay,
-            consistency=consistency, progress=tell)
+            consistency=consistency, bootstrap=bootstrap, progress=tell)
         tell('writing the report', 0.9)
         save_results(result, output, excitation=executed)
     if as_json:

@@ -165,6 +165,27 @@ class Estimator(ABC):
         estimate = self._fit(regression) if regression.fixed else self._fit_shape(regression)
         return replace(estimate, equal_weights=self.equal_weights)
 
+    def again(self, regression: Regression, near: Estimate) -> tuple[Array, IndexArray]:
+        """
+        Estimate the parameters of a similar problem alone.
+
+        Parameters
+        ----------
+        regression
+            A problem whose normal form is known, with friction of a known shape.
+        near
+            The estimate of the similar one.
+
+        Returns
+        -------
+        tuple
+            Parameters (r,), and which of them the data do not determine.
+
+        """
+        weights = self.weights(regression, reweight(regression.normal, 1 / near.noise))
+        solution = solve(regression.normal, weights)
+        return solution.beta, solution.unexcited
+
     def _fit(self, regression: Regression) -> Estimate:
         normal = regression.normal
         reweighted = reweight(normal)
@@ -192,7 +213,7 @@ class Estimator(ABC):
                                       self.weights(fixed, reweight(fixed.normal)), found)
 
 
-def reweight(normal: NormalForm) -> Reweighted:
+def reweight(normal: NormalForm, start: Array | None = None) -> Reweighted:
     """
     Weigh each joint by its own residuals, until weights and residuals agree.
 
@@ -200,9 +221,11 @@ def reweight(normal: NormalForm) -> Reweighted:
     ----------
     normal
         The problem with n joints.
+    start
+        Weights near those, (n,); ones when None.
 
     """
-    weights = np.ones(normal.joints)
+    weights = np.ones(normal.joints) if start is None else start
     for iteration in range(1, MOST_ITERATIONS + 1):
         solution = solve(normal, weights)
         deviations = _residual_deviations(normal, weights, solution)

@@ -81,6 +81,17 @@ class FitOptions:
             raise ConfigurationError(f"delays are of {' or of '.join(DELAYED)}, not of '{delay}'")
         object.__setattr__(self, 'delay', delay)
 
+    def nonlinear(self, arm: Arm) -> str:
+        """Return why it needs more than triangular factors and residuals; '' where it does not."""
+        friction = get_friction(self.friction)
+        if not self.estimator.of_factors:
+            return f"the estimator '{self.estimator.name}' looks at every sample"
+        if friction.shape or friction.needs_load:
+            return f"the friction '{friction.key}' has shape numbers or depends on load"
+        if self.delay:
+            return 'delays are estimated'
+        return 'the direction of gravity is estimated' if arm.estimate_gravity else ''
+
 
 @dataclass(frozen=True, eq=False)
 class Fit:

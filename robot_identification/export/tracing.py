@@ -65,7 +65,7 @@ RULES: Mapping[Any, Rule] = {
 """Universal functions of NumPy and what they build."""
 
 
-class Symbols(np.ndarray):
+class _Symbols(np.ndarray):
     """An array of nodes that NumPy's functions build graphs from."""
 
     graph: Graph
@@ -102,7 +102,7 @@ class Symbols(np.ndarray):
 
     @staticmethod
     def _graph(inputs: Sequence[Any]) -> Graph:
-        return next(x.graph for x in inputs if isinstance(x, Symbols))
+        return next(x.graph for x in inputs if isinstance(x, _Symbols))
 
     def _matmul(self, left: Any, right: Any) -> Any:
         graph = self._graph((left, right))
@@ -111,7 +111,7 @@ class Symbols(np.ndarray):
         return symbols(graph, np.asarray(result, dtype=object))
 
 
-def symbols(graph: Graph, nodes: Any) -> Symbols:
+def symbols(graph: Graph, nodes: Any) -> _Symbols:
     """
     Return an array of nodes.
 
@@ -123,7 +123,7 @@ def symbols(graph: Graph, nodes: Any) -> Symbols:
         A node or an array of them.
 
     """
-    array = np.asarray(nodes, dtype=object).view(Symbols)
+    array = np.asarray(nodes, dtype=object).view(_Symbols)
     array.graph = graph
     return array
 

@@ -31,7 +31,7 @@ from robot_identification.fleet.plan import Job
 from robot_identification.fleet.work import Outcome
 from robot_identification.yaml_file import shown
 
-SCHEMA = 1
+SCHEMA = 2
 TABLES = """
 CREATE TABLE IF NOT EXISTS run (
     id INTEGER PRIMARY KEY, began TEXT NOT NULL, fleet TEXT NOT NULL, version TEXT NOT NULL);
@@ -47,7 +47,7 @@ CREATE TABLE IF NOT EXISTS recording (
     seconds REAL, rate REAL, error REAL);
 CREATE TABLE IF NOT EXISTS parameter (
     identification INTEGER NOT NULL REFERENCES identification, name TEXT NOT NULL,
-    unit TEXT NOT NULL, value REAL, deviation REAL, lower REAL, upper REAL);
+    unit TEXT NOT NULL, value REAL, deviation REAL, lower REAL, upper REAL, bootstrap REAL);
 CREATE TABLE IF NOT EXISTS drift (
     identification INTEGER NOT NULL REFERENCES identification, recording INTEGER NOT NULL,
     quantity TEXT NOT NULL, value REAL, deviation REAL, change REAL, change_deviation REAL);
@@ -86,6 +86,9 @@ class Database:
             version = self._file.execute('PRAGMA user_version').fetchone()[0]
             if write and version == 0:
                 self._file.executescript(f'{TABLES} PRAGMA user_version = {SCHEMA};')
+            elif write and version == 1:
+                self._file.executescript('ALTER TABLE parameter ADD COLUMN bootstrap REAL; '
+                                         f'PRAGMA user_version = {SCHEMA};')
             elif version != SCHEMA:
                 raise ConfigurationError(f"'{path}' is of the schema {version}, not {SCHEMA}: it "
                                          'is no database of this program, or of another version')
@@ -164,9 +167,9 @@ class Database:
                   part.sentence, _real(part.seconds), _real(part.rate), _real(part.error))
                  for place, part in enumerate(outcome.parts)])
             file.executemany(
-                'INSERT INTO parameter VALUES (?, ?, ?, ?, ?, ?, ?)',
+                'INSERT INTO parameter VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
                 [(number, p.name, p.unit, _real(p.value), _real(p.deviation), _real(p.lower),
-                  _real(p.upper)) for p in outcome.parameters])
+                  _real(p.upper), _real(p.bootstrap)) for p in outcome.parameters])
             file.executemany(
                 'INSERT INTO drift VALUES (?, ?, ?, ?, ?, ?, ?)',
                 [(number, d.recording, d.quantity, _real(d.value), _real(d.deviation),
@@ -217,6 +220,6 @@ def _now() -> str:
     return datetime.now(timezone.utc).isoformat(timespec='seconds')
 
 
-def _real(value: float) -> float | None:
+def _real(value: float | None) -> float | None:
     """Return a number for SQL, which knows neither NaN nor infinity: NULL."""
-    return float(value) if math.isfinite(value) else None
+    return None if value is None or not math.isfinite(value) else float(value)

@@ -31,7 +31,7 @@ from robot_identification.validation import Thresholds
 from robot_identification.yaml_file import read_yaml
 
 SETTINGS = ('estimator', 'friction', 'delay', 'settings', 'thresholds', 'processing',
-            'consistency')
+            'consistency', 'bootstrap')
 """Of `identify`, under the same names."""
 ROBOT = ('robot', 'recordings', 'held_out', 'settings')
 
@@ -158,6 +158,8 @@ def _settings(content: Any, place: str) -> dict[str, Any]:
     for key in ('settings', 'thresholds', 'processing', 'consistency'):
         if not isinstance(found.get(key, {}), dict):
             raise ConfigurationError(f'{place}: `{key}` must be a mapping')
+    if type(found.get('bootstrap', 0)) is not int or found.get('bootstrap', 0) < 0:
+        raise ConfigurationError(f'{place}: `bootstrap` must be a number of resamples, or 0')
     try:
         Thresholds(**found.get('thresholds', {}))
         if found.get('estimator', AUTO) != AUTO:

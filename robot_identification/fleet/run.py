@@ -21,10 +21,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, ExitStack
 from dataclasses import dataclass
 import hashlib
-import logging
-from multiprocessing import resource_tracker
+from importlib.util import find_spec
 from pathlib import Path
-import signal
 from typing import Any
 from uuid import uuid4
 
@@ -36,6 +34,7 @@ from robot_identification.errors import (
     RobotIdentificationError,
 )
 from robot_identification.files import check_output_folder, check_outputs, FileKind, written_whole
+from robot_identification.fleet.cluster import cluster
 from robot_identification.fleet.database import Database, key_of
 from robot_identification.fleet.page import INDEX, write_index
 from robot_identification.fleet.plan import Fleet, Job
@@ -47,18 +46,7 @@ from robot_identification.reporting import RESULTS
 from robot_identification.reporting.results_files import RESULT_FILES
 
 DATABASE = 'fleet.sqlite'
-_SPAWNED = 'distributed.nanny.pre-spawn-environ'
 _RESULT = FileKind('a result', '')
-_SELDOM = {
-    'distributed.worker.profile.enabled': False,
-    'distributed.worker.memory.monitor-interval': '1s',
-    'distributed.admin.tick.interval': '1s',
-    'distributed.admin.system-monitor.interval': '2s',
-    'distributed.scheduler.work-stealing-interval': '1s',
-}
-"""How often Dask looks at itself: as it comes, a tenth of a core goes to that."""
-_TALKATIVE = ('client', 'core', 'comm.core', 'comm.tcp', 'utils')
-"""Loggers of Dask that print what we say."""
 Tell = Callable[[str], None]
 
 
@@ -117,6 +105,8 @@ def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
         The folder cannot be used, or the scheduler does not answer, or no longer.
 
     """
+    if find_spec('pyarrow') is None:
+        raise MissingDependencyError('pyarrow', 'a fleet')
     folder = Path(folder)
     inputs = [Path(source) for job in fleet.jobs for source in (*job.recordings, *job.held_out)
               if '://' not in source]
@@ -127,7 +117,7 @@ def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
     check_outputs([(folder / job.name / name, _RESULT) for job in fleet.jobs
                    for name in RESULT_FILES], (fleet.path, *inputs), force=True)
     with ExitStack() as stack:
-        client = None if scheduler is None else stack.enter_context(_client(scheduler, workers, 1))
+        client = None if scheduler is None else stack.enter_context(cluster(scheduler))
         prints = _fingerprints(client, fleet.jobs)
         keys = _keys(fleet.jobs, prints)
         folder.mkdir(parents=True, exist_ok=True)
@@ -141,7 +131,7 @@ def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
             database.begin(fleet.path)
             shared = _shared(client, todo, workers)
             useful = sum(len(job.recordings) if job.name in shared else 1 for job in todo)
-            client = client or stack.enter_context(_client(None, workers, useful))
+            client = client or stack.enter_context(cluster(None, workers, useful))
             tell(f'dashboard: {client.dashboard_link}')
         left = {job.name: job for job in todo}
         with _shown(database, folder, left, tell):
@@ -242,12 +232,7 @@ def _fingerprints(client: Any, jobs: Sequence[Job]) -> dict[str, str]:
 
 def _gathered(client: Any, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
     """Return a function of each of the items, by the workers."""
-    from distributed.client import FutureCancelledError
-    try:
-        return list(client.gather(client.map(function, items, pure=False)))
-    except FutureCancelledError as error:
-        raise ConfigurationError('the scheduler was lost while recordings were looked at: '
-                                 'start it again and repeat the command') from error
+    return list(client.gather(client.map(function, items, pure=False)))
 
 
 def _keys(jobs: Sequence[Job], prints: dict[str, str]) -> dict[str, str]:
@@ -260,68 +245,3 @@ def _keys(jobs: Sequence[Job], prints: dict[str, str]) -> dict[str, str]:
             content = [str(error)]
         arms[robot] = hashlib.sha256('\n'.join(content).encode()).hexdigest()
     return {job.name: key_of(job, prints, arms[job.robot]) for job in jobs}
-
-
-@contextmanager
-def _one_sentence() -> Iterator[None]:
-    """Keep tracebacks of Dask, as of a scheduler that is lost, from who is told in a sentence."""
-    loggers = [logging.getLogger(f'distributed.{name}') for name in _TALKATIVE]
-    before = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.CRITICAL + 1)
-    try:
-        yield
-    finally:
-        for logger, level in zip(loggers, before):
-            logger.setLevel(level)
-
-
-@contextmanager
-def _client(scheduler: str | None, workers: int | None, jobs: int) -> Iterator[Any]:
-    try:
-        import dask
-        import distributed
-        import pyarrow  # noqa: F401
-    except ImportError as error:
-        raise MissingDependencyError('distributed pyarrow', 'a fleet') from error
-    if scheduler is not None:
-        try:
-            client = distributed.Client(scheduler, timeout=10, set_as_default=False)
-        except (OSError, ValueError, TimeoutError) as error:
-            raise ConfigurationError(f"the scheduler '{scheduler}' does not answer: {error}; "
-                                     'start one with: dask scheduler') from error
-        with _one_sentence(), client:
-            yield client
-        return
-    count = min(workers or core_count(), max(jobs, 1))
-    # Dask has the C library give memory back at once and ask for it again: a fifth of the work
-    spawned = {name: value for name, value in dask.config.get(_SPAWNED).items()
-               if name != 'MALLOC_TRIM_THRESHOLD_'}
-    try:
-        with dask.config.set({_SPAWNED: spawned, **_SELDOM}), _deaf_children():
-            cluster = distributed.LocalCluster(
-                n_workers=count, threads_per_worker=1, processes=True,
-                dashboard_address='localhost:0', silence_logs=50)
-    except (RuntimeError, OSError) as error:
-        raise ConfigurationError(
-            f'{count} workers cannot be started: {error.__cause__ or error}; look at the limits '
-            'of processes, files and memory (ulimit -a), or take fewer (--workers)') from error
-    with (_one_sentence(), cluster,
-          distributed.Client(cluster, set_as_default=False) as client):
-        yield client
-
-
-@contextmanager
-def _deaf_children() -> Iterator[None]:
-    """
-    Let Ctrl-C reach this thread alone, and not before the end.
-
-    A terminal sends it to all processes. Threads that begin here, and the workers that they start
-    then or later, inherit that it is blocked: they are told to end, and do not die by themselves.
-    """
-    resource_tracker.ensure_running()    # which begins with the first process, and unblocks it
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -21,16 +21,15 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from threading import Lock
-import time
 from typing import Any
 from uuid import uuid4
 
 from robot_identification.arm import load_arm
-from robot_identification.dynamics import get_friction
-from robot_identification.dynamics.parallel import single_threaded_blas, use_cores
 from robot_identification.errors import RobotIdentificationError
-from robot_identification.estimation import ESTIMATORS
+from robot_identification.estimation import FitOptions, get_estimator
 from robot_identification.estimation.auto import AUTO
+from robot_identification.estimation.fit import PLAIN
+from robot_identification.fleet.cluster import Tasks
 from robot_identification.fleet.plan import Job
 from robot_identification.parts import Far, over, Shelf
 
@@ -147,33 +146,16 @@ def _forget(robot: str) -> None:
         _stores.pop(robot, None)
 
 
-@dataclass(frozen=True)
-class _Done:
-    """What a task returns: results, or the sentence of an error, and processor time [s]."""
-
-    worker: str
-    found: Any
-    refused: str
-    processor: float
-
-
 def _task(robot: str, function: Callable[..., Any], sequences: Sequence[_Recipe | Sequence[Any]],
-          given: tuple[Any, ...], group: slice, add: Callable[[Any, Any], Any] | None) -> _Done:
-    from distributed import get_worker
-    use_cores(1)
-    began, store, found, refused = time.process_time(), _store(robot), None, ''
+          given: tuple[Any, ...], group: slice, add: Callable[[Any, Any], Any] | None) -> Any:
+    store = _store(robot)
     items = [_Numbered(store, one, group) if isinstance(one, _Recipe) else one
              for one in sequences]
-    try:
-        with single_threaded_blas():
-            found = (list(over(function, *items, given=given)) if add is None
-                     else Far.added(function, add, items, given))
-    except RobotIdentificationError as error:
-        refused = str(error)
-    return _Done(get_worker().address, found, refused, time.process_time() - began)
+    return (list(over(function, *items, given=given)) if add is None
+            else Far.added(function, add, items, given))
 
 
-class Workers:
+class Workers(Tasks):
     """
     The workers of a robot.
 
@@ -187,9 +169,8 @@ class Workers:
     """
 
     def __init__(self, client: Any, here: str) -> None:
-        self.client, self.here, self.robot = client, here, str(uuid4())
-        self.addresses = sorted(client.nthreads())
-        self.processor = 0.0
+        super().__init__(client, here)
+        self.robot, self.addresses = str(uuid4()), sorted(client.nthreads())
 
     @staticmethod
     def can_share(job: Job) -> bool:
@@ -201,12 +182,12 @@ class Workers:
         """
         settings = job.settings
         estimator = settings.get('estimator', 'wls')
-        friction = get_friction(settings.get('friction') or 'coulomb_viscous')
-        if estimator == AUTO or settings.get('delay') or friction.shape or friction.needs_load:
+        if estimator == AUTO or len(job.recordings) < 2:
             return False
         try:
-            return (len(job.recordings) > 1 and ESTIMATORS[estimator].of_factors
-                    and not load_arm(job.robot).estimate_gravity)
+            options = FitOptions(get_estimator(estimator, **settings.get('settings', {})),
+                                 settings.get('friction') or PLAIN, settings.get('delay', ''))
+            return not options.nonlinear(load_arm(job.robot))
         except RobotIdentificationError:    # it is said by the worker
             return False
 
@@ -231,9 +212,9 @@ class Workers:
 
     def start(self, number: int, *task: Any) -> Any:
         """Start a task of a group, on the worker that has most of what it needs."""
-        return self.client.submit(
-            _task, self.robot, *task, key=f'recordings-{uuid4()}', pure=False, priority=_FIRST,
-            workers=[self.addresses[number % len(self.addresses)]], allow_other_workers=True)
+        return self.submit(
+            _task, self.robot, *task, priority=_FIRST, allow_other_workers=True,
+            workers=[self.addresses[number % len(self.addresses)]])
 
     def results(self, tasks: Iterator[tuple[Any, ...]]) -> Iterator[Any]:
         """Yield what tasks return, in their order, a few of them begun ahead."""
@@ -241,18 +222,9 @@ class Workers:
         for number, task in enumerate(tasks):
             waiting.append(self.start(number, *task))
             if len(waiting) > _AHEAD * len(self.addresses):
-                yield self._found(waiting.popleft())
+                yield self.found(waiting.popleft())
         while waiting:
-            yield self._found(waiting.popleft())
-
-    def _found(self, future: Any) -> Any:
-        done = future.result()
-        future.release()
-        if done.worker != self.here:    # the time of this process is counted already
-            self.processor += done.processor
-        if done.refused:
-            raise RobotIdentificationError(done.refused)
-        return done.found
+            yield self.found(waiting.popleft())
 
 
 class Spread(Far):

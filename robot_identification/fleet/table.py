@@ -30,15 +30,16 @@ SELECT i.robot, i.arm, i.state, i.sentence, i.error, {columns}, i.finished, i.se
 FROM latest AS i {join}"""
 PARAMETERS = QUERY.format(
     columns='NULL AS recording, p.name AS parameter, p.unit, p.value, p.deviation, p.lower, '
-            'p.upper', join='LEFT JOIN parameter AS p ON p.identification = i.id')
+            'p.upper, p.bootstrap', join='LEFT JOIN parameter AS p ON p.identification = i.id')
 BROKEN = QUERY.replace('i.state, i.sentence, i.error', 'r.state, r.sentence, r.error').format(
     columns='r.source AS recording, NULL AS parameter, NULL AS unit, NULL AS value, '
-            'NULL AS deviation, NULL AS lower, NULL AS upper',
+            'NULL AS deviation, NULL AS lower, NULL AS upper, NULL AS bootstrap',
     join="JOIN recording AS r ON r.identification = i.id AND r.state = 'broken'")
 COLUMNS = ('robot', 'arm', 'state', 'sentence', 'error', 'recording', 'parameter', 'unit', 'value',
-           'deviation', 'lower', 'upper', 'finished', 'settings', 'versions', 'key', 'inputs')
+           'deviation', 'lower', 'upper', 'bootstrap', 'finished', 'settings', 'versions', 'key',
+           'inputs')
 MISSING = 'missing'
-NUMBERS = ('error', 'value', 'deviation', 'lower', 'upper')
+NUMBERS = ('error', 'value', 'deviation', 'lower', 'upper', 'bootstrap')
 
 
 def write_table(database: Database, path: Path, missing: Mapping[str, str] | None = None) -> None:

@@ -47,7 +47,7 @@ FITTED, HELD_OUT = 'fitted', 'held out'
 
 @dataclass(frozen=True)
 class Parameter:
-    """A standard parameter of the model with its 95 % interval."""
+    """A standard parameter with its 95 % interval, and its deviation in a bootstrap."""
 
     name: str
     unit: str
@@ -55,6 +55,7 @@ class Parameter:
     deviation: float
     lower: float
     upper: float
+    bootstrap: float | None = None
 
 
 @dataclass(frozen=True)
@@ -257,11 +258,13 @@ def _outcome(job: Job, arm: Arm, result: IdentificationResult, fitted: _Loaded,
     consistent = result.consistent
     deviations = np.sqrt(np.diag(consistent.covariance))
     structure = consistent.structure
+    drawn: list[float | None] = ([None] * structure.count if result.bootstrap is None
+                                 else result.bootstrap.standard.tolist())
     parameters = tuple(
         Parameter(name, unit, float(value), float(std), float(value - 1.96 * std),
-                  float(value + 1.96 * std))
-        for name, unit, value, std in zip(structure.names, structure.units, consistent.values,
-                                          deviations))
+                  float(value + 1.96 * std), each)
+        for name, unit, value, std, each in zip(structure.names, structure.units,
+                                                consistent.values, deviations, drawn))
     with tempfile.TemporaryDirectory() as folder:
         save_results(result, Path(folder) / job.name)
         files = {path.name: path.read_bytes() for path in (Path(folder) / job.name).iterdir()}

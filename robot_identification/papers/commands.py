@@ -15,14 +15,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 import os
 from pathlib import Path
 from typing import Annotated, Any, TYPE_CHECKING
 
 from rich.table import Table
 from robot_identification.arm import load_arm
-from robot_identification.console import AsJson, emit, Force, out, progress
+from robot_identification.console import AsJson, emit, Force, note, out, progress
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import check_output_folder
 from robot_identification.papers.study_report import STUDY_FILES, write_study
@@ -30,6 +31,7 @@ from robot_identification.recording import load_recording
 import typer
 
 if TYPE_CHECKING:
+    from robot_identification.fleet.cluster import Tasks
     from robot_identification.papers.studies import Table as StudyTable
 
 STYLES = {'holds': 'green', 'does not hold': 'yellow', 'undecided': 'cyan'}
@@ -54,6 +56,12 @@ def study(
         '--quick', help='Fewer runs, to see that it works; the figures mean little.')] = False,
     seed: Annotated[int, typer.Option(
         min=0, help='First seed of everything that is drawn.')] = 0,
+    scheduler: Annotated[str | None, typer.Option(
+        help='Address of a scheduler of Dask (tcp://...), whose workers compute seeds, arms and '
+             'searches.')] = None,
+    workers: Annotated[int | None, typer.Option(
+        min=1, help='The same on so many workers of this machine, one core each; with --all each '
+                    'has a study to itself, and all cores have one when not given.')] = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -66,23 +74,44 @@ def study(
         raise ConfigurationError('--recording and --robot go together')
     if every and recording is not None:
         raise ConfigurationError('--recording goes with the survey, not with --all')
+    if scheduler is not None and workers is not None:
+        raise ConfigurationError('--workers are those of this machine, --scheduler has its own: '
+                                 'give one of them')
+    if recording is not None and (scheduler or workers):
+        raise ConfigurationError('a recording is compared in one process, without --scheduler and '
+                                 '--workers')
     if recording is not None and robot is not None and name is not None:
         _own_recording(name, robot, recording, seed, as_json)
     elif name is not None:
-        _one(name, output, quick, seed, as_json, force)
+        with _tasks(scheduler, workers) as tasks:
+            _one(name, output, quick, seed, as_json, force, tasks)
     else:
-        _all(output or Path('results/studies'), docs, quick, seed, as_json, force)
+        with _tasks(scheduler, None) as tasks:
+            _all(output or Path('results/studies'), docs, quick, seed, as_json, force,
+                 1 if tasks else workers or os.cpu_count() or 1, tasks)
 
 
-def _one(name: str, output: Path | None, quick: bool, seed: int, as_json: bool,
-         force: bool) -> None:
+@contextmanager
+def _tasks(scheduler: str | None, workers: int | None) -> Iterator[Tasks | None]:
+    """Give tasks of a cluster; None where none was asked for."""
+    if scheduler is None and workers is None:
+        yield None
+        return
+    from robot_identification.fleet.cluster import cluster, Tasks
+    with cluster(scheduler, workers) as client:
+        note(f'dashboard: {client.dashboard_link}')
+        yield Tasks(client)
+
+
+def _one(name: str, output: Path | None, quick: bool, seed: int, as_json: bool, force: bool,
+         tasks: Tasks | None) -> None:
     from robot_identification.papers.studies import run_study, study_name
 
     name = study_name(name)
     folder = output or Path('results') / name
     check_output_folder(folder, STUDY_FILES, STUDY_FILES[0], (), force=force)
     with progress(as_json) as tell:
-        result = run_study(name, quick=quick, seed=seed, progress=tell)
+        result = run_study(name, quick=quick, seed=seed, progress=tell, tasks=tasks)
     contents = result.contents()
     page = write_study(contents, folder)
     if as_json:
@@ -95,8 +124,8 @@ def _one(name: str, output: Path | None, quick: bool, seed: int, as_json: bool,
     out.print(f'wrote {page}', markup=False)
 
 
-def _all(directory: Path, docs: Path | None, quick: bool, seed: int, as_json: bool,
-         force: bool) -> None:
+def _all(directory: Path, docs: Path | None, quick: bool, seed: int, as_json: bool, force: bool,
+         workers: int, tasks: Tasks | None) -> None:
     from robot_identification.papers.stored_run import run_all
     from robot_identification.papers.studies import STUDIES
     from robot_identification.papers.studies_page import PAGE, RUN, write_page
@@ -106,7 +135,7 @@ def _all(directory: Path, docs: Path | None, quick: bool, seed: int, as_json: bo
     if docs is not None:
         check_output_folder(docs, (PAGE, RUN), RUN, (), force=force)
     with progress(as_json) as tell:
-        run = run_all(directory, quick, seed, tell, os.cpu_count() or 1)
+        run = run_all(directory, quick, seed, tell, workers, tasks)
     page = None if docs is None else write_page(run, docs)
     if as_json:
         emit({'directory': str(directory), 'page': None if page is None else str(page),

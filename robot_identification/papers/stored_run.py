@@ -25,13 +25,16 @@ from pathlib import Path
 import platform
 import queue
 import signal
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 from robot_identification.errors import ConfigurationError
 from robot_identification.papers.studies import run_study, STUDIES
 from robot_identification.papers.studies.study import Progress
 from robot_identification.papers.study_report import write_study
 from robot_identification.reporting.contents import software
+
+if TYPE_CHECKING:    # Dask
+    from robot_identification.fleet.cluster import Tasks
 
 PACKAGES = ('scipy', 'numba', 'mujoco', 'clarabel', 'cma')
 LONGEST = ('survey_er20', 'ics_er16', 'elpidso_2link', 'mfs_qj', 'abc_er16')    # first
@@ -51,7 +54,7 @@ def environment() -> dict[str, str]:
 
 
 def run_all(directory: Path, quick: bool, seed: int, progress: Progress,
-            workers: int = 1) -> dict[str, Any]:
+            workers: int = 1, tasks: Tasks | None = None) -> dict[str, Any]:
     """
     Run the studies that a folder does not hold yet, and return all of them.
 
@@ -65,6 +68,8 @@ def run_all(directory: Path, quick: bool, seed: int, progress: Progress,
         Called with what is done and the part of all of it.
     workers
         Processes; each has a study to itself, so results do not depend on their number.
+    tasks
+        Those of a cluster, which the studies share one after the other.
 
     Raises
     ------
@@ -87,7 +92,7 @@ def run_all(directory: Path, quick: bool, seed: int, progress: Progress,
         def own(text: str, part: float, name: str = name) -> None:
             tell(name, text, part)
 
-        done.append(stored_study(name, directory, quick, seed, own))
+        done.append(stored_study(name, directory, quick, seed, own, tasks))
         tell(name, 'done', 1.0)
     return {'seed': seed, 'quick': quick, 'environment': environment(), 'studies': done}
 
@@ -126,7 +131,7 @@ def _job(name: str, directory: Path, quick: bool, seed: int, messages: Any) -> N
 
 
 def stored_study(name: str, directory: Path, quick: bool, seed: int,
-                 progress: Progress) -> dict[str, Any]:
+                 progress: Progress, tasks: Tasks | None = None) -> dict[str, Any]:
     """
     Return a study from a folder of studies; run it where the folder does not hold it.
 
@@ -134,14 +139,14 @@ def stored_study(name: str, directory: Path, quick: bool, seed: int,
     ----------
     name
         Key in `STUDIES`.
-    directory, quick, seed, progress
+    directory, quick, seed, progress, tasks
         As for `run_all`.
 
     """
     path = directory / name / STORED
     stored = _stored(path, quick, seed)
     if stored is None:
-        result = run_study(name, quick=quick, seed=seed, progress=progress)
+        result = run_study(name, quick=quick, seed=seed, progress=progress, tasks=tasks)
         write_study({**result.contents(), **_choice(quick, seed)}, path.parent)
         stored = json.loads(path.read_text(encoding='utf-8'))
     return dict(stored)

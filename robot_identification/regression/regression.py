@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from robot_identification.arm import Arm
@@ -113,13 +114,23 @@ class Regression:
         """The sum of the normal forms of all recordings."""
         if self.reduced is not None:
             return self.reduced
+        function, sequences, given = self._reduction
+        return NormalForm(self.base, joint_columns(self.base), *merged_over(
+            function, _stacked_factors, *sequences, given=given))
+
+    def normals_of_parts(self) -> Iterator[NormalForm]:
+        """Yield the normal form of each of the samples."""
+        function, sequences, given = self._reduction
+        columns = joint_columns(self.base)
+        return (NormalForm(self.base, columns, factors, rows)
+                for factors, rows in over(function, *sequences, given=given))
+
+    @property
+    def _reduction(self) -> tuple[Callable[..., Any], tuple[Sequence[Any], ...], tuple[Any, ...]]:
+        """What makes triangular factors and rows of each of the samples, and of what."""
         if self.kept is not None:
-            factors, rows = merged_over(_triangles, _stacked_factors, self.kept)
-            return NormalForm(self.base, joint_columns(self.base), factors, rows)
-        factors, rows = merged_over(
-            _factors, _stacked_factors, self.samples, self.loads_of_parts,
-            given=(self.base, self._told))
-        return NormalForm(self.base, joint_columns(self.base), factors, rows)
+            return _triangles, (self.kept,), ()
+        return _factors, (self.samples, self.loads_of_parts), (self.base, self._told)
 
     @cached_property
     def kept(self) -> Sequence[list[Array]] | None:

@@ -74,6 +74,7 @@ def contents(result: IdentificationResult, excitation: Excitation | None = None,
         'estimate': _estimate(result),
         'delay': _delay(result),
         'choice': _choice(result),
+        'bootstrap': _bootstrap(result),
         'consistent': _consistent(result),
         'confidence_level': CONFIDENCE,
         'base_parameters': base_parameter_contents(result, CONFIDENCE),
@@ -201,6 +202,13 @@ def _choice(result: IdentificationResult) -> dict[str, Any] | None:
         return None
     return {'blocks': result.choice.blocks,
             'trials': [dataclasses.asdict(trial) for trial in result.choice.trials]}
+
+
+def _bootstrap(result: IdentificationResult) -> dict[str, Any] | None:
+    drawn = result.bootstrap
+    return None if drawn is None else {
+        'recordings': drawn.recordings, 'resamples': len(drawn.values),
+        'against': drawn.against(result.estimate.standard_deviations)}
 
 
 def _consistent(result: IdentificationResult) -> dict[str, Any]:

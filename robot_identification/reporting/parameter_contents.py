@@ -57,10 +57,19 @@ def base_parameter_contents(result: IdentificationResult, level: float) -> list[
     intervals = estimate.confidence_interval(level)
     return [
         {'label': label, 'combination': name, 'unit': unit, 'value': value, 'std': deviation,
-         'lower': interval[0], 'upper': interval[1], 'urdf': nominal, 'model': model}
-        for label, name, unit, value, deviation, interval, nominal, model in zip(
+         'lower': interval[0], 'upper': interval[1], 'urdf': nominal, 'model': model, **drawn}
+        for label, name, unit, value, deviation, interval, nominal, model, drawn in zip(
             base.labels, base.names, base.units, estimate.values, estimate.standard_deviations,
-            intervals, urdf, base.of(result.consistent.values))]
+            intervals, urdf, base.of(result.consistent.values), _drawn(result, level))]
+
+
+def _drawn(result: IdentificationResult, level: float) -> list[dict[str, Any]]:
+    """Return what a bootstrap says of each base parameter; nothing where there was none."""
+    drawn = result.bootstrap
+    if drawn is None:
+        return [{}] * len(result.estimate.values)
+    return [{'bootstrap_std': deviation, 'bootstrap_lower': lower, 'bootstrap_upper': upper}
+            for deviation, (lower, upper) in zip(drawn.deviations, drawn.interval(level))]
 
 
 def standard_parameter_contents(result: IdentificationResult) -> list[dict[str, Any]]:
@@ -76,13 +85,16 @@ def standard_parameter_contents(result: IdentificationResult) -> list[dict[str, 
     consistent = result.consistent
     structure = consistent.structure
     deviations = np.sqrt(np.diag(consistent.covariance))
+    drawn = ([{}] * structure.count if result.bootstrap is None else
+             [{'bootstrap_std': each} for each in result.bootstrap.standard])
     rows = []
-    for name, unit, value, deviation, nominal, word in zip(
+    for name, unit, value, deviation, nominal, word, more in zip(
             structure.names, structure.units, consistent.values, deviations,
-            _urdf_values(structure), result.estimate.base.identifiability):
+            _urdf_values(structure), result.estimate.base.identifiability, drawn):
         element, parameter = name.rsplit('.', 1)
         rows.append({'name': name, 'element': element, 'parameter': parameter, 'unit': unit,
-                     'value': value, 'std': deviation, 'urdf': nominal, 'identifiability': word})
+                     'value': value, 'std': deviation, 'urdf': nominal, 'identifiability': word,
+                     **more})
     return rows
 
 

@@ -42,7 +42,8 @@ MODEL = 'model.yaml'
 URDF = 'identified.urdf'
 BASE_PARAMETERS = 'base_parameters.csv'
 RESULT_FILES = (MODEL, URDF, PLOTS, BASE_PARAMETERS, REPORT, RESULTS)
-COLUMNS = ('label', 'combination', 'unit', 'value', 'std', 'lower', 'upper', 'urdf', 'model')
+COLUMNS = ('label', 'combination', 'unit', 'value', 'std', 'lower', 'upper', 'urdf', 'model',
+           'bootstrap_std', 'bootstrap_lower', 'bootstrap_upper')
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,7 @@ def _write(result: IdentificationResult, folder: Path, excitation: Excitation | 
     write_identified_urdf(result.model, folder / URDF)
     content = contents(result, excitation, work)
     with (folder / BASE_PARAMETERS).open('w', encoding='utf-8', newline='') as stream:
-        write_table(stream, content['base_parameters'])
+        _write_table(stream, content['base_parameters'])
     arrays: dict[str, Any] = dict(plot_data(result, excitation))
     np.savez_compressed(folder / PLOTS, **arrays)
     content['plots_sha256'] = sha256(folder / PLOTS)
@@ -144,22 +145,12 @@ def _write(result: IdentificationResult, folder: Path, excitation: Excitation | 
     write_report(folder)
 
 
-def write_table(stream: Any, rows: Sequence[Mapping[str, Any]]) -> None:
-    """
-    Write base parameters as CSV; an empty field is a value that nothing determines.
-
-    Parameters
-    ----------
-    stream
-        An open text file.
-    rows
-        Of `base_parameter_contents`.
-
-    """
+def _write_table(stream: Any, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write base parameters as CSV; an empty field is what nothing determines or asked for."""
     table = csv.writer(stream)
     table.writerow(COLUMNS)
     for row in rows:
-        table.writerow(['' if row[name] is None else row[name] for name in COLUMNS])
+        table.writerow(['' if row.get(name) is None else row[name] for name in COLUMNS])
 
 
 def _move(names: Iterable[str], source: Path, target: Path) -> None:

@@ -41,7 +41,7 @@ LONGEST_HALO = 0.05
 
 
 @dataclass(frozen=True, eq=False)
-class ModelContent:
+class _ModelContent:
     """
     Up to which frequency the model explains the measured torque.
 
@@ -63,7 +63,7 @@ class ModelContent:
 
 def decimation_cutoff(
     arm: Arm, q: Array, v: Array, a: Array, tau: Array, rate: float, lowest_position_cutoff: float,
-) -> ModelContent:
+) -> _ModelContent:
     """
     Choose the cut-off of the parallel decimation from a first least-squares fit.
 
@@ -112,7 +112,7 @@ def decimation_cutoff(
         reason = 'the lowest that passes the motion and leaves enough rows'
     else:
         reason = 'above it the model explains less than half of the torque (median of joints)'
-    return ModelContent(middle_joint, read_only(joints), reason)
+    return _ModelContent(middle_joint, read_only(joints), reason)
 
 
 def _thinning(rate: float, highest: float) -> int:

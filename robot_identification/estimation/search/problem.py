@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from robot_identification.arrays import Array
@@ -54,6 +55,11 @@ class SearchProblem:
         self.structure = regression.base.structure
         self.shape_size = self.structure.shape.shape if not regression.fixed else (0, 0)
         shapes_of_speed(regression)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out threads and rows, which whoever gets it makes anew."""
+        return {name: value for name, value in vars(self).items()
+                if name not in ('_pool', '_kept')}
 
     @property
     def rank(self) -> int:

@@ -18,7 +18,9 @@ from __future__ import annotations
 from collections.abc import Callable
 import dataclasses
 import time
+from typing import TYPE_CHECKING
 
+from robot_identification.dynamics.parallel import single_threaded_blas
 from robot_identification.errors import UnknownNameError
 from robot_identification.papers.studies.abc_er16 import abc_er16
 from robot_identification.papers.studies.elpidso_2link import elpidso_2link
@@ -27,8 +29,12 @@ from robot_identification.papers.studies.mfs_qj import mfs_qj
 from robot_identification.papers.studies.study import Plot, Progress, StudyResult, Table
 from robot_identification.papers.studies.survey_er20 import survey_er20
 from robot_identification.papers.studies.verdict import Claim
+from robot_identification.parts import Over, over
 
-STUDIES: dict[str, Callable[[bool, int, Progress], StudyResult]] = {
+if TYPE_CHECKING:    # Dask
+    from robot_identification.fleet.cluster import Tasks
+
+STUDIES: dict[str, Callable[[bool, int, Progress, Over], StudyResult]] = {
     study.__name__: study for study in (abc_er16, ics_er16, survey_er20, elpidso_2link,
                                         mfs_qj)}
 
@@ -51,7 +57,7 @@ def study_name(name: str) -> str:
 
 
 def run_study(name: str, *, quick: bool = False, seed: int = 0,
-              progress: Progress | None = None) -> StudyResult:
+              progress: Progress | None = None, tasks: Tasks | None = None) -> StudyResult:
     """
     Reproduce a paper's comparison.
 
@@ -65,6 +71,9 @@ def run_study(name: str, *, quick: bool = False, seed: int = 0,
         First seed of everything that is drawn.
     progress
         Called with what is being done and the part of it that is done, 0 to 1.
+    tasks
+        Those of a cluster, for seeds, searches and arms; here, one after the other, when None.
+        No digit depends on it.
 
     Raises
     ------
@@ -73,10 +82,16 @@ def run_study(name: str, *, quick: bool = False, seed: int = 0,
 
     """
     study = STUDIES[study_name(name)]
-    began, busy = time.monotonic(), time.process_time()
-    result = study(quick, seed, progress or (lambda text, part: None))
+
+    def busy() -> float:
+        return time.process_time() + (tasks.processor if tasks else 0.0)
+
+    began, before = time.monotonic(), busy()
+    with single_threaded_blas():
+        result = study(quick, seed, progress or (lambda text, part: None),
+                       over if tasks is None else tasks.over)
     return dataclasses.replace(result, seconds=time.monotonic() - began,
-                               processor_seconds=time.process_time() - busy)
+                               processor_seconds=busy() - before)
 
 
 __all__ = ['STUDIES', 'Claim', 'Plot', 'StudyResult', 'Table', 'run_study', 'study_name']

@@ -34,8 +34,16 @@ from robot_identification.papers.studies.er16 import (
 )
 from robot_identification.papers.studies.linear_algebra import compare_with_searches
 from robot_identification.papers.studies.repeat import best_run, Contestant, convergence, repeat
-from robot_identification.papers.studies.study import PAPER, Plot, Progress, StudyResult, Table
+from robot_identification.papers.studies.study import (
+    PAPER,
+    part_of,
+    Plot,
+    Progress,
+    StudyResult,
+    Table,
+)
 from robot_identification.papers.studies.verdict import Claim, judge
+from robot_identification.parts import Over
 
 FRICTION, SOURCES = 'coulomb_viscous', 25
 ITERATIONS = (10, 25, 50, 100, 200)
@@ -53,7 +61,7 @@ CONTESTANTS = (('ABC', 'abc'), ('GA', 'ga'), ('GA, binary', 'binary_ga'), ('PSO'
 Results = Mapping[str, list[SearchResult]]
 
 
-def abc_er16(quick: bool, seed: int, progress: Progress) -> StudyResult:
+def abc_er16(quick: bool, seed: int, progress: Progress, over: Over) -> StudyResult:
     """
     Identify base and linear friction parameters with a bee colony and compare it with others.
 
@@ -65,6 +73,8 @@ def abc_er16(quick: bool, seed: int, progress: Progress) -> StudyResult:
         Seed of the arm, and the first of the searches.
     progress
         Called with what is done and the part of it.
+    over
+        `parts.over`, or that of a cluster.
 
     References
     ----------
@@ -80,10 +90,10 @@ def abc_er16(quick: bool, seed: int, progress: Progress) -> StudyResult:
         through = experiment.through(chain)
         problem, bounds = through.problem(FRICTION)
         cost = MeanAbsolute(problem)
-        results: dict[str, list[SearchResult]] = {}
-        for k, (name, search) in enumerate(CONTESTANTS[:1] if chain is OURS else CONTESTANTS):
-            progress(f'{name}, {runs} runs, {label}', 0.1 + 0.6 * k / len(CONTESTANTS))
-            results[name] = repeat(Contestant(name, search, {}, budget), cost, bounds, runs, seed)
+        results = repeat([
+            Contestant(name, search, {}, budget)
+            for name, search in (CONTESTANTS[:1] if chain is OURS else CONTESTANTS)],
+            cost, bounds, runs, seed, over, part_of(progress, 0.1, 0.7, label))
         square = through.least_squares(FRICTION)
         tables.append(_table(through, results, square, cost, label))
         claims += _claims(through, results, cost, square, label)
@@ -92,7 +102,7 @@ def abc_er16(quick: bool, seed: int, progress: Progress) -> StudyResult:
     chains = compare_chains(experiment.others(seed, arms), 'abc', FRICTION,
                             lambda text, part: progress(text, 0.75 + 0.15 * part))
     algebra = compare_with_searches(FRICTION, problem, bounds, budget, seed,
-                                    lambda text, part: progress(text, 0.9 + 0.1 * part), quick)
+                                    part_of(progress, 0.9, 1.0), over, quick)
     printed = experiment.through(ABC)
     return StudyResult(
         name='abc_er16', title='Artificial bee colony on the ER-16, linear friction',

@@ -27,9 +27,17 @@ from robot_identification.estimation.search.result import CONVERGED
 from robot_identification.files import shared_folder
 from robot_identification.papers.searches.elpidso import ElitistPidSwarm, minimise_quadratic
 from robot_identification.papers.studies.linear_algebra import against_searches
-from robot_identification.papers.studies.repeat import Contestant, convergence, repeat
-from robot_identification.papers.studies.study import PAPER, Plot, Progress, StudyResult, Table
+from robot_identification.papers.studies.repeat import Contestant, convergence, repeat, run_search
+from robot_identification.papers.studies.study import (
+    PAPER,
+    part_of,
+    Plot,
+    Progress,
+    StudyResult,
+    Table,
+)
 from robot_identification.papers.studies.verdict import Claim, judge
+from robot_identification.parts import Over
 from robot_identification.simulation import Plant, PlantOptions
 
 TRUE = np.array([6.7333, 3.4, 3.0, 0.0])
@@ -61,14 +69,14 @@ class _Data:
     target: Array
     factor: Array
 
-    def cost(self, population: Array) -> Array:
+    def __call__(self, population: Array) -> Array:
         """Return the mean squared torque error (3), (P,)."""
         values = np.column_stack([population, -np.ones(len(population))])
         cost: Array = np.sum((values @ self.factor.T) ** 2, axis=1) / len(self.t)
         return cost
 
 
-def elpidso_2link(quick: bool, seed: int, progress: Progress) -> StudyResult:
+def elpidso_2link(quick: bool, seed: int, progress: Progress, over: Over) -> StudyResult:
     """
     Compare LS, GA, SPSO and ELPIDSO, as the paper does, and differential evolution and CMA-ES.
 
@@ -80,6 +88,8 @@ def elpidso_2link(quick: bool, seed: int, progress: Progress) -> StudyResult:
         The first seed.
     progress
         Called with what is done and the part of it.
+    over
+        `parts.over`, or that of a cluster.
 
     References
     ----------
@@ -98,15 +108,15 @@ def elpidso_2link(quick: bool, seed: int, progress: Progress) -> StudyResult:
         rhos = FIT if kind == 'paper' else (SHOWN,)
         results[kind] = {}
         for k, rho in enumerate(rhos):
-            progress(f'eta range {kind}, rho {rho:g}', (number + k / len(rhos)) / 2)
-            target = _optimum(data[rho], bounds) * (1 + 1e-9) + 1e-18
-            results[kind][rho] = {
-                c.label: _repeat(c, data[rho], bounds, runs, seed, target)
-                for c in _contestants(budget)}
+            first, last = ((number + part / len(rhos)) / 2 for part in (k, k + 1))
+            results[kind][rho] = repeat(
+                _contestants(budget), data[rho], bounds, runs, seed, over,
+                part_of(progress, first, last, f'eta range {kind}, rho {rho:g}'),
+                target=_optimum(data[rho], bounds) * (1 + 1e-9) + 1e-18, run=_run)
     least: dict[float, Array] = {
         rho: np.asarray(np.linalg.lstsq(data[rho].rows, data[rho].target, rcond=None)[0],
                         dtype=np.float64) for rho in FIT}
-    return _report(data, ranges, results, least, runs, budget, quick, seed, progress)
+    return _report(data, ranges, results, least, runs, budget, quick, seed, progress, over)
 
 
 def _contestants(budget: int) -> tuple[Contestant, ...]:
@@ -118,14 +128,13 @@ def _contestants(budget: int) -> tuple[Contestant, ...]:
         Contestant('CMA-ES', 'cma_es', {}, budget))
 
 
-def _repeat(contestant: Contestant, data: _Data, bounds: Bounds, runs: int, seed: int,
-            target: float) -> list[SearchResult]:
+def _run(contestant: Contestant, seed: int, data: _Data, bounds: Bounds,
+         target: float) -> SearchResult:
     """Run a search; ELPIDSO, whose particles move one after another, in its compiled form."""
     if contestant.search == ElitistPidSwarm.name:
-        return [minimise_quadratic(data.factor / np.sqrt(len(data.t)), bounds, contestant.budget,
-                                   np.random.default_rng(seed + run), target=target)
-                for run in range(runs)]
-    return repeat(contestant, data.cost, bounds, runs, seed, target)
+        return minimise_quadratic(data.factor / np.sqrt(len(data.t)), bounds, contestant.budget,
+                                  np.random.default_rng(seed), target=target)
+    return run_search(contestant, seed, data, bounds, target)
 
 
 def _simulate(rho: float, rng: np.random.Generator) -> _Data:
@@ -171,7 +180,7 @@ def _bounded(data: _Data, bounds: Bounds) -> SearchResult:
     began = time.perf_counter()
     values = least_squares_within(data.factor[:, :4], data.factor[:, 4],
                                   Box(bounds.lower, bounds.upper))
-    cost = float(data.cost(values[None])[0])
+    cost = float(data(values[None])[0])
     return SearchResult('bounded least squares', values, cost, 1, np.array([[1.0, cost]]),
                         CONVERGED, time.perf_counter() - began)
 
@@ -183,13 +192,13 @@ def _optimum(data: _Data, bounds: Bounds) -> float:
 def _report(data: dict[float, _Data], ranges: dict[str, Bounds],
             results: dict[str, dict[float, dict[str, list[SearchResult]]]],
             least: dict[float, Array], runs: int, budget: int, quick: bool,
-            seed: int, progress: Progress) -> StudyResult:
+            seed: int, progress: Progress, over: Over) -> StudyResult:
     paper = results['paper']
     labels = tuple(paper[FIT[0]])
     tables = []
     for rho in FIT:
         optimum = _optimum(data[rho], ranges['paper'])
-        least_cost = float(data[rho].cost(least[rho][None])[0])
+        least_cost = float(data[rho](least[rho][None])[0])
         rows: list[tuple[str | float, ...]] = [(
             'LS', *_floats(least[rho]), least_cost, *('-',) * 8)]
         for label in labels:
@@ -213,7 +222,7 @@ def _report(data: dict[float, _Data], ranges: dict[str, Bounds],
             'test.'))
     wide = results['wide'][SHOWN]
     bare: list[tuple[str | float, ...]] = [
-        ('LS', *_floats(least[SHOWN]), float(data[SHOWN].cost(least[SHOWN][None])[0]))]
+        ('LS', *_floats(least[SHOWN]), float(data[SHOWN](least[SHOWN][None])[0]))]
     for label, found in wide.items():
         bare.append((label, *_floats(np.mean([r.values for r in found], axis=0)),
                      float(np.mean([r.cost for r in found]))))
@@ -224,9 +233,9 @@ def _report(data: dict[float, _Data], ranges: dict[str, Bounds],
     tables += [_validation(data, paper, least, labels), PUBLISHED]
     one = data[SHOWN]
     algebra = against_searches(
-        f'rho = {SHOWN:g}, 4 unknowns', 'bounded least squares', one.cost, ranges['paper'],
+        f'rho = {SHOWN:g}, 4 unknowns', 'bounded least squares', one, ranges['paper'],
         lambda: _bounded(one, ranges['paper']), 1000 if quick else 20_000, seed,
-        lambda text, part: progress(text, 0.95 + 0.05 * part), quick=quick)
+        part_of(progress, 0.95, 1.0), over, quick=quick)
     return StudyResult(
         name='elpidso_2link', title='ELPIDSO against LS, GA and SPSO on a two-link arm',
         reference='Yan, Lu, Levy, PLoS ONE 10(6), e0129157, 2015',
@@ -285,7 +294,7 @@ def _claims(data: dict[float, _Data], ranges: dict[str, Bounds],
             f'CMA-ES, from a library, ends at a lower fitness than ELPIDSO, rho = {rho:g}',
             excess['CMA-ES'], excess['ELPIDSO'], 'relative excess over the optimum', ours=True))
     work = {label: [r.evaluations for rho in FIT for r in paper[rho][label]] for label in labels}
-    ratios = [r.cost / float(data[rho].cost(least[rho][None])[0])
+    ratios = [r.cost / float(data[rho](least[rho][None])[0])
               for rho in FIT for r in paper[rho]['ELPIDSO']]
     return (
         *claims,

@@ -40,8 +40,16 @@ from robot_identification.papers.studies.repeat import (
     median_run,
     repeat,
 )
-from robot_identification.papers.studies.study import PAPER, Plot, Progress, StudyResult, Table
+from robot_identification.papers.studies.study import (
+    PAPER,
+    part_of,
+    Plot,
+    Progress,
+    StudyResult,
+    Table,
+)
 from robot_identification.papers.studies.verdict import Claim, judge
+from robot_identification.parts import Over
 
 NEST, ITERATIONS, FRICTION = 25, 200, 'atan'
 BEST_OF = 3    # runs of which the paper prints the best
@@ -67,7 +75,7 @@ PUBLISHED_PARAMETERS = Table(
 Results = Mapping[str, list[SearchResult]]
 
 
-def ics_er16(quick: bool, seed: int, progress: Progress) -> StudyResult:
+def ics_er16(quick: bool, seed: int, progress: Progress, over: Over) -> StudyResult:
     """
     Repeat the comparison of ICS, CS and PSO on the cost (11) with atan friction.
 
@@ -79,6 +87,8 @@ def ics_er16(quick: bool, seed: int, progress: Progress) -> StudyResult:
         Seed of the arm, and the first of the searches.
     progress
         Called with what is done and the part of it.
+    over
+        `parts.over`, or that of a cluster.
 
     References
     ----------
@@ -97,12 +107,9 @@ def ics_er16(quick: bool, seed: int, progress: Progress) -> StudyResult:
         through = experiment.through(chain)
         problem, bounds = through.problem(FRICTION, ranges)
         cost = MeanAbsolute(problem)
-        results: dict[str, list[SearchResult]] = {}
         contestants = _contestants(iterations)
-        for k, contestant in enumerate(contestants[:4] if number else contestants):
-            progress(f'{contestant.label}, {runs} runs, {label}',
-                     0.05 + 0.2 * (number + k / len(contestants)))
-            results[contestant.label] = repeat(contestant, cost, bounds, runs, seed)
+        results = repeat(contestants[:4] if number else contestants, cost, bounds, runs, seed,
+                         over, part_of(progress, 0.05 + 0.2 * number, 0.25 + 0.2 * number, label))
         square = through.least_squares(FRICTION)
         tables += [_costs(results, square, cost, label),
                    _correlations(through, results, square, label)]
@@ -111,10 +118,10 @@ def ics_er16(quick: bool, seed: int, progress: Progress) -> StudyResult:
     problem, results, square = kept[cases[0][0]]
     progress('linear friction', 0.65)
     experiments = experiment.others(seed, arms)
-    frictions = _frictions(experiments, iterations, seed)
+    frictions = _frictions(experiments, iterations, seed, over)
     chains = compare_chains(experiments, 'ics', FRICTION,
                             lambda text, part: progress(text, 0.7 + 0.1 * part))
-    algebra = [_algebra(experiment, friction, budget, seed, k, progress, quick)
+    algebra = [_algebra(experiment, friction, budget, seed, k, progress, over, quick)
                for k, friction in enumerate((FRICTION, 'stribeck'))]
     return StudyResult(
         name='ics_er16', title='Improved cuckoo search against CS and PSO on the ER-16',
@@ -143,10 +150,10 @@ def ics_er16(quick: bool, seed: int, progress: Progress) -> StudyResult:
 
 
 def _algebra(experiment: Experiment, friction: str, budget: int, seed: int, number: int,
-             progress: Progress, quick: bool) -> Comparison:
+             progress: Progress, over: Over, quick: bool) -> Comparison:
     return compare_with_searches(
         friction, *experiment.problem(friction), budget, seed,
-        lambda text, part: progress(f'{friction}, {text}', 0.8 + 0.1 * (number + part)), quick)
+        part_of(progress, 0.8 + 0.1 * number, 0.9 + 0.1 * number, friction), over, quick)
 
 
 def _contestants(iterations: int) -> tuple[Contestant, ...]:
@@ -206,8 +213,8 @@ def _claims(results: Results, label: str) -> list[Claim]:
     return claims
 
 
-def _frictions(experiments: list[Experiment], iterations: int,
-               seed: int) -> tuple[Table, tuple[Claim, ...]]:
+def _frictions(experiments: list[Experiment], iterations: int, seed: int,
+               over: Over) -> tuple[Table, tuple[Claim, ...]]:
     """Compare linear and nonlinear friction near reversals, found by ICS and by least squares."""
     rows: list[tuple[str | float, ...]] = []
     near: dict[tuple[str, str], list[float]] = {}
@@ -216,8 +223,8 @@ def _frictions(experiments: list[Experiment], iterations: int,
         rated = one.runs[0].plant.truth.rated_torque
         for friction in ('coulomb_viscous', 'atan', 'stribeck'):
             problem, bounds = one.problem(friction)
-            runs = repeat(ics, MeanAbsolute(problem), bounds, BEST_OF, seed)
-            for method, values in (('ICS', best_run(runs).values),
+            runs = repeat([ics], MeanAbsolute(problem), bounds, BEST_OF, seed, over)
+            for method, values in (('ICS', best_run(runs['ICS']).values),
                                    ('least squares', one.least_squares(friction))):
                 for kind, samples in (('fit', one.fit), ('validation', one.check)):
                     errors = one.near_reversals(friction, values, samples)

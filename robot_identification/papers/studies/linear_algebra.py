@@ -26,8 +26,9 @@ from robot_identification.estimation.search.objective import Squared
 from robot_identification.estimation.search.problem import SearchProblem
 from robot_identification.estimation.search.projection import Eliminated, minimise_squared
 from robot_identification.papers.studies.repeat import convergence
-from robot_identification.papers.studies.study import Plot, Progress, Table
+from robot_identification.papers.studies.study import part_of, Plot, Progress, Table
 from robot_identification.papers.studies.verdict import Claim, judge
+from robot_identification.parts import Over
 
 NEAR = 0.01
 """A search has arrived when its cost is this part above that of linear algebra."""
@@ -69,7 +70,8 @@ class _Timed:
 
 
 def compare_with_searches(friction: str, problem: SearchProblem, bounds: Bounds, budget: int,
-                          seed: int, progress: Progress, quick: bool = False) -> Comparison:
+                          seed: int, progress: Progress, over: Over,
+                          quick: bool = False) -> Comparison:
     """
     Minimise the squared cost by linear algebra and by every search, within the same bounds.
 
@@ -87,6 +89,8 @@ def compare_with_searches(friction: str, problem: SearchProblem, bounds: Bounds,
         Seed of the searches.
     progress
         Called with what is done and the part of it.
+    over
+        `parts.over`, or that of a cluster.
     quick
         Fewer repeats of the solver.
 
@@ -96,7 +100,7 @@ def compare_with_searches(friction: str, problem: SearchProblem, bounds: Bounds,
         f'{friction}: all {problem.dimension} unknowns',
         'bounded least squares' if problem.linear else 'variable projection', cost, bounds,
         lambda: minimise_squared(cost, bounds), budget, seed,
-        lambda text, part: progress(text, part if problem.linear else 0.7 * part), quick=quick)
+        part_of(progress, 0.0, 1.0 if problem.linear else 0.7), over, quick=quick)
     if problem.linear:
         return whole
     alone = Eliminated(cost, bounds)
@@ -104,7 +108,7 @@ def compare_with_searches(friction: str, problem: SearchProblem, bounds: Bounds,
         f'{friction}: the {alone.bounds.dimension} shape numbers alone, the linear parameters '
         f'eliminated', 'variable projection', alone, alone.bounds,
         lambda: minimise_squared(cost, bounds), budget // 40, seed,
-        lambda text, part: progress(text, 0.7 + 0.3 * part),
+        part_of(progress, 0.7, 1.0), over,
         ' Here the searches are given the other half of variable projection: the best linear '
         'parameters within their bounds.', quick)
     return Comparison(whole.tables + few.tables, whole.claims + few.claims[:1],
@@ -113,7 +117,8 @@ def compare_with_searches(friction: str, problem: SearchProblem, bounds: Bounds,
 
 def against_searches(title: str, label: str, cost: Callable[[Array], Array], bounds: Bounds,
                      solve: Callable[[], SearchResult], budget: int, seed: int,
-                     progress: Progress, note: str = '', quick: bool = False) -> Comparison:
+                     progress: Progress, over: Over, note: str = '',
+                     quick: bool = False) -> Comparison:
     """
     Compare a solver of linear algebra with every search.
 
@@ -129,6 +134,8 @@ def against_searches(title: str, label: str, cost: Callable[[Array], Array], bou
         Budget and seed of the searches.
     progress
         Called with what is done and the part of it.
+    over
+        `parts.over`, or that of a cluster.
     note
         Added to that of the table.
     quick
@@ -143,17 +150,24 @@ def against_searches(title: str, label: str, cost: Callable[[Array], Array], bou
     best = _Timed(exact, tuple(busy), exact.evaluations)
     cost(bounds.from_unit(np.full((1, bounds.dimension), 0.5)))     # rows are made once
     found: dict[str, _Timed] = {}
-    for k, name in enumerate(SEARCHES):
-        progress(f'squared cost, {name}', k / len(SEARCHES))
-        began = time.process_time()
-        result = get_search(name).minimise(cost, bounds, budget=budget,
-                                           rng=np.random.default_rng(seed))
-        seconds = time.process_time() - began
+    names = list(SEARCHES)
+    for k, (name, (result, seconds)) in enumerate(zip(names, over(
+            _search, names, given=(cost, bounds, budget, seed))), start=1):
+        progress(f'squared cost, {name}', k / len(names))
         near = np.flatnonzero(result.history[:, 1] <= (1 + NEAR) * exact.cost)
         arrived = int(result.history[near[0], 0]) if len(near) else None
         found[name] = _Timed(result, (seconds,), arrived)
     return Comparison((_table(title, label, best, found, note),),
                       _claims(title, label, best, found), (_plot(title, label, best, found),))
+
+
+def _search(name: str, cost: Callable[[Array], Array], bounds: Bounds, budget: int,
+            seed: int) -> tuple[SearchResult, float]:
+    """Return what a search finds, and its processor time [s]."""
+    began = time.process_time()
+    result = get_search(name).minimise(cost, bounds, budget=budget,
+                                       rng=np.random.default_rng(seed))
+    return result, time.process_time() - began
 
 
 def _table(title: str, label: str, best: _Timed, found: Mapping[str, _Timed],

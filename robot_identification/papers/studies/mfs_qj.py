@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,8 +28,16 @@ from robot_identification.estimation.search.problem import SearchProblem
 from robot_identification.estimation.search.ranges import search_bounds
 from robot_identification.excitation import design, Excitation, Requirements
 from robot_identification.papers.studies.linear_algebra import compare_with_searches, Comparison
-from robot_identification.papers.studies.study import PAPER, Plot, Progress, StudyResult, Table
+from robot_identification.papers.studies.study import (
+    PAPER,
+    part_of,
+    Plot,
+    Progress,
+    StudyResult,
+    Table,
+)
 from robot_identification.papers.studies.verdict import Claim, judge
+from robot_identification.parts import Over
 from robot_identification.regression import build_regression
 from robot_identification.signals import process, Samples
 from robot_identification.simulation import Plant, PlantOptions, simulate, SimulatedRun
@@ -75,7 +83,7 @@ class _Fit:
     transient: float
 
 
-def mfs_qj(quick: bool, seed: int, progress: Progress) -> StudyResult:
+def mfs_qj(quick: bool, seed: int, progress: Progress, over: Over) -> StudyResult:
     """
     Identify with both kinds of excitation from rest and predict a circle.
 
@@ -87,6 +95,8 @@ def mfs_qj(quick: bool, seed: int, progress: Progress) -> StudyResult:
         Seed of the designs, and the first of the arms.
     progress
         Called with what is done and the part of it.
+    over
+        `parts.over`, or that of a cluster.
 
     References
     ----------
@@ -103,26 +113,37 @@ def mfs_qj(quick: bool, seed: int, progress: Progress) -> StudyResult:
         for label, optimiser in list(DESIGNS.items())[int(quick):] for kind in ('ffs', 'mfs')}
     circle = _circle(arm)
     fits: dict[Key, list[_Fit]] = {}
-    for k in range(arms):
-        progress(f'arm {k + 1} of {arms}', 0.2 + 0.7 * k / arms)
-        plant = Plant(arm, PlantOptions(seed=seed + k, stribeck_ratio=1.1))
-        rng = np.random.default_rng(seed + k)
-        check = simulate(plant, circle, rng=rng, name='circle')
-        for (label, kind), motion in motions.items():
-            starts: dict[str, object] = {'from rest': _from_rest(motion, periods)}
-            if kind == 'ffs' and label == 'gradient':
-                starts['run in'] = motion
-            for start, reference in starts.items():
-                run = simulate(plant, reference, rng=rng, name=kind,
-                               periods=periods if start == 'run in' else 1)
-                for way, fit in _fits(arm, run, motion, check, circle).items():
-                    fits.setdefault((label, f'{kind.upper()} {start}', way), []).append(fit)
-    problem = SearchProblem(build_regression(     # the last run: MFS from rest
-        arm, [process(run.recording, arm, period=motion.period)], FRICTION))
+    for k, (found, samples) in enumerate(over(_of_arm, range(seed, seed + arms), given=(
+            arm, motions, circle, periods)), start=1):
+        progress(f'{k} of {arms} arms', 0.2 + 0.7 * k / arms)
+        last = samples
+        for key, fit in found:
+            fits.setdefault(key, []).append(fit)
+    problem = SearchProblem(build_regression(arm, [last], FRICTION))
     algebra = compare_with_searches(FRICTION, problem, search_bounds(problem),
                                     1000 if quick else 20_000, seed,
-                                    lambda text, part: progress(text, 0.9 + 0.1 * part), quick)
+                                    part_of(progress, 0.9, 1.0), over, quick)
     return _report(arm, motions, fits, circle, arms, periods, quick, seed, algebra)
+
+
+def _of_arm(seed: int, arm: Arm, motions: Mapping[tuple[str, str], Excitation],
+            circle: tuple[Array, Array, Array, Array],
+            periods: int) -> tuple[list[tuple[Key, _Fit]], Samples]:
+    """Return the fits of one arm, and the samples of its last run: MFS from rest."""
+    plant = Plant(arm, PlantOptions(seed=seed, stribeck_ratio=1.1))
+    rng = np.random.default_rng(seed)
+    check = simulate(plant, circle, rng=rng, name='circle')
+    found: list[tuple[Key, _Fit]] = []
+    for (label, kind), motion in motions.items():
+        starts: dict[str, object] = {'from rest': _from_rest(motion, periods)}
+        if kind == 'ffs' and label == 'gradient':
+            starts['run in'] = motion
+        for start, reference in starts.items():
+            run = simulate(plant, reference, rng=rng, name=kind,
+                           periods=periods if start == 'run in' else 1)
+            found += [((label, f'{kind.upper()} {start}', way), fit)
+                      for way, fit in _fits(arm, run, motion, check, circle).items()]
+    return found, process(run.recording, arm, period=motion.period)
 
 
 def _from_rest(motion: Excitation, periods: int) -> tuple[Array, Array, Array, Array]:

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,7 @@ import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.estimation.search import Bounds, get_search, SearchResult
 from robot_identification.papers.studies.study import Plot
+from robot_identification.parts import Over
 
 
 @dataclass(frozen=True)
@@ -49,26 +50,48 @@ class Contestant:
     budget: int
 
 
-def repeat(contestant: Contestant, cost: Callable[[Array], Array], bounds: Bounds, runs: int,
-           seed: int, target: float = -np.inf) -> list[SearchResult]:
+def repeat(contestants: Sequence[Contestant], cost: Callable[[Array], Array], bounds: Bounds,
+           runs: int, seed: int, over: Over, tell: Callable[[str, float], None] | None = None, *,
+           target: float = -np.inf,
+           run: Callable[..., SearchResult] | None = None) -> dict[str, list[SearchResult]]:
     """
-    Run a search with seeds seed, seed + 1, ...
+    Run searches with seeds seed, seed + 1, ..., and return what each found, by label.
 
     Parameters
     ----------
-    contestant
-        The search.
+    contestants
+        The searches.
     cost, bounds, target
         As for `Search.minimise`.
     runs
         How often.
     seed
         The first seed.
+    over
+        `parts.over`, or that of a cluster.
+    tell
+        Called with what was done and the part of it.
+    run
+        A run: run(contestant, seed, cost, bounds, target); `run_search` when None.
 
     """
-    search = get_search(contestant.search, **contestant.settings)
-    return [search.minimise(cost, bounds, budget=contestant.budget, target=target,
-                            rng=np.random.default_rng(seed + run)) for run in range(runs)]
+    labels = [contestant.label for contestant in contestants for _ in range(runs)]
+    results: dict[str, list[SearchResult]] = {label: [] for label in labels}
+    found = over(run or run_search, [c for c in contestants for _ in range(runs)],
+                 [seed + k for _ in contestants for k in range(runs)],
+                 given=(cost, bounds, target))
+    for number, (label, result) in enumerate(zip(labels, found), start=1):
+        results[label].append(result)
+        if tell is not None:
+            tell(f'{label}, {runs} runs', number / len(labels))
+    return results
+
+
+def run_search(contestant: Contestant, seed: int, cost: Callable[[Array], Array], bounds: Bounds,
+               target: float) -> SearchResult:
+    """Return one run of a search, see `repeat`."""
+    return get_search(contestant.search, **contestant.settings).minimise(
+        cost, bounds, budget=contestant.budget, target=target, rng=np.random.default_rng(seed))
 
 
 def median_run(results: list[SearchResult]) -> SearchResult:

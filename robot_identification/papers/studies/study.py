@@ -130,6 +130,13 @@ class StudyResult:
                       for p in self.plots]}
 
 
+def part_of(progress: Progress, first: float, last: float, label: str = '') -> Progress:
+    """Return the progress of what is from one part of the whole to another."""
+    def tell(text: str, part: float) -> None:
+        progress(', '.join(filter(None, (label, text))), first + (last - first) * part)
+    return tell
+
+
 def correlation(measured: Array, predicted: Array) -> Array:
     """Return the correlation coefficient of each joint, (n,); (17) of the ICS paper."""
     left, right = measured - measured.mean(axis=0), predicted - predicted.mean(axis=0)

@@ -22,7 +22,7 @@ from robot_identification.estimation.search.problem import SearchProblem
 from robot_identification.estimation.search.ranges import search_bounds
 from robot_identification.excitation import design, Excitation, Requirements
 from robot_identification.papers.studies.linear_algebra import compare_with_searches, Comparison
-from robot_identification.papers.studies.study import Progress, StudyResult, Table
+from robot_identification.papers.studies.study import part_of, Progress, StudyResult, Table
 from robot_identification.papers.studies.survey_frictions import compare_frictions
 from robot_identification.papers.studies.survey_idim import compare_instruments, PUBLISHED_IDIM
 from robot_identification.papers.studies.survey_methods import (
@@ -46,6 +46,7 @@ from robot_identification.papers.studies.survey_published import (
 )
 from robot_identification.papers.studies.survey_tracking import follow, Tracking
 from robot_identification.papers.studies.verdict import Claim, judge
+from robot_identification.parts import Over
 from robot_identification.regression import build_regression
 
 ONLINE = ('Kalman', 'extended Kalman', 'exponential forgetting')
@@ -57,7 +58,7 @@ Runs = dict[str, list[Outcome]]
 """Outcomes of each method, one for each seed."""
 
 
-def survey_er20(quick: bool, seed: int, progress: Progress) -> StudyResult:
+def survey_er20(quick: bool, seed: int, progress: Progress, over: Over) -> StudyResult:
     """
     Compare calculation methods, the following of changing friction, and friction models.
 
@@ -69,6 +70,8 @@ def survey_er20(quick: bool, seed: int, progress: Progress) -> StudyResult:
         First seed of arms, noise and searches.
     progress
         Called with what is done and the part of it.
+    over
+        `parts.over`, or that of a cluster.
 
     References
     ----------
@@ -81,16 +84,16 @@ def survey_er20(quick: bool, seed: int, progress: Progress) -> StudyResult:
     progress('designing the motions', 0.0)
     conditions, excitation = _designs(quick, seed)
     runs, changed = _runs(excitation, seeds, budgets,
-                          lambda text, part: progress(text, 0.1 + 0.5 * part))
+                          part_of(progress, 0.1, 0.6), over)
     platform = Platform.build(excitation, seed, 0.0)
     tracking = follow(platform, seeds, 1 if quick else 3,
-                      lambda text, part: progress(text, 0.6 + 0.1 * part))
+                      part_of(progress, 0.6, 0.7), over)
     instruments = compare_instruments(platform, seeds, 1 if quick else 4,
-                                      lambda text, part: progress(text, 0.7 + 0.1 * part))
+                                      part_of(progress, 0.7, 0.8), over)
     frictions = compare_frictions(seeds, 500 if quick else 4000,
-                                  lambda text, part: progress(text, 0.8 + 0.1 * part))
+                                  part_of(progress, 0.8, 0.9), over)
     algebra = _algebra(platform, seed, 500 if quick else 10_000,
-                       lambda text, part: progress(text, 0.9 + 0.1 * part), quick)
+                       part_of(progress, 0.9, 1.0), over, quick)
     return StudyResult(
         name='survey_er20', title='Calculation methods and friction models on the ER20-C10',
         reference='Zhang, Wang, Jing, Tan, Science China Information Sciences, 2018',
@@ -167,27 +170,32 @@ def _designs(quick: bool, seed: int) -> tuple[Table, Excitation]:
              'Stribeck friction at its true shape.'), min(best, key=lambda pair: pair[0])[1]
 
 
-def _runs(excitation: Excitation, seeds: range, budgets: dict[str, int],
-          progress: Progress) -> tuple[dict[str, Runs], Runs]:
+def _runs(excitation: Excitation, seeds: range, budgets: dict[str, int], progress: Progress,
+          over: Over) -> tuple[dict[str, Runs], Runs]:
     """Return the outcomes by friction with the CAD inertias, and with others."""
     runs: dict[str, Runs] = {LINEAR: {}, STRIBECK: {}}
     changed: Runs = {}
-    for seed in seeds:
-        def tell(text: str, part: float, done: float = (seed - seeds.start) / len(seeds)) -> None:
-            progress(text, done)
-
-        platform = Platform.build(excitation, seed, 0.0)
-        for friction, found in runs.items():
-            for outcome in compare_methods(platform, friction, budgets[friction], seed, tell):
-                found.setdefault(outcome.method, []).append(outcome)
-        for outcome in compare_methods(
-                Platform.build(excitation, seed, 0.2), LINEAR, budgets[LINEAR], seed, tell,
-                ('pseudo-inverse', *SEARCHED, CONSISTENT)):
-            changed.setdefault(outcome.method, []).append(outcome)
+    cases = [(LINEAR, 0.0), (STRIBECK, 0.0), (LINEAR, 0.2)]
+    count = len(seeds) * len(cases)
+    for number, (friction, error, found) in enumerate(over(
+            _of_seed, [case for _ in seeds for case in cases],
+            [seed for seed in seeds for _ in cases], given=(excitation, budgets)), start=1):
+        progress(f'{number} of {count} comparisons of methods', number / count)
+        for outcome in found:
+            (changed if error else runs[friction]).setdefault(outcome.method, []).append(outcome)
     return runs, changed
 
 
-def _algebra(platform: Platform, seed: int, budget: int, progress: Progress,
+def _of_seed(case: tuple[str, float], seed: int, excitation: Excitation,
+             budgets: dict[str, int]) -> tuple[str, float, list[Outcome]]:
+    """Compare methods on the arm of a seed: friction, error of the inertias, and outcomes."""
+    friction, error = case
+    methods = ('pseudo-inverse', *SEARCHED, CONSISTENT) if error else ()
+    return *case, compare_methods(Platform.build(excitation, seed, error), friction,
+                                  budgets[friction], seed, methods)
+
+
+def _algebra(platform: Platform, seed: int, budget: int, progress: Progress, over: Over,
              quick: bool) -> Comparison:
     """Compare all searches with linear algebra on the noisy samples, linear and Stribeck."""
     def one(friction: str, number: int) -> Comparison:
@@ -195,7 +203,7 @@ def _algebra(platform: Platform, seed: int, budget: int, progress: Progress,
             platform.arm, [platform.noisy(friction, seed)], friction))
         return compare_with_searches(
             friction, problem, search_bounds(problem), budget, seed,
-            lambda text, part: progress(text, (number + part) / 2), quick)
+            part_of(progress, number / 2, (number + 1) / 2), over, quick)
 
     parts = [one(friction, k) for k, friction in enumerate((LINEAR, STRIBECK))]
     return Comparison(*(tuple(x for part in parts for x in getattr(part, name))

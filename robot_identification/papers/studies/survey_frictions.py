@@ -15,15 +15,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from robot_identification.arm import Arm, load_arm
 from robot_identification.arrays import Array
 from robot_identification.dynamics import inverse_dynamics
 from robot_identification.estimation import get_estimator
-from robot_identification.excitation import design, Requirements
+from robot_identification.excitation import design, Excitation, Requirements
 from robot_identification.papers.studies.linear_algebra import Comparison
 from robot_identification.papers.studies.study import Plot, Progress, Table
 from robot_identification.papers.studies.verdict import judge
+from robot_identification.parts import Over
 from robot_identification.regression import build_regression, Regression
 from robot_identification.signals import process, Samples
 from robot_identification.simulation import Plant, PlantOptions, simulate
@@ -36,7 +39,7 @@ SHOWN = 2
 """Joint whose torque is drawn."""
 
 
-def compare_frictions(seeds: range, budget: int, progress: Progress) -> Comparison:
+def compare_frictions(seeds: range, budget: int, progress: Progress, over: Over) -> Comparison:
     """
     Fit six friction models with a particle filter, as the paper does, and by least squares.
 
@@ -48,6 +51,8 @@ def compare_frictions(seeds: range, budget: int, progress: Progress) -> Comparis
         Evaluations of the particle filter.
     progress
         Called with what is done and the part of it.
+    over
+        `parts.over`, or that of a cluster.
 
     """
     arm = load_arm('er20_c10')
@@ -55,31 +60,15 @@ def compare_frictions(seeds: range, budget: int, progress: Progress) -> Comparis
                       requirements=Requirements()) for k, h in enumerate((5, 3))]
     found: dict[str, list[list[float]]] = {friction: [] for friction in FRICTIONS}
     lines: list[tuple[str, Array, Array]] = []
-    for seed in seeds:
-        plant = Plant(arm, PlantOptions(seed=seed, rate=100.0, stribeck_ratio=1.5,
-                                        friction_compensation=0.9))
-        rng = np.random.default_rng(seed)
-        fit, check = (process(simulate(plant, m, rng=rng).recording, arm,
-                              decimation_cutoff=np.inf) for m in motions)
-        slow = np.abs(check.v) < REVERSAL
-        if seed == seeds.start:
+    for number, (check, parts) in enumerate(over(
+            _of_seed, seeds, given=(arm, motions, budget)), start=1):
+        progress('friction models', number / len(seeds))
+        for friction, (_, row) in parts.items():
+            found[friction].append(row)
+        if number == 1:
             lines.append(('measured', check.t, check.tau[:, SHOWN]))
-        for friction in FRICTIONS:
-            progress(f'friction models, {friction}', (seed - seeds.start) / len(seeds))
-            regression, other = (_regression(arm, s, friction) for s in (fit, check))
-            filtered = get_estimator('particle_filter', bounds='estimate',
-                                     objective='mean_deviation', budget=budget,
-                                     seed=seed).fit(regression)
-            square = get_estimator('wls').fit(regression)
-            parts: list[float] = []
-            for estimate in (filtered, square):
-                errors = other.of(estimate.base).residuals(estimate.values)
-                parts += [float(errors.mean()), float(errors.std())]
-            relative = errors / plant.truth.rated_torque
-            found[friction].append([*parts, *(float(np.sqrt(np.mean(relative[mask] ** 2)))
-                                              for mask in (slow, ~slow))])
-            if seed == seeds.start and friction in ('coulomb_viscous', 'stribeck'):
-                lines.append((friction, check.t, check.tau[:, SHOWN] - errors[:, SHOWN]))
+            lines += [(friction, check.t, check.tau[:, SHOWN] - parts[friction][0][:, SHOWN])
+                      for friction in ('coulomb_viscous', 'stribeck')]
     values = {friction: np.array(rows) for friction, rows in found.items()}
     table = Table(
         f'Torque errors of six friction models on another motion [N m], median of {len(seeds)} '
@@ -104,6 +93,31 @@ def compare_frictions(seeds: range, budget: int, progress: Progress) -> Comparis
         (table,), tuple(claims),
         (Plot(f'Torque of joint {SHOWN + 1} on another motion, least squares', 'time [s]',
               'torque [N m]', tuple(lines)),))
+
+
+def _of_seed(seed: int, arm: Arm, motions: Sequence[Excitation],
+             budget: int) -> tuple[Samples, dict[str, tuple[Array, list[float]]]]:
+    """Return samples of the other motion, and errors of least squares and figures by friction."""
+    plant = Plant(arm, PlantOptions(seed=seed, rate=100.0, stribeck_ratio=1.5,
+                                    friction_compensation=0.9))
+    rng = np.random.default_rng(seed)
+    fit, check = (process(simulate(plant, m, rng=rng).recording, arm,
+                          decimation_cutoff=np.inf) for m in motions)
+    slow = np.abs(check.v) < REVERSAL
+    found = {}
+    for friction in FRICTIONS:
+        regression, other = (_regression(arm, s, friction) for s in (fit, check))
+        filtered = get_estimator('particle_filter', bounds='estimate', objective='mean_deviation',
+                                 budget=budget, seed=seed).fit(regression)
+        square = get_estimator('wls').fit(regression)
+        parts: list[float] = []
+        for estimate in (filtered, square):
+            errors = other.of(estimate.base).residuals(estimate.values)
+            parts += [float(errors.mean()), float(errors.std())]
+        relative = errors / plant.truth.rated_torque
+        found[friction] = errors, [*parts, *(float(np.sqrt(np.mean(relative[mask] ** 2)))
+                                             for mask in (slow, ~slow))]
+    return check, found
 
 
 def _regression(arm: Arm, samples: Samples, friction: str) -> Regression:

@@ -24,6 +24,7 @@ from robot_identification.papers.studies.study import PAPER, Progress, Table
 from robot_identification.papers.studies.survey_methods import NOISE, Platform
 from robot_identification.papers.studies.survey_parameters import about_centre
 from robot_identification.papers.studies.verdict import Claim, judge
+from robot_identification.parts import Over
 from robot_identification.recording import Recording
 from robot_identification.regression import build_regression, Regression
 from robot_identification.signals import process, Samples
@@ -94,7 +95,7 @@ class _Judge:
 
 
 def compare_instruments(platform: Platform, seeds: range, rounds: int,
-                        progress: Progress) -> Instruments:
+                        progress: Progress, over: Over) -> Instruments:
     """
     Identify from noisy positions, filtered and not, by the pseudo-inverse and by IDIM-IV.
 
@@ -108,34 +109,44 @@ def compare_instruments(platform: Platform, seeds: range, rounds: int,
         Most simulations of IDIM-IV.
     progress
         Called with what is done and the part of it.
+    over
+        `parts.over`, or that of a cluster.
 
     """
     found: dict[Key, list[tuple[float, ...]]] = {}
     floors = []
-    for seed in seeds:
-        progress('IDIM-IV', (seed - seeds.start) / len(seeds))
-        plant = Plant(platform.arm, PlantOptions(
-            seed=seed, stribeck_ratio=1.0, delay=0.0, encoder_bits=None, torque_signal='applied',
-            velocity_signal='none', friction_compensation=1.0, torque_noise=0.0, rate=100.0))
-        run = simulate(plant, platform.excitation, rng=np.random.default_rng(seed))
-        judged, law = _Judge.of(plant, run), JointController.tuned(plant)
-        settings = {'idim_iv': {'reference': platform.excitation, 'control_law': law,
-                                'rounds': rounds}}
-        floors.append(judged.errors(judged.exact.base.of(judged.standard))[0])
-        for noise in NOISES:
-            noisy = _noisy(platform, run, noise, np.random.default_rng(seed))
-            for name, cutoff in CUTOFFS.items():
-                for method, (estimator, decimation) in METHODS.items():
-                    if method == IV and name == '8 Hz':
-                        continue     # instruments are for positions that are not filtered well
-                    regression = build_regression(platform.arm, [process(
-                        noisy, platform.arm, cutoff=cutoff, decimation_cutoff=decimation)])
-                    estimate = get_estimator(
-                        estimator, **settings.get(estimator, {})).fit(regression)
-                    found.setdefault((noise, method, name), []).append(
-                        judged.errors(estimate.values))
-    errors = {key: np.array(values) for key, values in found.items()}
-    return Instruments(_table(errors), _claims(errors, float(np.median(floors))))
+    for number, (floor, errors) in enumerate(over(
+            _of_seed, seeds, given=(platform, rounds)), start=1):
+        progress('IDIM-IV', number / len(seeds))
+        floors.append(floor)
+        for key, each in errors.items():
+            found.setdefault(key, []).append(each)
+    values = {key: np.array(each) for key, each in found.items()}
+    return Instruments(_table(values), _claims(values, float(np.median(floors))))
+
+
+def _of_seed(seed: int, platform: Platform,
+             rounds: int) -> tuple[float, dict[Key, tuple[float, ...]]]:
+    """Return the least error of inertias that the motion can show, and the methods' errors."""
+    plant = Plant(platform.arm, PlantOptions(
+        seed=seed, stribeck_ratio=1.0, delay=0.0, encoder_bits=None, torque_signal='applied',
+        velocity_signal='none', friction_compensation=1.0, torque_noise=0.0, rate=100.0))
+    run = simulate(plant, platform.excitation, rng=np.random.default_rng(seed))
+    judged, law = _Judge.of(plant, run), JointController.tuned(plant)
+    settings = {'idim_iv': {'reference': platform.excitation, 'control_law': law,
+                            'rounds': rounds}}
+    found = {}
+    for noise in NOISES:
+        noisy = _noisy(platform, run, noise, np.random.default_rng(seed))
+        for name, cutoff in CUTOFFS.items():
+            for method, (estimator, decimation) in METHODS.items():
+                if method == IV and name == '8 Hz':
+                    continue     # instruments are for positions that are not filtered well
+                regression = build_regression(platform.arm, [process(
+                    noisy, platform.arm, cutoff=cutoff, decimation_cutoff=decimation)])
+                estimate = get_estimator(estimator, **settings.get(estimator, {})).fit(regression)
+                found[noise, method, name] = judged.errors(estimate.values)
+    return judged.errors(judged.exact.base.of(judged.standard))[0], found
 
 
 def _noisy(platform: Platform, run: SimulatedRun, noise: float,

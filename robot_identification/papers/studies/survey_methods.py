@@ -30,7 +30,6 @@ from robot_identification.estimation.search import Bounds, get_search
 from robot_identification.estimation.search.problem import SearchProblem
 from robot_identification.excitation import Excitation
 from robot_identification.papers.searches.mean_deviation import MeanAndDeviation
-from robot_identification.papers.studies.study import Progress
 from robot_identification.papers.studies.survey_parameters import about_centre, about_joint
 from robot_identification.regression import build_regression
 from robot_identification.regression.rows import row_chunks
@@ -182,7 +181,7 @@ def level(value: float, bounds: tuple[float, float]) -> str:
 
 
 def compare_methods(platform: Platform, friction: str, budget: int, seed: int,
-                    progress: Progress, methods: Sequence[str] = ()) -> list[Outcome]:
+                    methods: Sequence[str] = ()) -> list[Outcome]:
     """
     Run methods without and with noise.
 
@@ -196,8 +195,6 @@ def compare_methods(platform: Platform, friction: str, budget: int, seed: int,
         Evaluations of a search.
     seed
         Seed of noise and searches.
-    progress
-        Called with what is done and the part of it.
     methods
         Names; the survey's where none are given.
 
@@ -205,9 +202,7 @@ def compare_methods(platform: Platform, friction: str, budget: int, seed: int,
     clean = _Case(platform, friction, platform.samples[friction], budget, seed)
     noisy = _Case(platform, friction, platform.noisy(friction, seed), budget, seed)
     outcomes = []
-    chosen = methods or clean.methods()
-    for k, method in enumerate(chosen):
-        progress(f'{method}, {friction}', k / len(chosen))
+    for method in methods or clean.methods():
         began = time.process_time()
         standard, shape = clean.run(method)
         seconds = time.process_time() - began

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +24,7 @@ from robot_identification.estimation.online import OnlineEstimator
 from robot_identification.papers.studies.study import Plot, Progress, Table
 from robot_identification.papers.studies.survey_methods import NOISE, Platform
 from robot_identification.papers.studies.verdict import Claim, judge
+from robot_identification.parts import Over
 
 JOINT = 2
 MEMORY = 5.0
@@ -57,7 +59,8 @@ class Tracking:
         return 'B' if self.errors[label, 'step'] <= FOLLOWED else 'C'
 
 
-def follow(platform: Platform, seeds: range, periods: int, progress: Progress) -> Tracking:
+def follow(platform: Platform, seeds: range, periods: int, progress: Progress,
+           over: Over) -> Tracking:
     """
     Run the filters over torques in which the viscous friction of joint 3 grows.
 
@@ -71,6 +74,8 @@ def follow(platform: Platform, seeds: range, periods: int, progress: Progress) -
         Periods of the excitation.
     progress
         Called with what is done and the part of it.
+    over
+        `parts.over`, or that of a cluster.
 
     """
     samples = platform.samples['coulomb_viscous']
@@ -82,25 +87,21 @@ def follow(platform: Platform, seeds: range, periods: int, progress: Progress) -
     courses = dict(zip(CHANGES, (part, part ** 2, np.where(part > 0.3, 1.0, 0.0))))
     later, shown = t > t[-1] / 3, t > BEGINNING
     errors: dict[tuple[str, str], list[float]] = {}
-    plots = []
-    for seed in seeds:
-        progress('following a changing friction', (seed - seeds.start) / len(seeds))
-        noise = NOISE * np.random.default_rng(seed).standard_normal(tau.shape)
-        for name, course in courses.items():
-            true = first * (1 + CHANGE * course)
-            torque = tau + noise
-            torque[:, JOINT] += (true - first) * v[:, JOINT]
-            curves = {label: _run(platform, forgetting, (q, v, a, torque))
-                      for label, forgetting in FILTERS.items()}
-            for label, curve in curves.items():
-                errors.setdefault((label, name), []).append(
-                    float(np.sqrt(np.mean((curve - true)[later] ** 2))))
-            if seed == seeds.start:
-                plots.append(Plot(
-                    f'Viscous friction of joint 3, {name}, after the first {BEGINNING:g} s',
-                    'time [s]', 'viscous friction [N m s/rad]',
-                    tuple((label, t[shown], curve[shown])
-                          for label, curve in {'true': true, **curves}.items())))
+    plots: list[Plot] = []
+    for number, found in enumerate(over(_followed, seeds, given=(
+            platform, (q, v, a, tau), first, courses)), start=1):
+        progress('following a changing friction', number / len(seeds))
+        true = {name: first * (1 + CHANGE * course) for name, course in courses.items()}
+        for (name, label), curve in found.items():
+            errors.setdefault((label, name), []).append(
+                float(np.sqrt(np.mean((curve - true[name])[later] ** 2))))
+        if number == 1:
+            plots = [Plot(
+                f'Viscous friction of joint 3, {name}, after the first {BEGINNING:g} s',
+                'time [s]', 'viscous friction [N m s/rad]',
+                (('true', t[shown], true[name][shown]),
+                 *((label, t[shown], found[name, label][shown]) for label in FILTERS)))
+                for name in courses]
     middle = {key: float(np.median(found)) for key, found in errors.items()}
     parts = {key: error / (CHANGE * first) for key, error in middle.items()}
     claims = [judge(f'{label} follows the {name} closer than Kalman', errors[label, name],
@@ -115,6 +116,20 @@ def follow(platform: Platform, seeds: range, periods: int, progress: Progress) -
         note=f'It grows by {CHANGE:.0%}, for the step at once after 30 % of the '
         f'time; errors over the last two thirds; memory of the forgetting {MEMORY:g} s.'),
         tuple(claims), tuple(plots), parts)
+
+
+def _followed(seed: int, platform: Platform, data: tuple[Array, ...], first: float,
+              courses: Mapping[str, Array]) -> dict[tuple[str, str], Array]:
+    """Return the curve (N,) of each course and filter with the noise of a seed."""
+    q, v, a, tau = data
+    noise = NOISE * np.random.default_rng(seed).standard_normal(tau.shape)
+    curves = {}
+    for name, course in courses.items():
+        torque = tau + noise
+        torque[:, JOINT] += (first * (1 + CHANGE * course) - first) * v[:, JOINT]
+        for label, forgetting in FILTERS.items():
+            curves[name, label] = _run(platform, forgetting, (q, v, a, torque))
+    return curves
 
 
 def _run(platform: Platform, forgetting: str | None, data: tuple[Array, ...]) -> Array:

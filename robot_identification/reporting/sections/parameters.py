@@ -62,9 +62,11 @@ def base_parameters(results: StoredResults) -> Section:
     hint = tag('p', 'Every strip has its own scale, zero in the middle. \u03c3 is the standard '
                     'deviation relative to the value: above 30 % a value says little. '
                     'A click on a head sorts.', class_='hint')
-    rows = [_base_row(p) for p in content['base_parameters']]
-    body = join(_state(estimate), key, hint, table(
-        ['base parameter', 'value', level + ' interval', '\u03c3', 'URDF', 'model', 'unit',
+    drawn = content.get('bootstrap')
+    rows = [_base_row(p, drawn is not None) for p in content['base_parameters']]
+    more = [] if drawn is None else [f'{level} interval of the bootstrap', '\u03c3 of it']
+    body = join(_state(estimate), tag('p', _bootstrap(drawn)) if drawn else '', key, hint, table(
+        ['base parameter', 'value', level + ' interval', '\u03c3', *more, 'URDF', 'model', 'unit',
          'strip'], rows, sortable=True, class_='parameters'))
     return Section('base', 'Base parameters with confidence intervals', lead, body,
                    short='Base parameters')
@@ -78,18 +80,32 @@ def _state(estimate: Mapping[str, Any]) -> Html:
                class_='state good' if good else 'state bad')
 
 
-def _base_row(p: Mapping[str, Any]) -> list[Cell | object]:
+def _bootstrap(drawn: Mapping[str, Any]) -> str:
+    against = str(drawn['against'])
+    return (f'{against[0].upper()}{against[1:]}. Each resample is a fit of as many recordings, '
+            'drawn with replacement: its percentiles know how recordings differ.')
+
+
+def _base_row(p: Mapping[str, Any], drawn: bool) -> list[Cell | object]:
     value, deviation = p['value'], p['std']
-    determined = deviation is not None
-    interval = (join(number(p['lower']), ' \u2026 ', number(p['upper'])) if determined
-                else tag('span', 'not determined', class_='bad'))
-    relative = abs(deviation / value) if determined and value else None
+    relative = abs(deviation / value) if deviation is not None and value else None
     scale = max(abs(value), deviation or 0.0)
+    more = _interval(value, *(p[f'bootstrap_{name}'] for name in (
+        'std', 'lower', 'upper'))) if drawn else []
     return [Cell(_combination(p), p['label']), numeric(value),
-            Cell(interval, deviation, True), Cell(percent(relative, 2), relative, True),
+            *_interval(value, deviation, p['lower'], p['upper']), *more,
             numeric(free_of_dust(p['urdf'], scale)), numeric(free_of_dust(p['model'], scale)),
             unit(p['unit']),
             Cell(strip(value, p['lower'], p['upper'], p['urdf'], p['model']), relative)]
+
+
+def _interval(value: float, deviation: float | None, lower: float, upper: float) -> list[Cell]:
+    """Return an interval and the deviation relative to the value."""
+    determined = deviation is not None
+    interval = (join(number(lower), ' \u2026 ', number(upper)) if determined
+                else tag('span', 'not determined', class_='bad'))
+    relative = abs(deviation / value) if deviation is not None and value else None
+    return [Cell(interval, deviation, True), Cell(percent(relative, 2), relative, True)]
 
 
 def _combination(p: Mapping[str, Any]) -> Html:
@@ -111,12 +127,13 @@ def standard_parameters(results: StoredResults) -> Section:
         What was stored.
 
     """
-    rows = []
+    rows, drawn = [], results.content.get('bootstrap')
     for p in results.content['standard_parameters']:
         value, deviation = p['value'], p['std'] or 0.0
         rows.append([
             Cell(join(p['element'], '.', tag('b', p['parameter'])), p['name']), numeric(value),
-            numeric(p['std'], 2), numeric(p['urdf']), unit(p['unit']),
+            numeric(p['std'], 2), *([numeric(p['bootstrap_std'], 2)] if drawn else []),
+            numeric(p['urdf']), unit(p['unit']),
             Cell(tag('span', WORDS[p['identifiability']], class_=f'chip {p["identifiability"]}'),
                  p['identifiability']),
             Cell(strip(value, value - 1.96 * deviation, value + 1.96 * deviation, p['urdf']),
@@ -128,7 +145,8 @@ def standard_parameters(results: StoredResults) -> Section:
     key = legend(('identified model', 'dot', 'predicted'),
                  ('95 % of data and prior together', 'line thick', 'interval'),
                  ('URDF', 'diamond', 'urdf'))
-    heads = ['standard parameter', 'value', 'std', 'URDF', 'unit', 'torques determine it', 'strip']
+    heads = ['standard parameter', 'value', 'std', *(['std, bootstrap'] if drawn else []), 'URDF',
+             'unit', 'torques determine it', 'strip']
     body = join(key, details(f'Show all {len(rows)} parameters',
                              table(heads, rows, sortable=True, class_='parameters')))
     return Section('standard', 'Standard parameters', lead, body, short='Standard parameters')
