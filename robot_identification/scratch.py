@@ -21,6 +21,7 @@ memory that reading them took, so that a recording of an hour needs no more than
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 import math
 import mmap
 import os
@@ -42,6 +43,8 @@ SUMMED = 1 << 14
 _ZEROED = 64_000_000
 """Bytes up to which a scratch file is filled with zeros at once: pages that a file has in the
 cache already are written to in a third of the time. More might go to the disk twice."""
+_POPULATE_WRITE = 23
+"""Linux's MADV_POPULATE_WRITE (5.14 and later)."""
 _MOST_FILES = 200
 """Number of an open file beyond which arrays stay in memory: a process may open 1024 or fewer."""
 
@@ -148,6 +151,19 @@ def release(*arrays: np.ndarray | mmap.mmap) -> None:
             owner = owner.base
         if isinstance(owner, mmap.mmap) and hasattr(mmap, 'MADV_DONTNEED'):
             owner.madvise(mmap.MADV_DONTNEED)
+
+
+def open_to_writing(x: np.ndarray) -> None:
+    """Map the pages of rows that are about to be read and written, once and all together."""
+    base, owner = x, x.base
+    while isinstance(owner, np.ndarray):
+        base, owner = owner, owner.base
+    if not isinstance(owner, mmap.mmap):
+        return
+    first = x.ctypes.data - base.ctypes.data
+    aside = first % mmap.PAGESIZE
+    with suppress(OSError):    # a system that does not know this: page after page, then
+        owner.madvise(_POPULATE_WRITE, first - aside, x.nbytes + aside)
 
 
 def walk(rows: int, *arrays: np.ndarray, block: int | None = None) -> Iterator[slice]:

@@ -114,8 +114,8 @@ def _copy(source, first, target, begin, count):
     """Copy `count` slots of a link from `first` to those of another from `begin`."""
     for m in range(count):
         row, out = source[first + m], target[begin + m]
-        for k in range(LANES):
-            out[k] = row[k]
+        a, b, c, d, e, f, g, h = (row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7])
+        out[0], out[1], out[2], out[3], out[4], out[5], out[6], out[7] = a, b, c, d, e, f, g, h
 
 
 @njit(forceinline=True, **OPTIONS)

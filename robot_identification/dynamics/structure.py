@@ -262,7 +262,8 @@ class ModelStructure:
                          states: Array | None = None) -> Array:
         """Return these columns at places and speeds of the elements, (N, m) each."""
         if self.friction.of_speed and not self.friction.shape:    # all elements at once
-            return self.friction.columns(speed, None, None, place) * self.active
+            columns = self.friction.columns(speed, None, None, place)
+            return columns if np.all(self.active) else columns * self.active
         loads = element_loads(self.arm, load)
         columns = np.stack([
             self.friction.columns(speed[:, e], shape, loads[e],

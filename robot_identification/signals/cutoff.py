@@ -107,13 +107,13 @@ def position_cutoff(q: ArrayLike, rate: float, names: tuple[str, ...] = ()) -> P
     edges = np.unique(np.searchsorted(frequency, 0.999 * band_grid(frequency, 0.0, top, 48)))
     centres = np.sqrt(frequency[edges] * np.append(frequency[edges[1:]], top))
     gain = np.array([butterworth_gain(centres, fc) for fc in grid])  # (grid, bins)
-    cutoff = np.full(q.shape[1], grid[-1])
+    cutoff, fourth = np.full(q.shape[1], grid[-1]), np.square(np.square(frequency))
     for j, k in enumerate(floor):
         if k == len(grid) - 1:
             continue  # acceleration falls up to the top: no noise was seen
         below = np.minimum(level[k, j], power[:, j])
-        noise = np.where(frequency < grid[k], below, power[:, j]) * frequency ** 4
-        motion = np.add.reduceat(power[:, j] * frequency ** 4 - noise, edges)
+        noise = np.where(frequency < grid[k], below, power[:, j]) * fourth
+        motion = np.add.reduceat(power[:, j] * fourth - noise, edges)
         noise = np.add.reduceat(noise, edges)
         best = grid[np.argmin((1 - gain) ** 2 @ motion + gain ** 2 @ noise)]
         cutoff[j] = min(MARGIN * best, grid[-1])

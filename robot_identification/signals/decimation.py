@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -72,7 +73,7 @@ class Decimator:
             raise SignalError(f'a rate of {self.rate!r} Hz cannot be decimated')
         if self.cutoff is not None and not self.cutoff > 0:
             raise SignalError(f'a decimation cut-off of {self.cutoff!r} Hz is not positive')
-        object.__setattr__(self, 'taps', read_only(_root_raised_cosine(self.factor)))
+        object.__setattr__(self, 'taps', _root_raised_cosine(self.factor))
 
     @property
     def factor(self) -> int:
@@ -167,10 +168,11 @@ class Decimator:
                    slice(first, last))
 
 
-def _root_raised_cosine(factor: int) -> np.ndarray:
+@lru_cache(maxsize=64)
+def _root_raised_cosine(factor: int) -> Array:
     """Return taps that sum to one; their crossing at half power is 1 / (2 factor)."""
     if factor == 1:
-        return np.ones(1)
+        return read_only(np.ones(1))
     x = np.arange(-SPAN * factor, SPAN * factor + 1) / factor
     b = ROLL_OFF
     with np.errstate(divide='ignore', invalid='ignore'):
@@ -180,4 +182,4 @@ def _root_raised_cosine(factor: int) -> np.ndarray:
     pole = np.isclose(np.abs(x), 1 / (4 * b))
     h[pole] = b / np.sqrt(2) * ((1 + 2 / np.pi) * np.sin(np.pi / (4 * b))
                                 + (1 - 2 / np.pi) * np.cos(np.pi / (4 * b)))
-    return np.asarray(h / h.sum())
+    return read_only(h / h.sum())

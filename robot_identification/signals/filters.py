@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from robot_identification.arrays import Array, unwritable
 from robot_identification.dynamics.regressor import default_backend
 from robot_identification.errors import SignalError
-from robot_identification.scratch import blocks, release, scratch_array, walk
+from robot_identification.scratch import blocks, open_to_writing, release, scratch_array, walk
 from scipy import signal
 
 ORDER = 4
@@ -130,11 +130,13 @@ def filter_both_ways(filters: Sequence[tuple[Array, int] | None], x: Array, out:
         states[:, :, j] = signal.sosfilt(sos, before, zi=starts[j] * before[0])[1]
     advance = _advance()
     for rows in walk(len(x), x, out):
+        open_to_writing(out[rows])
         advance(sections, unwritable(x[rows]), states, 1, out[rows])
     for j, sos, _ in used:
         behind = signal.sosfilt(sos, after[j], zi=states[:, :, j])[0]
         states[:, :, j] = signal.sosfilt(sos, behind[::-1], zi=starts[j] * behind[-1])[1]
     for rows in reversed(blocks(len(x))):
+        open_to_writing(out[rows])
         advance(sections, unwritable(out[rows]), states, -1, out[rows])
         release(out)
 

@@ -351,6 +351,9 @@ def _treat_rest(
     for run, motion in done:
         runs = moving_runs(motion.v, rate, highest)
         rests = resting(motion.v, rate, highest)
+        if runs == [slice(0, len(rests))] and not rests.any():
+            treated.append((run, motion.part(runs[0]) if drop else motion))
+            continue
         edges = np.array([(run.start, run.stop) for run in runs], dtype=int).ravel()
         for part in walk(len(rests), motion.v, motion.a, rests):
             before = np.searchsorted(edges, np.arange(part.start, part.stop), side='right')
