@@ -28,6 +28,7 @@ from robot_identification.regression.reduce import packed_rows
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import select
 from robot_identification.signals.thinning import FINE, thinned
+from scipy.linalg import lapack
 
 MOST_SAMPLES = 40_000
 """So many at most are looked at, in `STRETCHES` pieces at begin and end of the recording: a few
@@ -44,6 +45,8 @@ VAGUE = 0.15
 """Standard deviation of a relative effect from which the recording does not tell it."""
 SINGULAR = 1e-10
 """Eigenvalue of the Gram matrix of unit columns, over the largest, that counts as zero."""
+_REGULAR = 1e-5
+"""Part of a unit column that the others must leave for none to be taken for a sum of others."""
 ALONE = 1e-3
 """Part of what tells a column from the others that must be left without any one block."""
 ROUNDS = 3
@@ -388,7 +391,12 @@ def _inverse(gram: Array) -> Array:
     """Return the pseudo-inverse of a Gram matrix, (r, r)."""
     scale = np.sqrt(np.diag(gram))
     scale[scale == 0] = 1.0
-    values, vectors = np.linalg.eigh(gram / np.outer(scale, scale))
+    scaled = gram / np.outer(scale, scale)
+    factor, failed = lapack.dpotrf(scaled, lower=1)
+    if not failed and np.min(np.diag(factor)) ** 2 > _REGULAR:    # a tenth of the time
+        lower = np.tril(lapack.dpotri(factor, lower=1)[0])
+        return (lower + np.tril(lower, -1).T) / np.outer(scale, scale)
+    values, vectors = np.linalg.eigh(scaled)
     kept = values > SINGULAR * values[-1]
     inverse: Array = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
     return inverse / np.outer(scale, scale)
