@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 import numpy as np
-from robot_identification import inverse_dynamics
+from robot_identification import inverse_dynamics, load_arm, Recording
 from robot_identification.dynamics import ModelStructure
 from robot_identification.signals import Samples
 
@@ -73,3 +73,22 @@ def standard_truth(structure, truth):
     friction[:, 0], friction[:, 1] = truth.friction.coulomb, truth.friction.viscous
     standard[structure.friction_part] = friction.ravel()
     return standard
+
+
+def two_link_recording(seed, friction=1.0, mass=0.0, count=1500, still=False):
+    """Return a motion of the two-link arm at 100 Hz with scaled friction and a mass at its end."""
+    arm, rng = load_arm('two_link'), np.random.default_rng(seed)
+    t = np.arange(count) / 100.0
+    omega, phase = rng.uniform(1.0, 5.0, (2, 3, arm.n)), rng.uniform(0.0, 6.0, (2, 3, arm.n))
+    if still:
+        omega[:, :, -1] = 0.0
+    angle = omega[0] * t[:, None, None] + phase[0]
+    q = 0.5 * np.sin(angle).sum(axis=1)
+    v = 0.5 * (omega[0] * np.cos(angle)).sum(axis=1)
+    a = -0.5 * (omega[0] ** 2 * np.sin(angle)).sum(axis=1)
+    inertial = np.array(arm.inertial_parameters)
+    inertial[-1, 0] += mass
+    tau = inverse_dynamics(arm, q, v, a, inertial) + friction * (0.8 * np.sign(v) + 0.3 * v)
+    return Recording(t, q + 1e-6 * rng.normal(size=q.shape),
+                     tau + 0.02 * rng.normal(size=q.shape), joint_names=arm.joint_names,
+                     name=f'seed {seed}')

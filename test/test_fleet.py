@@ -26,9 +26,10 @@ import tempfile
 import threading
 import time
 
+from known_truth import two_link_recording as recorded
 import numpy as np
 import pytest
-from robot_identification import identify, inverse_dynamics, load_arm, load_model, parts, Recording
+from robot_identification import identify, load_arm, load_model, parts
 from robot_identification.cli import app
 from robot_identification.dynamics import parallel
 from robot_identification.errors import (
@@ -65,23 +66,6 @@ ARM = 'two_link'
 def all_cores_again():
     yield
     parallel._most_cores.clear()
-
-
-def recorded(seed, friction=1.0, mass=0.0, count=1500):
-    """Return a motion of the two-link arm at 100 Hz with scaled friction and a mass at its end."""
-    arm, rng = load_arm(ARM), np.random.default_rng(seed)
-    t = np.arange(count) / 100.0
-    omega, phase = rng.uniform(1.0, 5.0, (2, 3, arm.n)), rng.uniform(0.0, 6.0, (2, 3, arm.n))
-    angle = omega[0] * t[:, None, None] + phase[0]
-    q = 0.5 * np.sin(angle).sum(axis=1)
-    v = 0.5 * (omega[0] * np.cos(angle)).sum(axis=1)
-    a = -0.5 * (omega[0] ** 2 * np.sin(angle)).sum(axis=1)
-    inertial = np.array(arm.inertial_parameters)
-    inertial[-1, 0] += mass
-    tau = inverse_dynamics(arm, q, v, a, inertial) + friction * (0.8 * np.sign(v) + 0.3 * v)
-    return Recording(t, q + 1e-6 * rng.normal(size=q.shape),
-                     tau + 0.02 * rng.normal(size=q.shape), joint_names=arm.joint_names,
-                     name=f'seed {seed}')
 
 
 @pytest.fixture(scope='module')
