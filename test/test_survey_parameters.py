@@ -55,7 +55,6 @@ def test_methods_without_ranges_find_the_torques_and_not_the_parameters(friction
     platform = Platform.build(motion, 0, 0.0)
     free = 'pseudo-inverse' if friction == 'coulomb_viscous' else 'extended Kalman'
     found = {o.method: o for o in compare_methods(platform, friction, 400, 0,
-                                                  lambda text, part: None,
                                                   (free, 'particle filter'))}
     assert found[free].clean.torque < 1e-3 < found['particle filter'].clean.torque
     assert found[free].clean.inertial > 1 > found['particle filter'].clean.inertial

@@ -87,8 +87,8 @@ class Database:
             if write and version == 0:
                 self._file.executescript(f'{TABLES} PRAGMA user_version = {SCHEMA};')
             elif write and version == 1:
-                self._file.executescript('ALTER TABLE parameter ADD COLUMN bootstrap REAL; '
-                                         f'PRAGMA user_version = {SCHEMA};')
+                self._file.executescript('BEGIN; ALTER TABLE parameter ADD COLUMN bootstrap REAL; '
+                                         f'PRAGMA user_version = {SCHEMA}; COMMIT;')
             elif version != SCHEMA:
                 raise ConfigurationError(f"'{path}' is of the schema {version}, not {SCHEMA}: it "
                                          'is no database of this program, or of another version')
