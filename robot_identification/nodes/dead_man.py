@@ -17,20 +17,20 @@ The dead man's brake: another process, which brakes the arm when the excitation 
 The node leaves it braking trajectories that are valid for a moment, and replaces them ten times a
 second. One is published when the node has died (its pipe is closed) or has not replaced them in
 time: the first that still goes on as the controller does, for a controller enters a trajectory at
-*now*, and one that has left the motion already would be a step.
+*now*, and one that has left the motion already would be a step. They lie in memory of both
+processes and not in a pipe, in which a process that is held up would find old ones first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 import os
 import struct
 import subprocess
 import sys
-import threading
 import time
-from typing import Any, BinaryIO
+from typing import Any
+import zlib
 
 import rclpy
 from rclpy.duration import Duration
@@ -46,7 +46,54 @@ from trajectory_msgs.msg import JointTrajectory
 
 LEFT = struct.Struct('<qI')     # until when [ns], and how many trajectories follow
 ONE = struct.Struct('<qI')      # its latest [ns], and how many bytes follow
-CLOSING = 1.0   # [s] for the last word
+NUMBER = struct.Struct('<Q')    # of the newest
+WHOLE = struct.Struct('<II')    # bytes that follow, and their check sum
+SLOT = 1 << 26                  # bytes of memory for one; what is not used takes none
+HELD = 0.05     # [s] of a turn after which the newest time may wait behind other messages
+BEHIND = 3      # of them
+
+
+class Memory:
+    """
+    The newest of what was left, in memory that two processes share.
+
+    Written in turn to two places, the number of the newest last: one is whole at any time.
+
+    Parameters
+    ----------
+    file
+        Number of an open file.
+
+    """
+
+    def __init__(self, file: int) -> None:
+        self._file, self._number = file, 0
+
+    def put(self, content: bytes) -> None:
+        """
+        Replace what was there.
+
+        Parameters
+        ----------
+        content
+            Any bytes, less than `SLOT`.
+
+        """
+        self._number += 1
+        os.pwrite(self._file, WHOLE.pack(len(content), zlib.crc32(content)) + content,
+                  NUMBER.size + self._number % 2 * SLOT)
+        os.pwrite(self._file, NUMBER.pack(self._number), 0)
+
+    def get(self) -> tuple[int, bytes]:
+        """Return number and content of the newest; 0 where there is none that is whole."""
+        known = os.pread(self._file, NUMBER.size, 0)
+        if len(known) < NUMBER.size:
+            return 0, b''
+        number, = NUMBER.unpack(known)
+        place = NUMBER.size + number % 2 * SLOT
+        size, check = WHOLE.unpack(os.pread(self._file, WHOLE.size, place))
+        content = os.pread(self._file, size, place + WHOLE.size)
+        return (number, content) if zlib.crc32(content) == check else (0, b'')
 
 
 class DeadMan:
@@ -68,14 +115,12 @@ class DeadMan:
         environment = {**os.environ}
         environment.pop('_ROS_WHEELS_BOOTSTRAP_COMPLETE', None)
         own_clock = 'true' if node.get_parameter('use_sim_time').value else 'false'
+        file = os.memfd_create(self.name)
+        self.memory = Memory(file)
         self.process = subprocess.Popen(
             [sys.executable, '-m', 'robot_identification.nodes.dead_man', self.name,
-             node.get_namespace(), target, own_clock, _enclave()],
-            stdin=subprocess.PIPE, env=environment, start_new_session=True)
-        self._newest, self._ending, self._changed = b'', False, threading.Condition()
-        # who is held up reads no more, and a full pipe would hold up the watch as well
-        self._writer = threading.Thread(target=self._write, daemon=True)
-        self._writer.start()
+             node.get_namespace(), target, own_clock, _enclave(), str(file)],
+            stdin=subprocess.PIPE, env=environment, start_new_session=True, pass_fds=[file])
 
     def check(self) -> None:
         """
@@ -109,29 +154,13 @@ class DeadMan:
         for message, latest in messages:
             one = serialize_message(message)
             content += ONE.pack(latest, len(one)) + one
-        with self._changed:
-            self._newest = content
-            self._changed.notify()
-
-    def _write(self) -> None:
-        pipe: Any = self.process.stdin
-        with suppress(BrokenPipeError), pipe:
-            while True:
-                with self._changed:
-                    self._changed.wait_for(lambda: self._newest or self._ending)
-                    content, self._newest = self._newest, b''
-                if not content:
-                    return
-                pipe.write(content)
-                pipe.flush()
+        self.memory.put(content)
 
     def close(self) -> None:
         """End it; nothing is sent."""
         self.leave((), 0)
-        with self._changed:
-            self._ending = True
-            self._changed.notify()
-        self._writer.join(CLOSING)
+        if self.process.stdin is not None:
+            self.process.stdin.close()
 
 
 def _enclave() -> str:
@@ -143,48 +172,32 @@ def _enclave() -> str:
 
 class Waiting:
     """
-    What was left, read from a pipe by a thread.
+    What is to be sent of what was left.
 
     Parameters
     ----------
-    pipe
-        What `DeadMan.leave` writes.
+    memory
+        Where it is left.
 
     """
 
-    def __init__(self, pipe: BinaryIO) -> None:
-        self._pipe, self._lock = pipe, threading.Lock()
-        self._left: tuple[int, list[tuple[int, bytes]]] = (0, [])
-        self.gone = threading.Event()
-        threading.Thread(target=self._read, daemon=True).start()
-
-    def _read(self) -> None:
-        with suppress(struct.error):    # it died while it wrote
-            while header := self._pipe.read(LEFT.size):
-                until, count = LEFT.unpack(header)
-                ones = []
-                for _ in range(count):
-                    latest, size = ONE.unpack(self._pipe.read(ONE.size))
-                    ones.append((latest, self._pipe.read(size)))
-                    if len(ones[-1][1]) < size:
-                        raise struct.error
-                with self._lock:
-                    self._left = until, ones
-        self.gone.set()
+    def __init__(self, memory: Memory) -> None:
+        self._memory, self._settled = memory, 0
 
     def forget(self) -> None:
-        """Send nothing of what was left."""
-        with self._lock:
-            self._left = (0, [])
+        """Send nothing of what is left now."""
+        self._settled = self._memory.get()[0]
 
-    def due(self, now: int) -> bytes | None:
+    def due(self, now: int, gone: bool) -> bytes | None:
         """
         Return what is to be sent now, once.
 
         Parameters
         ----------
         now
-            On the clock of the node [ns].
+            On the clock of the node, looked at before this is called [ns].
+        gone
+            Whether the node is gone, looked at before as well.
 
         Returns
         -------
@@ -192,33 +205,51 @@ class Waiting:
             None: nothing is due; empty: something was, and it is too late for all of it.
 
         """
-        gone = self.gone.is_set()
-        with self._lock:
-            until, ones = self._left
-            if not ones or (not gone and now < until):
-                return None
-            self._left = (0, [])
-        return next((content for latest, content in ones if now <= latest), b'')
+        number, content = self._memory.get()
+        if number <= self._settled:
+            return None
+        until, count = LEFT.unpack_from(content)
+        if not count or (not gone and now < until):
+            return None
+        self._settled, place = number, LEFT.size
+        for _ in range(count):
+            latest, size = ONE.unpack_from(content, place)
+            place += ONE.size
+            if now <= latest:
+                return content[place:place + size]
+            place += size
+        return b''
+
+
+def _closed(pipe: int) -> bool:
+    """Whether the other end of a pipe is closed."""
+    try:
+        return not os.read(pipe, 1)
+    except BlockingIOError:
+        return False
 
 
 def main() -> int:
     """Wait for the end of the pipe on stdin."""
-    name, namespace, target, simulated, enclave = sys.argv[1:6]
+    name, namespace, target, simulated, enclave, file = sys.argv[1:7]
     rclpy.init(args=['--ros-args', '--enclave', enclave],
                signal_handler_options=SignalHandlerOptions.NO)
     node = Node(name, namespace=namespace, parameter_overrides=[
         Parameter('use_sim_time', value=simulated == 'true')])
     publisher = node.create_publisher(JointTrajectory, target, QoSProfile(depth=5))
-    waiting = Waiting(sys.stdin.buffer)
+    waiting, pipe = Waiting(Memory(int(file))), sys.stdin.fileno()
+    os.set_blocking(pipe, False)
     clock, looked = RobotClock(simulated == 'true'), time.monotonic()
     try:
         while True:
-            ending = waiting.gone.is_set()
-            now, passed, looked = node.get_clock().now().nanoseconds, time.monotonic() - looked, \
-                time.monotonic()
+            rclpy.spin_once(node, timeout_sec=0.01)
+            passed, looked = time.monotonic() - looked, time.monotonic()
+            for _ in range(BEHIND if passed > HELD else 0):
+                rclpy.spin_once(node, timeout_sec=0.0)
+            gone, now = _closed(pipe), node.get_clock().now().nanoseconds
             if clock.watch(now, None, passed) is not None:
                 waiting.forget()    # it is stamped on another clock
-            content = waiting.due(now)
+            content = waiting.due(now, gone)
             if content == b'':
                 node.get_logger().error('the excitation node is gone or late, and so is this one: '
                                         'the controller ends the motion by itself, unwatched')
@@ -226,9 +257,8 @@ def main() -> int:
                 publisher.publish(content)
                 node.get_logger().error('the excitation node is gone or late: the arm brakes')
                 publisher.wait_for_all_acked(Duration(seconds=2.0))
-            if ending:
+            if gone:
                 return 0
-            rclpy.spin_once(node, timeout_sec=0.01)
     except (KeyboardInterrupt, ExternalShutdownException):
         return 0
     finally:

@@ -96,25 +96,43 @@ def test_a_dead_man_that_was_held_up_takes_a_later_one(system, dead_man, heard):
     assert heard == [3]
 
 
-def test_a_pipe_that_ends_within_a_trajectory():
-    ros()
-    from robot_identification.nodes.dead_man import LEFT, ONE, Waiting
-    out, into = os.pipe()
-    waiting = Waiting(os.fdopen(out, 'rb'))
-    with os.fdopen(into, 'wb') as pipe:
-        pipe.write(LEFT.pack(200, 1) + ONE.pack(300, 5) + b'whole')
-        pipe.write(LEFT.pack(400, 1) + ONE.pack(500, 5) + b'half')
-    assert waiting.gone.wait(20)
-    assert waiting.due(250) == b'whole' and waiting.due(250) is None
+def test_a_dead_man_that_was_held_up_knows_the_newest_alone(system, dead_man, heard):
+    """The node has braked by itself meanwhile, or goes on: old trajectories would be a step."""
+    for newest in ((), [(rest_in(9), after(system, LONG))]):
+        os.kill(dead_man.process.pid, signal.SIGSTOP)
+        for number in range(200):       # several times what a pipe holds
+            dead_man.leave([(rest_in(number), after(system, LONG))] * 20, after(system, 0.0))
+        dead_man.leave(newest, after(system, LONG))
+        os.kill(dead_man.process.pid, signal.SIGCONT)
+        system.settle(0.5)
+        assert not heard
 
 
-def test_a_dead_man_that_reads_no_more_holds_up_nobody(system, dead_man, heard):
+def test_the_last_word_of_a_node_that_ends_while_the_dead_man_is_held_up(system, dead_man, heard):
     os.kill(dead_man.process.pid, signal.SIGSTOP)
-    begun = time.monotonic()
-    for number in range(200):       # several times what a pipe holds
-        dead_man.leave([(rest_in(number), after(system, LONG))] * 20, after(system, LONG))
-    assert time.monotonic() - begun < 20
-    dead_man.leave([(rest_in(777), after(system, LONG))], after(system, -1.0))
+    dead_man.leave([(rest_in(1), after(system, LONG))] * 20, after(system, 0.0))
+    dead_man.close()
     os.kill(dead_man.process.pid, signal.SIGCONT)
-    system.wait(lambda: heard)
-    assert heard == [777]
+    assert dead_man.process.wait(timeout=20) == 0
+    system.settle(0.3)
+    assert not heard
+
+
+def test_a_node_that_dies_leaves_what_was_whole():
+    ros()
+    from robot_identification.nodes.dead_man import LEFT, Memory, NUMBER, ONE, Waiting
+    file = os.memfd_create('test')
+    memory, waiting = Memory(file), Waiting(Memory(file))
+    assert waiting.due(250, True) is None
+    memory.put(LEFT.pack(200, 2) + ONE.pack(220, 5) + b'early' + ONE.pack(300, 5) + b'whole')
+    os.pwrite(file, b'torn', NUMBER.size)    # of the next one, into the other place
+    assert waiting.due(150, False) is None
+    assert waiting.due(250, False) == b'whole' and waiting.due(250, True) is None
+    memory.put(LEFT.pack(200, 1) + ONE.pack(220, 5) + b'early')
+    assert waiting.due(250, False) == b''
+    memory.put(LEFT.pack(400, 1) + ONE.pack(500, 4) + b'next')
+    assert waiting.due(250, True) == b'next'
+    memory.put(LEFT.pack(400, 1) + ONE.pack(500, 4) + b'last')
+    waiting.forget()
+    assert waiting.due(450, True) is None
+    os.close(file)
