@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 
 import numpy as np
 from robot_identification.arm import Arm
@@ -90,7 +91,7 @@ class Bootstrap:
             Too few recordings.
 
         """
-        if not isinstance(resamples, int) or resamples < LEAST:
+        if not isinstance(resamples, Integral) or resamples < LEAST:
             raise ConfigurationError(f'a bootstrap needs {LEAST} resamples or more, not '
                                      f'{resamples}; 1000 are usual')
         why = ("'auto' chooses it from all samples" if options is None

@@ -138,7 +138,12 @@ class Tasks:
 
     def over(self, function: Callable[..., Any], *sequences: Sequence[Any],
              given: tuple[Any, ...] = ()) -> Iterator[Any]:
-        """Yield function(*items, *given) of the items of sequences, as `parts.over` does."""
+        """
+        Yield function(*items, *given) of the items of sequences, as `parts.over` does.
+
+        What is `given` is sent once while it is the same object; errors come back as the sentence
+        of a RobotIdentificationError.
+        """
         held = self._hold(given)
         waiting = [self.submit(_with, function, items, held)
                    for items in zip(*sequences, strict=True)]
@@ -188,13 +193,13 @@ def _unpacked(given: bytes) -> Any:
 def _timed(function: Callable[..., Any], *arguments: Any) -> _Done:
     from distributed import get_worker
     use_cores(1)
-    began, found, refused = time.process_time(), None, ''
+    began, found, refused = time.thread_time(), None, ''
     try:
         with single_threaded_blas():
             found = function(*arguments)
     except RobotIdentificationError as error:
         refused = str(error)
-    return _Done(get_worker().address, found, refused, time.process_time() - began)
+    return _Done(get_worker().address, found, refused, time.thread_time() - began)
 
 
 @contextmanager

@@ -32,6 +32,8 @@ from robot_identification.fleet.work import Outcome
 from robot_identification.yaml_file import shown
 
 SCHEMA = 2
+ADDED = ', bootstrap REAL'
+"""Column of parameters that schema 1 had not."""
 TABLES = """
 CREATE TABLE IF NOT EXISTS run (
     id INTEGER PRIMARY KEY, began TEXT NOT NULL, fleet TEXT NOT NULL, version TEXT NOT NULL);
@@ -87,12 +89,11 @@ class Database:
             if write and version == 0:
                 self._file.executescript(f'{TABLES} PRAGMA user_version = {SCHEMA};')
             elif write and version == 1:
-                self._file.executescript('BEGIN; ALTER TABLE parameter ADD COLUMN bootstrap REAL; '
-                                         f'PRAGMA user_version = {SCHEMA}; COMMIT;')
-            elif version != SCHEMA:
+                self._upgrade()
+            elif version not in (1, SCHEMA):
                 raise ConfigurationError(f"'{path}' is of the schema {version}, not {SCHEMA}: it "
                                          'is no database of this program, or of another version')
-            self._check()
+            self._check(TABLES if write or version == SCHEMA else TABLES.replace(ADDED, ''))
         except (sqlite3.Error, UnicodeError) as error:    # text in sentences of SQLite, too
             raise ConfigurationError(f"the database '{path}' cannot be used: {error}") from error
         self._run = 0
@@ -104,10 +105,18 @@ class Database:
                  trace: TracebackType | None) -> None:
         self._file.close()
 
-    def _check(self) -> None:
+    def _upgrade(self) -> None:
+        """Add what schema 1 had not, unless another run has done it by now."""
+        with self._file:
+            self._file.execute('BEGIN IMMEDIATE')
+            if self._file.execute('PRAGMA user_version').fetchone()[0] == 1:
+                self._file.execute(f"ALTER TABLE parameter ADD COLUMN {ADDED.strip(', ')}")
+                self._file.execute(f'PRAGMA user_version = {SCHEMA}')
+
+    def _check(self, tables: str) -> None:
         """Refuse tables that were changed: a view may be one that never ends."""
         with closing(sqlite3.connect(':memory:')) as fresh:
-            fresh.executescript(TABLES)
+            fresh.executescript(tables)
             wanted = set(fresh.execute('SELECT name, sql FROM sqlite_master'))
         there = {tuple(row) for row in self._file.execute('SELECT name, sql FROM sqlite_master')}
         if changed := {name for name, _ in wanted - there}:

@@ -33,7 +33,6 @@ from robot_identification.errors import (
     MissingDependencyError,
     RobotIdentificationError,
 )
-from robot_identification.estimation.auto import FOLDS
 from robot_identification.files import check_output_folder, check_outputs, FileKind, written_whole
 from robot_identification.fleet.cluster import cluster
 from robot_identification.fleet.database import Database, key_of
@@ -131,8 +130,8 @@ def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
         if todo:
             database.begin(fleet.path)
             shared = _shared(client, todo, workers)
-            useful = sum((FOLDS if job.chooses else len(job.recordings))
-                         if job.name in shared else 1 for job in todo)
+            useful = None if any(job.chooses and job.name in shared for job in todo) else sum(
+                len(job.recordings) if job.name in shared else 1 for job in todo)
             client = client or stack.enter_context(cluster(None, workers, useful))
             tell(f'dashboard: {client.dashboard_link}')
         left = {job.name: job for job in todo}

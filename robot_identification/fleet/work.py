@@ -166,13 +166,13 @@ def _identify(job: Job, workers: Workers | None) -> Outcome:
     broken += also
     try:
         result = _of(arm, fitted, held_out, options)
-    except RobotIdentificationError:
+    except RobotIdentificationError as error:
         processing = options.get('processing', {})
         fitted, unusable = _usable(fitted, arm, processing, False)
         held_out, also = _usable(held_out, arm, processing, True)
         broken += unusable + also
         if not unusable + also and fitted.sources:
-            raise    # not of one recording
+            return Outcome(job.name, arm.name, BROKEN, str(error), parts=tuple(broken))
         if not fitted.sources:
             return Outcome(job.name, arm.name, BROKEN, 'no recording can be used: '
                            + broken[0].sentence, parts=tuple(broken))

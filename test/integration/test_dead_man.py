@@ -51,11 +51,19 @@ def dead_man(system):
 
 @pytest.fixture
 def heard(system, dead_man):
+    """Hear what is published, once the process has found who listens."""
     from trajectory_msgs.msg import JointTrajectory
     heard = []
     subscription = system.listen(JointTrajectory, TOPIC,
                                  lambda m: heard.append(m.points[-1].time_from_start.sec))
-    system.wait(lambda: subscription.get_publisher_count() == 1)
+
+    def answers():
+        dead_man.leave([(rest_in(1), after(system, LONG))], after(system, -1.0))
+        system.settle(0.3)
+        return heard
+    system.wait(answers)
+    system.settle(0.5)
+    heard.clear()
     yield heard
     system.client.destroy_subscription(subscription)
 
@@ -77,9 +85,9 @@ def test_the_first_that_may_still_be_entered_is_sent_once(system, dead_man, hear
 
 def test_nothing_is_sent_that_would_be_a_step(system, dead_man, heard):
     from rcl_interfaces.msg import Log
+    from rclpy.qos import qos_profile_rosout_default
     said = []
-    listening = system.listen(Log, '/rosout', lambda m: said.append(m.msg))
-    system.wait(lambda: listening.get_publisher_count() == 2)
+    system.listen(Log, '/rosout', lambda m: said.append(m.msg), qos_profile_rosout_default)
     dead_man.leave([(rest_in(2), after(system, -1.0)), (rest_in(3), after(system, -0.1))],
                    after(system, -2.0))
     system.wait(lambda: any('by itself, unwatched' in text for text in said))
