@@ -41,6 +41,7 @@ from robot_identification.estimation.fit import (
     Fit,
     fit_samples,
     FitOptions,
+    PLAIN,
     transmitted_torques,
 )
 from robot_identification.estimation.selection import Selected, TermSelection
@@ -50,8 +51,6 @@ from robot_identification.signals.shift import delayed, select
 from robot_identification.signals.thinning import thinned
 
 FOLDS = 5
-PLAIN = 'coulomb_viscous'
-"""Friction that all others are measured by."""
 SAME = 0.05
 """Part of the squared error by which a combination has to be better to be worth more numbers."""
 COMMON = ('load_dependent', 'coulomb + viscous + slip + offset')

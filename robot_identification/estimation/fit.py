@@ -42,7 +42,7 @@ from robot_identification.signals import Samples
 from robot_identification.signals.shift import delayed
 
 PLAIN = 'coulomb_viscous'
-"""Friction of the model whose torques are the first loads."""
+"""Friction where none is named: others are measured by it, and its torques are the first loads."""
 LOAD_ROUNDS = 3
 DELAY_ROUNDS = 2
 
@@ -70,7 +70,7 @@ class FitOptions:
     """
 
     estimator: Estimator
-    friction: str = 'coulomb_viscous'
+    friction: str = PLAIN
     delay: bool | str = ''
     consistency: Mapping[str, Any] = field(default_factory=dict)
     shape: Array | None = None

@@ -85,7 +85,7 @@ class Memory:
         os.pwrite(self._file, NUMBER.pack(self._number), 0)
 
     def get(self) -> tuple[int, bytes]:
-        """Return number and content of the newest; 0 where there is none that is whole."""
+        """Return number and content of the newest; 0 before the first, nothing of a torn one."""
         known = os.pread(self._file, NUMBER.size, 0)
         if len(known) < NUMBER.size:
             return 0, b''
@@ -93,7 +93,7 @@ class Memory:
         place = NUMBER.size + number % 2 * SLOT
         size, check = WHOLE.unpack(os.pread(self._file, WHOLE.size, place))
         content = os.pread(self._file, size, place + WHOLE.size)
-        return (number, content) if zlib.crc32(content) == check else (0, b'')
+        return number, content if zlib.crc32(content) == check else b''
 
 
 class DeadMan:
@@ -116,7 +116,7 @@ class DeadMan:
         environment.pop('_ROS_WHEELS_BOOTSTRAP_COMPLETE', None)
         own_clock = 'true' if node.get_parameter('use_sim_time').value else 'false'
         file = os.memfd_create(self.name)
-        self.memory = Memory(file)
+        self._memory = Memory(file)
         self.process = subprocess.Popen(
             [sys.executable, '-m', 'robot_identification.nodes.dead_man', self.name,
              node.get_namespace(), target, own_clock, _enclave(), str(file)],
@@ -154,7 +154,7 @@ class DeadMan:
         for message, latest in messages:
             one = serialize_message(message)
             content += ONE.pack(latest, len(one)) + one
-        self.memory.put(content)
+        self._memory.put(content)
 
     def close(self) -> None:
         """End it; nothing is sent."""
@@ -206,7 +206,7 @@ class Waiting:
 
         """
         number, content = self._memory.get()
-        if number <= self._settled:
+        if number <= self._settled or not content:
             return None
         until, count = LEFT.unpack_from(content)
         if not count or (not gone and now < until):

@@ -59,7 +59,7 @@ def filter_rows(sections, x, states, step, out):
             for p in range(pairs):
                 if p > 0:
                     tables[p, _SAMPLES:] = tables[p - 1, _SAMPLES:]
-                if count == _ROWS:
+                if count == _ROWS:    # a number that the compiler knows
                     _filter_twice(tables[p], _ROWS)
                 else:
                     _filter_twice(tables[p], count)

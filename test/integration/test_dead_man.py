@@ -128,7 +128,7 @@ def test_the_last_word_of_a_node_that_ends_while_the_dead_man_is_held_up(system,
 
 def test_a_node_that_dies_leaves_what_was_whole():
     ros()
-    from robot_identification.nodes.dead_man import LEFT, Memory, NUMBER, ONE, Waiting
+    from robot_identification.nodes.dead_man import LEFT, Memory, NUMBER, ONE, SLOT, Waiting
     file = os.memfd_create('test')
     memory, waiting = Memory(file), Waiting(Memory(file))
     assert waiting.due(250, True) is None
@@ -143,4 +143,10 @@ def test_a_node_that_dies_leaves_what_was_whole():
     memory.put(LEFT.pack(400, 1) + ONE.pack(500, 4) + b'last')
     waiting.forget()
     assert waiting.due(450, True) is None
+    memory.put(LEFT.pack(400, 1) + ONE.pack(500, 4) + b'more')
+    os.pwrite(file, b'torn', NUMBER.size + memory.get()[0] % 2 * SLOT)
+    assert waiting.due(450, True) is None
+    waiting.forget()
+    memory.put(LEFT.pack(400, 1) + ONE.pack(500, 4) + b'then')
+    assert waiting.due(450, True) == b'then' and waiting.due(450, True) is None
     os.close(file)

@@ -88,15 +88,15 @@ def _bootstrap(drawn: Mapping[str, Any]) -> str:
 
 def _base_row(p: Mapping[str, Any], drawn: bool) -> list[Cell | object]:
     value, deviation = p['value'], p['std']
-    relative = abs(deviation / value) if deviation is not None and value else None
+    interval = _interval(value, deviation, p['lower'], p['upper'])
     scale = max(abs(value), deviation or 0.0)
     more = _interval(value, *(p[f'bootstrap_{name}'] for name in (
         'std', 'lower', 'upper'))) if drawn else []
     return [Cell(_combination(p), p['label']), numeric(value),
-            *_interval(value, deviation, p['lower'], p['upper']), *more,
+            *interval, *more,
             numeric(free_of_dust(p['urdf'], scale)), numeric(free_of_dust(p['model'], scale)),
             unit(p['unit']),
-            Cell(strip(value, p['lower'], p['upper'], p['urdf'], p['model']), relative)]
+            Cell(strip(value, p['lower'], p['upper'], p['urdf'], p['model']), interval[-1].sort)]
 
 
 def _interval(value: float, deviation: float | None, lower: float, upper: float) -> list[Cell]:
