@@ -7,7 +7,7 @@ ROS_STAMP := $(VENV)/ros_installed
 
 unexport PYTHONDONTWRITEBYTECODE    # some containers set it: every process would compile the package
 
-.PHONY: demo ros ros-demo ros-test test tests portable-test fuzz reliability lint docs house benchmarks clean
+.PHONY: demo ros ros-demo ros-test test tests portable-test faults fuzz reliability lint docs house benchmarks clean
 
 demo: $(STAMP)
 	$(VENV)/bin/robot-identification demo -o results/demo
@@ -38,6 +38,10 @@ portable-test: $(STAMP)
 	NUMBA_CACHE_DIR=$(CURDIR)/$(VENV)/numba_generic OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
 		$(VENV)/bin/python -m pytest --numprocesses auto --maxprocesses 4 \
 		--dist worksteal $(NUMERICAL)
+
+# everything that can go wrong while the arm moves, on a model of the controller at 500 Hz
+faults: $(STAMP)
+	$(VENV)/bin/python test/controllers/controller_faults.py
 
 # N spoiled files for each reader, of FIRST on; failures are kept in test/fuzz/corpus
 N ?= 10000

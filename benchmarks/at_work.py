@@ -37,6 +37,7 @@ from pathlib import Path
 import sys
 from typing import Any
 
+from model_benefit import contact_found, Task, tracking_errors, urdf_model
 import numpy as np
 from robot_identification import (
     Arm,
@@ -45,7 +46,6 @@ from robot_identification import (
     load_arm,
     Recording,
 )
-from robot_identification.at_work import contact_found, Task, tracking_errors, urdf_model
 from robot_identification.estimation import identify_payload
 from robot_identification.identification import identify
 from robot_identification.simulation import Plant, PlantOptions, simulate

@@ -30,14 +30,14 @@ import time
 import coal
 import numpy as np
 from robot_identification.arm import load_arm
-from robot_identification.certificate.certificate import scene_for
-from robot_identification.certificate.clearance import INFLUENCE, RESERVE
-from robot_identification.certificate.clearance_proof import coal_body
-from robot_identification.certificate.geometry.shapes import coarse
-from robot_identification.design.design import build_problem
 from robot_identification.dynamics.kernels import placements
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.excitation import DesignOptions, motion_limits, Requirements, SAFE
+from robot_identification.excitation.certificate.certificate import scene_for
+from robot_identification.excitation.certificate.clearance import INFLUENCE, RESERVE
+from robot_identification.excitation.certificate.clearance_proof import coal_body
+from robot_identification.excitation.certificate.geometry.shapes import coarse
+from robot_identification.excitation.design.design import build_problem
 
 TIMES = 200     # of a motion, as a search looks at it
 

@@ -71,7 +71,7 @@ class Laboratory:
             elif node == 'excitation':
                 given |= {'autostart': 'true', 'approach_speed': 1.0, 'watch.stale': 1.0,
                           'brake.horizon': 1.5}
-            program = f'import robot_identification.nodes.start as s; s.{node}()'
+            program = f'import robot_identification.ros.nodes.start as s; s.{node}()'
             command = [sys.executable, '-c', program, '--ros-args']
             for key, value in given.items():
                 command += ['-p', f'{key}:={value}']

@@ -41,10 +41,10 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arm import Arm, load_arm
-from robot_identification.certificate.geometry.meshes import has_collision_geometry
-from robot_identification.design.search import Progress
-from robot_identification.dynamics.parallel import core_count
+from robot_identification.arm.meshes import has_collision_geometry
 from robot_identification.excitation import design, Requirements, TRAJECTORIES
+from robot_identification.excitation.design.search import Progress
+from robot_identification.parallel import core_count
 
 RANDOM_TIMES = 10_000
 SHOWN = ('position', 'velocity', 'acceleration', 'torque', 'clearance')

@@ -39,9 +39,6 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arm import Arm, load_arm
-from robot_identification.design.columns import Columns, prior_deviations
-from robot_identification.design.design import build_problem
-from robot_identification.design.problem import Problem
 from robot_identification.excitation import (
     condition_number,
     design,
@@ -50,6 +47,9 @@ from robot_identification.excitation import (
     Requirements,
     Trajectory,
 )
+from robot_identification.excitation.design.columns import Columns, prior_deviations
+from robot_identification.excitation.design.design import build_problem
+from robot_identification.excitation.design.problem import Problem
 from robot_identification.identification import IdentificationResult, identify
 from robot_identification.papers.designs.genetic import minimise_by_real_genetic
 from robot_identification.simulation import Plant, PlantOptions, simulate, SimulatedRun

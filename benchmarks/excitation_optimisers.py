@@ -33,10 +33,10 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arm import load_arm
-from robot_identification.design.design import build_problem
-from robot_identification.design.optimisers import OPTIMISERS
-from robot_identification.design.problem import Problem
 from robot_identification.excitation import DesignOptions, motion_limits, Requirements
+from robot_identification.excitation.design.design import build_problem
+from robot_identification.excitation.design.optimisers import OPTIMISERS
+from robot_identification.excitation.design.problem import Problem
 
 GENETIC = ('real_genetic', 'binary_genetic')
 

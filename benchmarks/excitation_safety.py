@@ -40,9 +40,8 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 from robot_identification.arm import Arm, load_arm
+from robot_identification.arm.meshes import with_mesh_paths
 from robot_identification.arrays import Array
-from robot_identification.certificate.certificate import scene_for
-from robot_identification.certificate.geometry.meshes import with_mesh_paths
 from robot_identification.excitation import (
     check_certificate,
     design,
@@ -51,6 +50,7 @@ from robot_identification.excitation import (
     Requirements,
     save_excitation,
 )
+from robot_identification.excitation.certificate.certificate import scene_for
 from robot_identification.simulation import Plant, PlantOptions, simulate
 from robot_identification.simulation.contacts import ContactGeometry
 

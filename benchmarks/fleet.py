@@ -38,10 +38,10 @@ import time
 from identification import recording
 import numpy as np
 from robot_identification import identify, load_arm, load_recording
-from robot_identification.dynamics.parallel import core_count, use_cores
 from robot_identification.fleet import Database, read_fleet, run_fleet
 from robot_identification.fleet.plan import Fleet, Job
 from robot_identification.fleet.work import identify_robot
+from robot_identification.parallel import core_count, use_cores
 from robot_identification.regression import build_regression
 from robot_identification.signals import process
 

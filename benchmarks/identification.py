@@ -48,8 +48,8 @@ from robot_identification import (
     Recording,
 )
 from robot_identification.arm import Arm
-from robot_identification.dynamics.parallel import core_count
 from robot_identification.estimation import fit_samples, FitOptions, get_estimator
+from robot_identification.parallel import core_count
 from robot_identification.recording import write_bag
 
 FIT, IDENTIFY = 3.0, 6.0

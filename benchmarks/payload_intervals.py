@@ -28,8 +28,8 @@ import argparse
 import sys
 
 from at_work import identified, loaded, PAYLOAD
+from model_benefit import Task
 import numpy as np
-from robot_identification.at_work import Task
 from robot_identification.estimation import identify_payload
 from robot_identification.simulation import simulate
 

@@ -33,7 +33,7 @@ import time
 
 import numpy as np
 from robot_identification import joint_torque_regressor, load_arm
-from robot_identification.dynamics.parallel import core_count
+from robot_identification.parallel import core_count
 
 START = """
 import sys, time, numpy as np

@@ -34,7 +34,7 @@ import time
 
 import numpy as np
 from robot_identification import joint_torque_regressor, load_arm
-from robot_identification.dynamics.parallel import use_cores
+from robot_identification.parallel import use_cores
 
 SOURCE = Path(__file__).with_name('regressor_loop.cpp')
 # as Pinocchio's own build defines them

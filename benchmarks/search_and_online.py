@@ -21,13 +21,13 @@ import time
 
 import numpy as np
 from robot_identification.arm import load_arm
-from robot_identification.estimation import OnlineEstimator
-from robot_identification.estimation.search import get_search
-from robot_identification.estimation.search.objective import get_objective
-from robot_identification.estimation.search.problem import SearchProblem
-from robot_identification.estimation.search.projection import minimise_squared
-from robot_identification.estimation.search.ranges import search_bounds
 from robot_identification.excitation import design, Requirements
+from robot_identification.online import OnlineEstimator
+from robot_identification.papers.searches import get_search
+from robot_identification.papers.searches.objective import get_objective
+from robot_identification.papers.searches.problem import SearchProblem
+from robot_identification.papers.searches.projection import minimise_squared
+from robot_identification.papers.searches.ranges import search_bounds
 from robot_identification.regression import build_regression
 from robot_identification.signals import Samples
 from robot_identification.simulation import Plant, PlantOptions

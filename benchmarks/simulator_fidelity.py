@@ -35,12 +35,12 @@ import sys
 import tempfile
 from typing import Any
 
+from model_benefit import urdf_model
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
 from real_arms import CASES, CUTOFF, gather_robots, ROOT
 from robot_identification import IdentifiedModel, load_arm, load_recording
-from robot_identification.at_work import urdf_model
 from robot_identification.export import export_model
 from robot_identification.identification import identify
 from scipy import signal

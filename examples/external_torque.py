@@ -17,7 +17,7 @@ from example_motion import wave
 import numpy as np
 from robot_identification import identify, load_arm, Recording
 from robot_identification.dynamics import inverse_dynamics
-from robot_identification.observer import MomentumObserver
+from robot_identification.online import MomentumObserver
 
 arm = load_arm('two_link')
 t = np.arange(0.0, 10.0, 0.002)

@@ -13,7 +13,7 @@
 # limitations under the License.
 """Start the node that follows what acts on the arm from outside."""
 
-from robot_identification.nodes.launching import node_description
+from robot_identification.ros.nodes.launching import node_description
 
 
 def generate_launch_description():

@@ -18,9 +18,9 @@ from pathlib import Path
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, GroupAction, LogInfo
 from launch.substitutions import LaunchConfiguration
-from robot_identification.nodes.description import describe, listen
-from robot_identification.nodes.launch_arguments import all_arguments, generic_arguments
-from robot_identification.nodes.launching import included, opaque
+from robot_identification.ros.nodes.description import describe, listen
+from robot_identification.ros.nodes.launch_arguments import all_arguments, generic_arguments
+from robot_identification.ros.nodes.launching import included, opaque
 
 
 def generate_launch_description():

@@ -17,8 +17,8 @@ from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, GroupAction
 from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration
-from robot_identification.nodes.launch_arguments import identify_arguments, PARTS
-from robot_identification.nodes.launching import included, opaque, own_node, resolved, sim_time
+from robot_identification.ros.nodes.launch_arguments import identify_arguments, PARTS
+from robot_identification.ros.nodes.launching import included, opaque, own_node, resolved, sim_time
 
 
 def generate_launch_description():

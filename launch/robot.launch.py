@@ -19,9 +19,9 @@ from launch import LaunchDescription
 from launch.actions import LogInfo, RegisterEventHandler
 from launch.event_handlers import OnProcessExit
 from launch_ros.actions import Node
-from robot_identification.bringup import check_controller, named_controllers, robot_description
-from robot_identification.nodes.launch_arguments import PARTS
-from robot_identification.nodes.launching import (
+from robot_identification.ros.bringup import check_controller, named_controllers, robot_description
+from robot_identification.ros.nodes.launch_arguments import PARTS
+from robot_identification.ros.nodes.launching import (
     arm_of,
     declared,
     folder,

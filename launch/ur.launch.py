@@ -13,8 +13,8 @@
 # limitations under the License.
 """Bring up and identify an arm of Universal Robots; real by default."""
 
-from robot_identification.nodes.launch_arguments import FAMILIES
-from robot_identification.nodes.launching import family_description
+from robot_identification.ros.nodes.launch_arguments import FAMILIES
+from robot_identification.ros.nodes.launching import family_description
 
 
 def generate_launch_description():

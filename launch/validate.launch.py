@@ -13,7 +13,7 @@
 # limitations under the License.
 """Start the node that compares measured torques with those of a model."""
 
-from robot_identification.nodes.launching import node_description
+from robot_identification.ros.nodes.launching import node_description
 
 
 def generate_launch_description():

@@ -47,7 +47,7 @@ __all__ = [
     'Validation', 'base_parameters', 'identify', 'inverse_dynamics', 'joint_torque_regressor',
     'load_arm', 'load_model', 'load_recording', 'validate']
 
-EXTENSIONS.append('robot_identification.papers')
+EXTENSIONS += ['robot_identification.online', 'robot_identification.papers']
 _ROOMS = ('arm', 'dynamics', 'errors', 'recording', 'identification')
 
 

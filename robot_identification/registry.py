@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
+from importlib.metadata import entry_points
 from inspect import signature
 from typing import Any, TypeVar
 
@@ -25,7 +26,17 @@ from robot_identification.errors import ConfigurationError, UnknownNameError
 Member = TypeVar('Member')
 
 EXTENSIONS: list[str] = []
-"""Modules that register more members when they are imported, which `Registry.find` does."""
+"""Modules that register more members when they are imported, see `load_extensions`."""
+ENTRY_POINTS = 'robot_identification.extensions'
+"""Group of entry points with which another distribution names such a module."""
+
+
+def load_extensions() -> None:
+    """Import the modules in `EXTENSIONS` and those of installed entry points of `ENTRY_POINTS`."""
+    for module in EXTENSIONS:
+        import_module(module)
+    for entry_point in entry_points(group=ENTRY_POINTS):
+        entry_point.load()
 
 
 class Registry(dict[str, Member]):
@@ -98,7 +109,7 @@ class Registry(dict[str, Member]):
 
     def find(self, name: str) -> Member:
         """
-        Return the member of that name; for an unknown name the `EXTENSIONS` are imported first.
+        Return the member of that name; an unknown name loads the extensions first.
 
         Raises
         ------
@@ -107,8 +118,7 @@ class Registry(dict[str, Member]):
 
         """
         if name not in self:
-            for module in EXTENSIONS:
-                import_module(module)
+            load_extensions()
         if name not in self:
             raise UnknownNameError(self.kind, name, self)
         return self[name]

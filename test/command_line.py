@@ -31,7 +31,7 @@ FORKS = multiprocessing.get_context('forkserver')
 FORKS.set_forkserver_preload([
     'robot_identification.cli.commands', 'robot_identification.identification',
     'robot_identification.reporting', 'robot_identification.simulation', 'mujoco',
-    'robot_identification.design', 'robot_identification.export'])
+    'robot_identification.excitation.design', 'robot_identification.export'])
 
 
 def call(*words, cwd=None, timeout=240):

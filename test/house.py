@@ -12,48 +12,74 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-How large the house is: lines of code, public names, long functions, import circles.
+Size and structure of the package: lines of code, dependencies, long functions, repeated names.
 
-`make house` prints it; `test_house.py` holds bounds. The core is the package without the rooms
-`nodes/` and `papers/`. A line of code is one that holds more than comment or docstring.
+`make house` prints the figures, and `test_house.py` holds them against `LIMITS`. Imports inside
+functions count like those at the top of a file; imports for type checking alone count where it is
+said. A line of code holds more than a comment or a docstring.
 """
 
 from __future__ import annotations
 
 import ast
+from collections import Counter, defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 import io
 from pathlib import Path
 import tokenize
 
 PACKAGE = Path(__file__).resolve().parents[1] / 'robot_identification'
-OUTSIDE = ('nodes', 'papers')
-LONGEST = 80
+OUTSIDE = ('ros', 'papers', 'fleet', 'servos')    # of the core
+ENTRIES = {    # what a reader may begin with: module
+    'pipeline': 'robot_identification.pipeline',
+    'identify': 'robot_identification.identification',
+    'excitation': 'robot_identification.excitation',
+    'node excitation': 'robot_identification.ros.nodes.excitation',
+    'node identification': 'robot_identification.ros.nodes.identification'}
 SKIPPED = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
            tokenize.ENCODING, tokenize.ENDMARKER}
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def modules() -> dict[str, Path]:
+@dataclass(frozen=True)
+class Limits:
+    """Largest figures that `make house` accepts; raise one only in a commit that says what for."""
+
+    pipeline_files: int = 200
+    pipeline_lines: int = 15_200
+    core_lines: int = 26_000
+    function_lines: int = 125
+    imported_names: int = 71
+    parameters: int = 16
+    repeated_names: int = 23
+    circles: int = 1
+
+
+LIMITS = Limits()
+
+
+def modules(package: Path = PACKAGE) -> dict[str, Path]:
     """Return the files of the package by the names of their modules."""
-    found = {}
-    for path in sorted(PACKAGE.rglob('*.py')):
-        parts = path.relative_to(PACKAGE.parent).with_suffix('').parts
-        found['.'.join(parts[:-1] if parts[-1] == '__init__' else parts)] = path
-    return found
+    files = {}
+    for path in sorted(package.rglob('*.py')):
+        parts = path.relative_to(package.parent).with_suffix('').parts
+        files['.'.join(parts[:-1] if parts[-1] == '__init__' else parts)] = path
+    return files
 
 
-def room(path: Path) -> str:
-    """Return the folder, or file, of the package in which a file lives."""
-    return path.relative_to(PACKAGE).parts[0].removesuffix('.py')
+def room(name: str) -> str:
+    """Return the sub-package or module directly in the package to which a module belongs."""
+    return f'{name}.__init__'.split('.')[1]
 
 
-def core() -> dict[str, Path]:
-    """Return the modules without nodes and papers."""
-    return {name: path for name, path in modules().items() if room(path) not in OUTSIDE}
+def core(package: Path = PACKAGE) -> dict[str, Path]:
+    """Return the modules of the core."""
+    return {name: path for name, path in modules(package).items() if room(name) not in OUTSIDE}
 
 
-def documented(tree: ast.AST) -> Iterator[ast.Expr]:
-    """Return the texts that are no code: docstrings, also those below a constant."""
+def docstrings(tree: ast.AST) -> Iterator[ast.Expr]:
+    """Yield the strings that are no code: docstrings, also those below a constant."""
     for node in ast.walk(tree):
         for statement in getattr(node, 'body', []) if not isinstance(
                 node, (ast.Lambda, ast.IfExp)) else []:
@@ -64,60 +90,29 @@ def documented(tree: ast.AST) -> Iterator[ast.Expr]:
 
 def code_lines(path: Path) -> int:
     """Return the number of lines that hold code."""
-    text = path.read_text()
+    text = path.read_text(encoding='utf-8')
     lines = set()
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type not in SKIPPED:
             lines.update(range(token.start[0], token.end[0] + 1))
-    for node in documented(ast.parse(text)):
+    for node in docstrings(ast.parse(text)):
         lines.difference_update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     return len(lines)
 
 
-def exported() -> dict[str, list[str]]:
-    """Return what the modules of the core list in `__all__`."""
-    found = {}
-    for name, path in core().items():
-        for node in ast.parse(path.read_text()).body:
-            if isinstance(node, ast.Assign) and any(
-                    isinstance(t, ast.Name) and t.id == '__all__' for t in node.targets):
-                found[name] = [c.value for c in ast.walk(node.value)
-                               if isinstance(c, ast.Constant)]
-    return found
+def imports(name: str, path: Path, known: set[str], typing: bool = False) -> set[str]:
+    """
+    Return the modules of the package that a module may import, inside functions too.
 
-
-def public_names() -> list[str]:
-    """Return module and name of every function and class of the core without underscore."""
-    return [f'{name}.{node.name}' for name, path in core().items()
-            for node in ast.parse(path.read_text()).body
-            if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name[0] != '_']
-
-
-def long_functions(longest: int = LONGEST) -> list[str]:
-    """Return the functions with more lines than that, their docstrings not counted."""
-    found = []
-    for name, path in modules().items():
-        if path.stem.endswith('kernels'):       # compiled: a call is not free there
-            continue
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                text = next((d for d in documented(node) if d is node.body[0]), None)
-                begin = node.lineno if text is None else text.end_lineno
-                lines = node.end_lineno - begin
-                if lines > longest:
-                    found.append(f'{name}.{node.name}: {lines} lines')
-    return found
-
-
-def imports(name: str, path: Path, known: set[str]) -> set[str]:
-    """Return the modules of the package that are imported when a module is."""
-    found = set()
-    waiting: list[ast.AST] = list(ast.parse(path.read_text()).body)
+    Importing `a.b` runs `a` as well, but `a` counts only where it is named: a package's public
+    interface may be lazy. `typing` adds what is imported for type checking alone.
+    """
+    found: set[str] = set()
+    waiting: list[ast.AST] = list(ast.parse(path.read_text(encoding='utf-8')).body)
     while waiting:
         node = waiting.pop()
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            continue        # imported when it runs
-        if isinstance(node, ast.If) and 'TYPE_CHECKING' in ast.dump(node.test):
+        if isinstance(node, ast.If) and 'TYPE_CHECKING' in ast.dump(node.test) and not typing:
+            waiting += node.orelse
             continue
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
@@ -129,42 +124,156 @@ def imports(name: str, path: Path, known: set[str]) -> set[str]:
     return (found & known) - {name}
 
 
-def circles() -> list[list[str]]:
-    """Return the groups of modules that import each other when they are imported."""
-    files = modules()
-    graph = {name: imports(name, path, set(files)) for name, path in files.items()}
+def graph(package: Path = PACKAGE, typing: bool = False) -> dict[str, set[str]]:
+    """Return what each module may import."""
+    files = modules(package)
+    return {name: imports(name, path, set(files), typing) for name, path in files.items()}
 
-    def reached(start: str) -> set[str]:
-        seen: set[str] = set()
-        waiting = list(graph[start])
-        while waiting:
-            name = waiting.pop()
-            if name not in seen:
-                seen.add(name)
-                waiting += graph[name]
-        return seen
 
-    ahead = {name: reached(name) for name in graph}
+def closure(arrows: dict[str, set[str]], start: str) -> set[str]:
+    """Return a module with everything that it may import, directly or not."""
+    seen: set[str] = set()
+    waiting = [start]
+    while waiting:
+        name = waiting.pop()
+        if name not in seen:
+            seen.add(name)
+            waiting += arrows[name]
+    return seen
+
+
+def circles(arrows: dict[str, set[str]]) -> list[list[str]]:
+    """Return the groups of modules that may import each other."""
+    ahead = {name: set().union(*(closure(arrows, other) for other in arrows[name]))
+             for name in arrows}
     groups = {tuple(sorted({name, *(other for other in ahead[name] if name in ahead[other])}))
-              for name in graph if name in ahead[name]}
+              for name in arrows if name in ahead[name]}
     return [list(group) for group in sorted(groups)]
+
+
+def exported(package: Path = PACKAGE) -> dict[str, list[str]]:
+    """Return what the modules of the core list in `__all__`."""
+    found = {}
+    for name, path in core(package).items():
+        for node in ast.parse(path.read_text(encoding='utf-8')).body:
+            if isinstance(node, ast.Assign) and any(
+                    isinstance(t, ast.Name) and t.id == '__all__' for t in node.targets):
+                found[name] = [c.value for c in ast.walk(node.value)
+                               if isinstance(c, ast.Constant)]
+    return found
+
+
+def public_names(package: Path = PACKAGE) -> dict[str, list[str]]:
+    """
+    Return the modules that define each function or class without underscore.
+
+    A command has the name that users type, and may share it with the function that it calls.
+    """
+    found: dict[str, list[str]] = defaultdict(list)
+    for name, path in modules(package).items():
+        if room(name) == 'cli' or name.endswith('.commands'):
+            continue
+        for node in ast.parse(path.read_text(encoding='utf-8')).body:
+            if isinstance(node, (*FUNCTIONS, ast.ClassDef)) and node.name[0] != '_':
+                found[node.name].append(name)
+    return found
+
+
+def repeated_names(package: Path = PACKAGE) -> list[str]:
+    """Return the public names that several modules define."""
+    return [f'{name}: {", ".join(where)}' for name, where in sorted(public_names(package).items())
+            if len(where) > 1 and name != 'main']
+
+
+def functions(package: Path = PACKAGE) -> Iterator[tuple[str, ast.FunctionDef]]:
+    """Yield the module and the definition of every function and method."""
+    for name, path in modules(package).items():
+        for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
+            if isinstance(node, FUNCTIONS):
+                yield name, node
+
+
+def is_command(module: str) -> bool:
+    """Return whether a module holds commands, whose parameters are options to type."""
+    return room(module) == 'cli' or module.endswith('.commands')
+
+
+def function_lines(function: ast.FunctionDef) -> int:
+    """Return the lines of a function: signature and body, without its docstring."""
+    text = next((d for d in docstrings(function) if d is function.body[0]), None)
+    lines = (function.end_lineno or function.lineno) - function.lineno + 1
+    return lines if text is None else lines - ((text.end_lineno or text.lineno) - text.lineno + 1)
+
+
+def long_functions(longest: int, package: Path = PACKAGE) -> list[str]:
+    """Return the functions with more lines than that; compiled kernels may not call freely."""
+    return [f'{name}.{node.name}: {function_lines(node)} lines'
+            for name, node in functions(package)
+            if function_lines(node) > longest and not name.endswith('kernels')]
+
+
+def many_parameters(most: int, package: Path = PACKAGE) -> list[str]:
+    """Return the functions with more parameters; commands and compiled kernels do not count."""
+    found = []
+    for name, node in functions(package):
+        arguments = [a.arg for a in (*node.args.posonlyargs, *node.args.args,
+                                     *node.args.kwonlyargs)]
+        count = len([a for a in arguments if a not in ('self', 'cls')])
+        if count > most and not is_command(name) and not name.endswith('kernels'):
+            found.append(f'{name}.{node.name}: {count} parameters')
+    return found
+
+
+def imported_names(package: Path = PACKAGE) -> Counter[str]:
+    """Return how many names each module imports; an `__init__` passes on what it imports."""
+    found: Counter[str] = Counter()
+    for name, path in modules(package).items():
+        if path.name == '__init__.py':
+            continue
+        names = {alias.asname or alias.name
+                 for node in ast.walk(ast.parse(path.read_text(encoding='utf-8')))
+                 if isinstance(node, (ast.Import, ast.ImportFrom))
+                 and getattr(node, 'module', '') != '__future__' for alias in node.names}
+        found[name] = len(names)
+    return found
+
+
+def sizes(package: Path = PACKAGE) -> Counter[str]:
+    """Return the lines of code of every sub-package."""
+    found: Counter[str] = Counter()
+    for name, path in modules(package).items():
+        found[room(name)] += code_lines(path)
+    return found
 
 
 def main() -> None:
     """Print the figures."""
-    size: dict[str, int] = {}
-    for path in modules().values():
-        size[room(path)] = size.get(room(path), 0) + code_lines(path)
-    for name, lines in sorted(size.items(), key=lambda item: -item[1]):
-        print(f'{name:24s}{lines:7d}{"  (not core)" if name in OUTSIDE else ""}')
-    print(f'{"core":24s}{sum(n for name, n in size.items() if name not in OUTSIDE):7d}'
-          f' lines of code without docstrings and licence headers')
-    names = exported()
-    print(f'{"top-level names":24s}{len(public_names()):7d} functions and classes of the core')
-    print(f'{"exported names":24s}{len(set().union(*names.values())):7d} in __all__ of the core')
-    print(f'{"of the package itself":24s}{len(names["robot_identification"]):7d}')
-    print(f'functions over {LONGEST} lines: {", ".join(long_functions()) or "none"}')
-    print('import circles: ' + ('; '.join(' <-> '.join(c) for c in circles()) or 'none'))
+    files, arrows, by_room = modules(), graph(), sizes()
+    for name, lines in by_room.most_common():
+        print(f'{name:28s}{lines:7d}{"  (not core)" if name in OUTSIDE else ""}')
+    inside = sum(lines for name, lines in by_room.items() if name not in OUTSIDE)
+    print(f'{"core":28s}{inside:7d} lines of code, at most {LIMITS.core_lines}')
+    print(f'{"package":28s}{sum(by_room.values()):7d} lines of code in {len(files)} files')
+    for title, start in ENTRIES.items():
+        behind = closure(arrows, start)
+        print(f'{"behind " + title:28s}{sum(code_lines(files[name]) for name in behind):7d} lines '
+              f'of code in {len(behind)} files' + (
+                  f', at most {LIMITS.pipeline_lines} in {LIMITS.pipeline_files}'
+                  if title == 'pipeline' else ''))
+    print(f'{"exported names":28s}{len(set().union(*exported().values())):7d} in __all__')
+    print(f'{"public names":28s}{len(public_names()):7d} functions and classes')
+    (module, count), = imported_names().most_common(1)
+    print(f'{"most imported names":28s}{count:7d} in {module}, at most {LIMITS.imported_names}')
+    for title, found in (
+            ('import circles', [' <-> '.join(c) for c in circles(arrows)]),
+            (f'functions over {LIMITS.function_lines} lines',
+             long_functions(LIMITS.function_lines)),
+            (f'functions with over {LIMITS.parameters} parameters',
+             many_parameters(LIMITS.parameters)),
+            ('names defined in several modules', repeated_names())):
+        print(f'{title}: {len(found) or "none"}')
+        for line in found:
+            print(f'    {line}')
 
 
 if __name__ == '__main__':

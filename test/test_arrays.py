@@ -27,7 +27,6 @@ import numpy as np
 import pytest
 from robot_identification import identify, load_arm, load_recording, Recording, scratch
 from robot_identification.arrays import read_only
-from robot_identification.checks import get_check
 from robot_identification.estimation import get_estimator
 from robot_identification.estimation.block_covariance import widened
 from robot_identification.recording import csv_file, write_bag
@@ -47,6 +46,7 @@ from robot_identification.scratch import (
 )
 from robot_identification.signals import process, resampling, spectrum
 from robot_identification.validation import errors
+from robot_identification.validation.checks import get_check
 from simulation_arms import two_link
 
 

@@ -11,20 +11,16 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What a model is worth: feed-forward, contact, and the report that ends with it."""
+"""What a model is worth: feed-forward and contact."""
 
 from __future__ import annotations
 
 import dataclasses
 
+from model_benefit import contact_found, Task, urdf_model, worth
 import numpy as np
 import pytest
 from robot_identification import Arm, IdentifiedModel, load_arm
-from robot_identification.at_work import contact_found, Task, urdf_model, worth
-from robot_identification.cli.demo import _worth_lines
-from robot_identification.reporting.contents import _work, plain
-from robot_identification.reporting.sections.work import work as section
-from robot_identification.reporting.stored_results import StoredResults
 from robot_identification.simulation import Plant, PlantOptions, simulate
 from simulation_arms import MIXED, two_link
 
@@ -51,13 +47,6 @@ def test_the_identified_model_tracks_and_feels_better(plant):
     assert found.contact['identified'].force < 0.7 * found.contact['urdf'].force
     assert found.contact['identified'].alarms == 0
     assert found.seconds == pytest.approx(12.0, abs=0.1)
-    lines = _worth_lines(plant.arm, found)
-    assert 'mrad without feed-forward' in lines[0] and 'N with the identified' in lines[1]
-    content = {'at_work': plain(_work(plant.arm, found)), 'arm': {
-        'joints': list(plant.arm.joint_names), 'units': {'position': ['rad', 'rad']}}}
-    page = section(StoredResults(content, {})).html
-    assert 'shoulder' in page and 'residual of 12 s without contact' in page
-    assert section(StoredResults({**content, 'at_work': None}, {})) is None
 
 
 def test_false_alarms_are_counted_by_seconds(plant):

@@ -28,15 +28,19 @@ from robot_identification.estimation import (
     FitOptions,
     get_estimator,
 )
-from robot_identification.estimation.closed_loop import ClosedLoop, periodic
-from robot_identification.estimation.search import SEARCHES
 import robot_identification.papers  # noqa: F401  (registers its searches)
+from robot_identification.papers.closed_loop import ClosedLoop, periodic
+from robot_identification.papers.searches import SEARCHES
+from robot_identification.registry import load_extensions
 from robot_identification.regression import build_regression
 from robot_identification.signals import process
 from robot_identification.simulation import simulate
 from robot_identification.simulation.controller import JointController
 from scipy import stats
 from simulation_arms import Lively, matched_plant, two_link
+
+load_extensions()
+
 
 FITTED = ('ols', 'wls', 'mle', 'ridge', 'tls', 'huber')
 LINEAR_FILTERS = ('kalman', 'exponential_forgetting')

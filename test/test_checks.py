@@ -21,17 +21,17 @@ import sys
 import numpy as np
 import pytest
 from robot_identification import Arm, identify, inverse_dynamics, load_model, Recording, validate
-from robot_identification.checks import CHECKS, get_check
-from robot_identification.checks.case import Case
 from robot_identification.errors import (
     EstimationError,
     ModelFileError,
     RecordingError,
     UnknownNameError,
 )
-from robot_identification.observer.uncertainty import UNCERTAINTY
+from robot_identification.estimation.uncertainty import UNCERTAINTY
 from robot_identification.signals import process
 from robot_identification.signals.effort_check import EffortCheck
+from robot_identification.validation.checks import CHECKS, get_check
+from robot_identification.validation.checks.case import Case
 from robot_identification.validation.whole_motion import whole_motion_error
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'benchmarks'))

@@ -14,7 +14,6 @@
 """Commands that write bags or need ROS."""
 
 import importlib.util
-import json
 
 from command_line import call
 from motions import excitation_of
@@ -51,20 +50,11 @@ def test_ros_demo_without_ros(tmp_path):
 
 
 def test_node_parameters_are_the_defaults():
-    from robot_identification.execution import Tolerances
-    from robot_identification.execution.run import Sending
+    from robot_identification.ros.execution import Tolerances
+    from robot_identification.ros.execution.run import Sending
     content = yaml.safe_load((shared_folder('config') / 'nodes.yaml').read_text())
     parameters = content['/**/excitation']['ros__parameters']
     watch = parameters['watch']
     assert watch.pop('published_effort') == [0.0]
     assert Tolerances(**watch) == Tolerances()
     assert Sending(**parameters['brake']) == Sending()
-
-
-def test_ros_faults_needs_no_ros():
-    done = call('ros', 'faults', '--only', 'stop asked for', '--json')
-    rows = json.loads(done.stdout)['rows']
-    assert done.returncode == 0 and [row['reasons'] for row in rows] == [['stopped']] * 2
-    assert max(row['excess'] for row in rows) < 1.05
-    wrong = call('ros', 'faults', '--only', 'earthquake')
-    assert wrong.returncode == 2 and 'a joint is stuck' in ' '.join(wrong.stderr.split())

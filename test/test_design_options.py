@@ -22,14 +22,17 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.arm import Arm
-from robot_identification.certificate.geometry.shapes import box, Shape
-from robot_identification.certificate.geometry.solid import solid_inertial
-from robot_identification.certificate.nominal_torque import nominal_inertial, NominalTorque
-from robot_identification.certificate.requirements import GUESSED_DENSITY
 from robot_identification.cli import app
 from robot_identification.cli.excite import read_options
 from robot_identification.errors import ConfigurationError, ExcitationError
 from robot_identification.excitation import design, DesignOptions, Payload, Requirements, Workspace
+from robot_identification.excitation.certificate.geometry.shapes import box, Shape
+from robot_identification.excitation.certificate.geometry.solid import solid_inertial
+from robot_identification.excitation.certificate.nominal_torque import (
+    nominal_inertial,
+    NominalTorque,
+)
+from robot_identification.excitation.certificate.requirements import GUESSED_DENSITY
 from typer.testing import CliRunner
 import yaml
 
@@ -58,7 +61,7 @@ def test_options_survive_their_file_and_are_those_of_the_command(tmp_path):
 
 
 def test_a_goal_of_a_node_has_the_same_defaults():
-    request = pytest.importorskip('robot_identification.nodes.design_request')
+    request = pytest.importorskip('robot_identification.ros.nodes.design_request')
     empty = SimpleNamespace(kind='', criterion='', period=0.0, harmonics=0, starts=0, seed=0,
                             margin=0.0, time_budget=0.0, no_torque=False, no_collisions=False,
                             floor=[], boxes=[])

@@ -22,18 +22,19 @@ import pytest
 import robot_identification
 from robot_identification.arm import robot_files
 from robot_identification.cli import app
-from robot_identification.design.criteria import CRITERIA
 from robot_identification.dynamics.friction.names import FRICTION_TERMS
 from robot_identification.estimation import ESTIMATORS
+from robot_identification.excitation.design.criteria import CRITERIA
 from robot_identification.files import shared_folder
-from robot_identification.nodes.launch_arguments import (
+from robot_identification.papers.searches import SEARCHES
+from robot_identification.registry import load_extensions
+from robot_identification.ros.nodes.launch_arguments import (
     all_arguments,
     FAMILIES,
     FAMILY,
     generic_arguments,
     PARTS,
 )
-from robot_identification.papers.searches import SEARCH_NAMES
 from typer.main import get_command
 from typer.testing import CliRunner
 
@@ -126,7 +127,8 @@ def test_every_page_stands_in_a_list_of_the_site():
 
 def test_formulas_name_every_method_and_files_that_exist():
     text = PAGES['site/formulas']
-    own = [name for name in ESTIMATORS if name not in SEARCH_NAMES]
+    load_extensions()
+    own = [name for name in ESTIMATORS if name not in SEARCHES]
     for name in (*own, *FRICTION_TERMS, *CRITERIA):
         assert f'`{name}`' in text, name
     package = Path(robot_identification.__file__).parent

@@ -22,14 +22,13 @@ from excitation_arms import chain
 import numpy as np
 import pinocchio as pin
 import pytest
-from robot_identification import IdentifiedModel, load_model
+from robot_identification import IdentifiedModel, load_model, parallel
 from robot_identification.arm.robot_file import arm_from_mapping
 from robot_identification.dynamics import (
     FRICTION_MODELS,
     FRICTION_TERMS,
     from_pseudo_inertia,
     get_friction,
-    parallel,
     pseudo_inertia,
 )
 from robot_identification.dynamics.inertial import smallest_eigenvalues

@@ -17,7 +17,7 @@ from math import ceil, exp
 
 import numpy as np
 import pytest
-from robot_identification.estimation.search import Bounds, get_search
+from robot_identification.papers.searches import Bounds, get_search
 from robot_identification.papers.searches.elpidso import (
     ElitistPidSwarm,
     learning_probabilities,

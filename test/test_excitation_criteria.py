@@ -20,16 +20,6 @@ import dataclasses
 from excitation_arms import chain, tree
 import numpy as np
 import pytest
-from robot_identification.design.columns import (
-    Columns,
-    DRIVE_COLUMNS,
-    EarlierMotion,
-    information_of,
-    SCALINGS,
-)
-from robot_identification.design.criteria import get_criterion
-from robot_identification.design.design import build_problem
-from robot_identification.design.objective import Objective
 from robot_identification.dynamics import FRICTION_TERMS, FrictionModel, ModelStructure
 from robot_identification.dynamics.friction.coulomb import SmoothCoulomb
 from robot_identification.dynamics.regressor import joint_torque_regressor
@@ -41,7 +31,17 @@ from robot_identification.excitation import (
     Requirements,
     Trajectory,
 )
-from robot_identification.motion import get_series
+from robot_identification.excitation.design.columns import (
+    Columns,
+    DRIVE_COLUMNS,
+    EarlierMotion,
+    information_of,
+    SCALINGS,
+)
+from robot_identification.excitation.design.criteria import get_criterion
+from robot_identification.excitation.design.design import build_problem
+from robot_identification.excitation.design.objective import Objective
+from robot_identification.excitation.motion import get_series
 
 ARMS = {'chain': chain, 'tree': tree}
 SAMPLES = 60

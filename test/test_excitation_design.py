@@ -21,8 +21,6 @@ from excitation_arms import chain, LIMIT, tree
 import numpy as np
 import pytest
 from robot_identification.arm import load_arm
-from robot_identification.certificate.joint_limits import prove_peaks
-from robot_identification.design.design import build_problem
 from robot_identification.dynamics.regressor import joint_torque_regressor
 from robot_identification.errors import ExcitationError, UnknownNameError
 from robot_identification.excitation import (
@@ -33,7 +31,9 @@ from robot_identification.excitation import (
     Requirements,
     Trajectory,
 )
-from robot_identification.motion import get_series
+from robot_identification.excitation.certificate.joint_limits import prove_peaks
+from robot_identification.excitation.design.design import build_problem
+from robot_identification.excitation.motion import get_series
 
 FREE = {'kind': 'ffs', 'requirements': Requirements()}    # limits of motion only
 QUICK = {'harmonics': 3, 'period': 6.0, 'acceleration': 8.0, 'samples_per_period': 50, **FREE}

@@ -25,16 +25,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.arm import load_arm
-from robot_identification.certificate.certificate import certify, constraints_of, scene_for
-from robot_identification.certificate.clearance_proof import prove_clearance
-from robot_identification.certificate.geometry.meshes import with_mesh_paths
-from robot_identification.certificate.joint_limits import prove_peaks
-from robot_identification.certificate.torque_proof import prove_torque
-from robot_identification.certificate.workspace import prove_workspace
+from robot_identification.arm.meshes import with_mesh_paths
 from robot_identification.cli import app
-from robot_identification.design.design import build_problem
-from robot_identification.design.optimisers.minimum import Minimum
-from robot_identification.design.proven_motion import best_proven, repaired
 from robot_identification.errors import ExcitationError
 from robot_identification.excitation import (
     check_certificate,
@@ -48,7 +40,19 @@ from robot_identification.excitation import (
     Trajectory,
     Workspace,
 )
-from robot_identification.motion import get_series
+from robot_identification.excitation.certificate.certificate import (
+    certify,
+    constraints_of,
+    scene_for,
+)
+from robot_identification.excitation.certificate.clearance_proof import prove_clearance
+from robot_identification.excitation.certificate.joint_limits import prove_peaks
+from robot_identification.excitation.certificate.torque_proof import prove_torque
+from robot_identification.excitation.certificate.workspace import prove_workspace
+from robot_identification.excitation.design.design import build_problem
+from robot_identification.excitation.design.optimisers.minimum import Minimum
+from robot_identification.excitation.design.proven_motion import best_proven, repaired
+from robot_identification.excitation.motion import get_series
 from robot_identification.simulation import Plant, PlantOptions, simulate
 from robot_identification.simulation.contacts import ContactGeometry
 from typer.testing import CliRunner

@@ -21,13 +21,6 @@ from excitation_arms import chain, tree
 import numpy as np
 import pytest
 from robot_identification.arm import Arm, load_arm
-from robot_identification.certificate.certificate import certify, scene_for
-from robot_identification.certificate.clearance_proof import prove_clearance
-from robot_identification.certificate.geometry.shapes import coarse, Shape
-from robot_identification.certificate.nominal_torque import nominal_inertial
-from robot_identification.certificate.torque_proof import prove_torque
-from robot_identification.certificate.workspace import prove_workspace
-from robot_identification.design.design import build_problem
 from robot_identification.dynamics.regressor import inverse_dynamics
 from robot_identification.errors import ExcitationError, UnknownNameError
 from robot_identification.excitation import (
@@ -42,7 +35,14 @@ from robot_identification.excitation import (
     Trajectory,
     Workspace,
 )
-from robot_identification.motion import get_series
+from robot_identification.excitation.certificate.certificate import certify, scene_for
+from robot_identification.excitation.certificate.clearance_proof import prove_clearance
+from robot_identification.excitation.certificate.geometry.shapes import coarse, Shape
+from robot_identification.excitation.certificate.nominal_torque import nominal_inertial
+from robot_identification.excitation.certificate.torque_proof import prove_torque
+from robot_identification.excitation.certificate.workspace import prove_workspace
+from robot_identification.excitation.design.design import build_problem
+from robot_identification.excitation.motion import get_series
 
 SAFE = Requirements(torque_margin=0.1, clearance=0.01)
 
@@ -96,7 +96,7 @@ def test_distances_are_those_of_coal_with_exact_derivatives(panda):
     rng = np.random.default_rng(2)
     q = rng.uniform(panda.limits.lower, panda.limits.upper, size=(20, 7))
     distances, gradients = scene.distances(q, 10.0)
-    from robot_identification.certificate.clearance_proof import _Prover
+    from robot_identification.excitation.certificate.clearance_proof import _Prover
     prover = _Prover(Trajectory(get_series('ffs', 8.0, 2), np.zeros((5, 7))), scene)
     world, origin = prover._frames(q)
     measured = np.array([[prover._measure(p, world[k], origin[k])
@@ -115,8 +115,8 @@ def test_distances_are_those_of_coal_with_exact_derivatives(panda):
 
 
 def test_round_shapes_and_convex_ones_agree_in_both_distances():
-    from robot_identification.certificate.clearance_proof import _Prover
-    from robot_identification.certificate.geometry.scene import Scene
+    from robot_identification.excitation.certificate.clearance_proof import _Prover
+    from robot_identification.excitation.certificate.geometry.scene import Scene
     arm = chain()
     ends = np.array([[0.0, 0.1, -0.2], [0.3, 0.0, 0.2]])
     shapes = (Shape('ball', 0, ends[:1], 0.1), Shape('rod', 2, ends, 0.05),
@@ -157,7 +157,7 @@ def test_workspace_bound_is_true(arm):
     frame = 'three' if arm.n == 3 else 'c'
     box = Workspace(frame, (-5.0, -5.0, -np.inf), (5.0, 5.0, 5.0))
     room = prove_workspace(arm, trajectory, box)
-    from robot_identification.certificate.workspace import WorkspaceLimits
+    from robot_identification.excitation.certificate.workspace import WorkspaceLimits
     point, _, _ = WorkspaceLimits(arm, trajectory.series, box).position(
         trajectory.derivative(np.linspace(0, 8, 20_001), 0))
     true = np.minimum(5.0 - point, np.where([True, True, False], point + 5.0, np.inf)).min()
@@ -304,10 +304,11 @@ def test_coarse_shapes_look_at_few_points_and_are_those_of_looking_at_all(monkey
     points *= np.array([0.1, 0.2, 0.3]) / np.linalg.norm(points, axis=1, keepdims=True)
     shape = Shape('egg', 0, points)
     few = coarse.__wrapped__(shape)
-    monkeypatch.setattr('robot_identification.certificate.geometry.shapes.AT_ONCE', len(points))
+    monkeypatch.setattr('robot_identification.excitation.certificate.geometry.shapes.AT_ONCE',
+                        len(points))
     every = coarse.__wrapped__(shape)
     assert np.array_equal(few.vertices, every.vertices) and few.radius == every.radius
-    from robot_identification.certificate.geometry.kernels import point_distances
+    from robot_identification.excitation.certificate.geometry.kernels import point_distances
     outside = np.empty(len(points))
     point_distances(points, np.ascontiguousarray(few.vertices), outside)
     assert len(few.vertices) == 64 and 0 < outside.max() <= few.radius < 0.02

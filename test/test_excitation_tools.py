@@ -23,9 +23,6 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.arm import load_arm
-from robot_identification.design.columns import EarlierMotion
-from robot_identification.design.exports import ur_script
-from robot_identification.design.optimisers import OPTIMISERS
 from robot_identification.dynamics import inverse_dynamics
 from robot_identification.errors import ExcitationError
 from robot_identification.excitation import (
@@ -36,8 +33,11 @@ from robot_identification.excitation import (
     save_joint_trajectory,
     validation_motion,
 )
-from robot_identification.motion import get_series
-from robot_identification.motion.frequencies import check_harmonics, suggested_harmonics
+from robot_identification.excitation.design.columns import EarlierMotion
+from robot_identification.excitation.design.exports import ur_script
+from robot_identification.excitation.design.optimisers import OPTIMISERS
+from robot_identification.excitation.motion import get_series
+from robot_identification.excitation.motion.frequencies import check_harmonics, suggested_harmonics
 import robot_identification.papers  # noqa: F401  (registers its designs)
 from robot_identification.validation.held_out import hardly_moving
 import yaml
@@ -93,8 +93,8 @@ def test_an_extension_excites_what_earlier_recordings_left_weak():
     earlier = EarlierMotion(q, v, a, 50.0, 'first.csv')
     alone = design(arm, starts=2, **QUICK)
     after = design(arm, starts=2, earlier=[earlier], **QUICK)
-    from robot_identification.design.design import build_problem
     from robot_identification.excitation import DesignOptions, motion_limits
+    from robot_identification.excitation.design.design import build_problem
     limits, _ = motion_limits(arm, acceleration=8.0)
     both = build_problem(arm, DesignOptions(**QUICK), limits, earlier=[earlier]).objective
     assert after.columns.earlier == ('first.csv',)

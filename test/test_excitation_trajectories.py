@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from robot_identification.errors import ExcitationError, UnknownNameError
 from robot_identification.excitation import TRAJECTORIES, Trajectory
-from robot_identification.motion import get_series
+from robot_identification.excitation.motion import get_series
 
 
 def a_trajectory(kind, period=8.0, harmonics=3, n=2):
@@ -64,7 +64,7 @@ def test_motions_stay_within_their_largest(kind):
 
 
 def test_a_long_spline_through_a_path_is_proven_closely():
-    from robot_identification.design.validation_motions import through
+    from robot_identification.excitation.design.validation_motions import through
     t = np.linspace(0, 20, 400)
     path = 3.0 - np.cos(2 * np.pi * t / 20)[:, None] * [1.2, 0.8]    # columns add up to more
     trajectory = through(t, path, 20.0)

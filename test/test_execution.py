@@ -24,18 +24,18 @@ from robot_identification.arm import load_arm
 from robot_identification.dynamics import inverse_dynamics
 from robot_identification.errors import ConfigurationError, ExecutionError
 from robot_identification.excitation import Requirements
-from robot_identification.execution import Fault, plan_motion, Run, States, Tolerances, Watch
-from robot_identification.execution.approach import check_approach
-from robot_identification.execution.data_directory import DataDirectory
-from robot_identification.execution.driver_effort import check_driver
-from robot_identification.execution.effort_at_rest import check_effort_at_rest
-from robot_identification.execution.goal_result import fault_of
-from robot_identification.execution.pieces import brake, LATE, whole
-from robot_identification.execution.progress import Position, Progress
-from robot_identification.execution.robot_clock import RobotClock
-from robot_identification.execution.run import Sending
-from robot_identification.execution.silence import Silence
-from robot_identification.simulation.sampled_trajectory import (
+from robot_identification.ros.execution import Fault, plan_motion, Run, States, Tolerances, Watch
+from robot_identification.ros.execution.approach import check_approach
+from robot_identification.ros.execution.data_directory import DataDirectory
+from robot_identification.ros.execution.driver_effort import check_driver
+from robot_identification.ros.execution.effort_at_rest import check_effort_at_rest
+from robot_identification.ros.execution.goal_result import fault_of
+from robot_identification.ros.execution.pieces import brake, LATE, whole
+from robot_identification.ros.execution.progress import Position, Progress
+from robot_identification.ros.execution.robot_clock import RobotClock
+from robot_identification.ros.execution.run import Sending
+from robot_identification.ros.execution.silence import Silence
+from robot_identification.ros.sampled_trajectory import (
     SampledTrajectory,
     TrajectoryMessage,
 )
@@ -401,7 +401,7 @@ def test_a_motion_of_an_hour_is_refused(arm):
 
 def test_the_clock_of_the_dead_man_brings_no_libraries_of_numbers():
     """A process that waits beside every motion is to cost little."""
-    script = ('import sys, robot_identification.execution.robot_clock\n'
+    script = ('import sys, robot_identification.ros.execution.robot_clock\n'
               "print(*sorted({'numpy', 'scipy', 'pinocchio'} & set(sys.modules)))")
     done = subprocess.run([sys.executable, '-c', script], capture_output=True, text=True,
                           check=True)

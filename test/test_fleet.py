@@ -29,15 +29,13 @@ import time
 from known_truth import two_link_recording as recorded
 import numpy as np
 import pytest
-from robot_identification import identify, load_arm, load_model, parts
+from robot_identification import identify, load_arm, load_model, parallel, parts
 from robot_identification.cli import app
-from robot_identification.dynamics import parallel
 from robot_identification.errors import (
     ConfigurationError,
     RobotIdentificationError,
     UnknownNameError,
 )
-from robot_identification.estimation.search import Bounds, get_search
 from robot_identification.files import check_output_folder
 from robot_identification.fleet import Database, read_fleet, run_fleet, spread
 from robot_identification.fleet.cluster import cluster as made
@@ -51,6 +49,7 @@ from robot_identification.fleet.source import expand, fetched, fingerprint, size
 from robot_identification.fleet.spread import Workers
 from robot_identification.fleet.table import write_table
 from robot_identification.fleet.work import BROKEN, FITTED, identify_robot, Outcome
+from robot_identification.papers.searches import Bounds, get_search
 from robot_identification.papers.studies import run_study, STUDIES
 from robot_identification.papers.studies.repeat import Contestant, repeat
 from robot_identification.papers.studies.study import StudyResult, Table

@@ -266,7 +266,6 @@ REFUSED = (
     ('demo -o rec.csv', 'is a file'),
     ('demo -o x --time-budget nan', 'must be positive'),
     ('demo -o x --seed -1', 'from 0 on'),
-    ('ros faults --only nobody', 'no fault|needs the Python module'),
     ('robots --json --markdown', 'No such option'),
     ('identify rb.yaml rec.csv hard.csv -o out', 'one and the same'),
     ('identify rb.yaml rec.csv link.csv -o out', 'one and the same'),

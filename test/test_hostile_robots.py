@@ -21,11 +21,11 @@ import pytest
 from robot_identification import Arm
 from robot_identification.arm import load_arm
 from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping
-from robot_identification.certificate import Requirements
-from robot_identification.certificate.certificate import certify
 from robot_identification.errors import ArmError, ConfigurationError, RecordingError
-from robot_identification.motion import get_series, Trajectory
-from robot_identification.motion.limits import motion_limits
+from robot_identification.excitation.certificate import Requirements
+from robot_identification.excitation.certificate.certificate import certify
+from robot_identification.excitation.motion import get_series, Trajectory
+from robot_identification.excitation.motion.limits import motion_limits
 from robot_identification.recording import published_effort, Recording
 from robot_identification.yaml_file import parse_yaml
 

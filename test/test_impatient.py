@@ -19,8 +19,8 @@ from importlib import import_module
 import json
 
 import pytest
-from robot_identification import cli, console
-from robot_identification.cli import app
+from robot_identification import cli
+from robot_identification.cli import app, console
 from robot_identification.cli.words import in_order
 from robot_identification.excitation import DesignOptions
 from typer.testing import CliRunner
@@ -128,7 +128,7 @@ def test_what_took_longer_than_the_budget_is_said(monkeypatch):
 
 
 def test_one_scene_serves_all_motions_and_the_page(tmp_path, monkeypatch):
-    from robot_identification.certificate import certificate
+    from robot_identification.excitation.certificate import certificate
     built = []
 
     def counted(*given, **named):

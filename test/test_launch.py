@@ -24,11 +24,11 @@ from xml.etree import ElementTree
 
 import pytest
 from robot_identification.arm import load_arm, robot_files
-from robot_identification.bringup import robot_description
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import shared_folder
-from robot_identification.nodes import launch_arguments
-from robot_identification.nodes.launch_arguments import AT_WORK, FAMILIES, FROM_ROBOT, PARTS
+from robot_identification.ros.bringup import robot_description
+from robot_identification.ros.nodes import launch_arguments
+from robot_identification.ros.nodes.launch_arguments import AT_WORK, FAMILIES, FROM_ROBOT, PARTS
 import yaml
 
 LAUNCH = shared_folder('launch')
@@ -123,7 +123,7 @@ def test_files_are_what_the_tables_say(executables):
 
 
 def test_every_argument_is_a_parameter_a_switch_or_used():
-    helper = LAUNCH.parent / 'robot_identification/nodes/launching.py'
+    helper = LAUNCH.parent / 'robot_identification/ros/nodes/launching.py'
     used = {name for path in (helper, FILES['robot'], FILES['identify']) for name in
             re.findall(r"(?:value|LaunchConfiguration)\('(\w+)'\)", path.read_text())}
     for names in NODE_FILES.values():
@@ -139,7 +139,7 @@ def test_identify_includes_its_parts():
 def test_nothing_is_absolute_but_what_ros_shares():
     """A second arm in a namespace of its own meets nothing of the first."""
     shared = {'/diagnostics', '/clock', '/_action'}
-    package = LAUNCH.parent / 'robot_identification/nodes'
+    package = LAUNCH.parent / 'robot_identification/ros/nodes'
     for path in [*package.glob('*.py'), *FILES.values()]:
         if path.stem == 'demo':
             continue    # a client of its own nodes

@@ -25,13 +25,16 @@ from robot_identification.estimation import (
     FitOptions,
     get_estimator,
 )
-from robot_identification.estimation.online import RECURSIVE, start_online
+from robot_identification.online.recursive import RECURSIVE, start_online
+from robot_identification.registry import load_extensions
 from simulation_arms import two_link
 
 FRICTION = 'coulomb + viscous + slip + offset'
 CARRIES = ('wls', 'ols', 'ridge', 'tls', 'huber')
 NEEDS_MORE = ('mle', 'idim_iv', 'didim')
 """Estimators that ask for periods, or for the control law, before any friction."""
+
+load_extensions()
 
 
 @pytest.fixture(scope='module')

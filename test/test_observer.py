@@ -29,7 +29,12 @@ from robot_identification.errors import (
     ModelFileError,
     UnknownNameError,
 )
-from robot_identification.observer import (
+from robot_identification.estimation.uncertainty import (
+    to_rows,
+    uncertain_directions,
+    UNCERTAINTY,
+)
+from robot_identification.online import (
     Compensation,
     CompensationLimits,
     ContactObserver,
@@ -37,11 +42,6 @@ from robot_identification.observer import (
     MomentumObserver,
     tool_wrench,
     trajectory_efforts,
-)
-from robot_identification.observer.uncertainty import (
-    to_rows,
-    uncertain_directions,
-    UNCERTAINTY,
 )
 from robot_identification.signals.sliding_window import SlidingWindow
 from simulation_arms import slow_motion, two_link

@@ -17,9 +17,10 @@ import numpy as np
 import online_data as data
 import pytest
 from robot_identification.errors import ConfigurationError, EstimationError
-from robot_identification.estimation import get_estimator, OnlineEstimator
-from robot_identification.estimation.online.information_filter import InformationFilter
-from robot_identification.estimation.online.kernels import forget
+from robot_identification.estimation import get_estimator
+from robot_identification.online import OnlineEstimator
+from robot_identification.online.recursive.information_filter import InformationFilter
+from robot_identification.online.recursive.kernels import forget
 from robot_identification.regression import build_regression
 from scipy import stats
 

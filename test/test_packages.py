@@ -26,7 +26,7 @@ from xml.etree import ElementTree
 import pytest
 import robot_identification
 from robot_identification.files import shared_folder
-from robot_identification.nodes import start
+from robot_identification.ros.nodes import start
 
 ROOT = shared_folder('launch').parent
 PACKAGES = {'robot_identification': ROOT / 'package.xml',
@@ -107,7 +107,7 @@ def test_wheel_says_what_it_is(tmp_path):
 
 def test_what_nodes_import_are_dependencies():
     depends = {element.text for element in elements('robot_identification', 'depend')}
-    for path in (ROOT / 'robot_identification' / 'nodes').glob('*.py'):
+    for path in (ROOT / 'robot_identification' / 'ros' / 'nodes').glob('*.py'):
         for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
             names = ([node.module] if isinstance(node, ast.ImportFrom)
                      else [alias.name for alias in node.names] if isinstance(node, ast.Import)

@@ -23,11 +23,11 @@ import pytest
 from robot_identification.arm import load_arm
 from robot_identification.arm.prefix import with_prefix
 from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping, read_robot_file
-from robot_identification.bringup import named_controllers, robot_description
 from robot_identification.errors import ArmError, ConfigurationError, RecordingError
 from robot_identification.excitation import check_certificate
 from robot_identification.files import shared_folder
 from robot_identification.recording import load_recording, Recording, write_bag
+from robot_identification.ros.bringup import named_controllers, robot_description
 import yaml
 
 

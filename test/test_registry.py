@@ -35,8 +35,8 @@ def test_a_member_is_found_and_its_name_cannot_be_taken():
 
 @pytest.mark.parametrize(('family', 'core', 'paper'), [
     ('from robot_identification.estimation import ESTIMATORS as family', 'wls', 'ics'),
-    ('from robot_identification.design.optimisers import OPTIMISERS as family', 'barrier',
-     'real_genetic')])
+    ('from robot_identification.excitation.design.optimisers import OPTIMISERS as family',
+     'barrier', 'real_genetic')])
 def test_a_method_of_the_papers_is_found_without_importing_them(family, core, paper):
     script = f"""
 import sys

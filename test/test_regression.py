@@ -85,7 +85,7 @@ def test_no_digit_of_the_normal_form_depends_on_the_number_of_cores(monkeypatch)
     base = base_parameters(ModelStructure.of(arm))
     samples, found = samples_of(arm, count=9000, cutoff=20.0), []
     for cores in (1, 2, 3):
-        monkeypatch.setattr('robot_identification.dynamics.parallel.core_count',
+        monkeypatch.setattr('robot_identification.parallel.core_count',
                             lambda cores=cores: cores)
         found.append((reduce_samples(base, samples), residuals(base, samples, base.of(
             np.ones(base.structure.count)))))

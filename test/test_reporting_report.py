@@ -25,9 +25,9 @@ import sys
 import numpy as np
 import pytest
 from reporting_results import chain, EVIL, EVIL_XML, identified, rank_deficient
-from robot_identification.design.excitation import Excitation
 from robot_identification.excitation import Trajectory
-from robot_identification.motion.fourier import FourierSeries
+from robot_identification.excitation.design.excitation import Excitation
+from robot_identification.excitation.motion.fourier import FourierSeries
 from robot_identification.reporting import load_results, save_results, StoredResults, summary
 from robot_identification.reporting.contents import contents
 from robot_identification.reporting.figures import Figure, figures_json, rounded

@@ -19,8 +19,8 @@ from robot_identification.errors import (
     MissingDependencyError,
     UnknownNameError,
 )
-from robot_identification.estimation.search import Bounds, get_search, SEARCHES
 import robot_identification.papers  # noqa: F401  (registers its searches)
+from robot_identification.papers.searches import Bounds, get_search, SEARCHES
 
 SIZE = 5
 CENTRE = np.array([0.3, -1.2, 2.0, 0.0, -0.7])
@@ -154,7 +154,7 @@ def test_the_global_random_state_is_left_alone():
 
 def scripted(monkeypatch, search, points, generations):
     """Return the populations that a search evaluates from a given first one."""
-    from robot_identification.estimation.search.search import Run
+    from robot_identification.papers.searches.search import Run
     seen = []
 
     def record(population):

@@ -16,11 +16,11 @@ import online_data as data
 import pytest
 from robot_identification.errors import ConfigurationError, EstimationError, UnknownNameError
 from robot_identification.estimation import ESTIMATORS, fit_consistent, get_estimator
-from robot_identification.estimation.search import Bounds, SEARCHES
-from robot_identification.estimation.search.objective import get_objective, OBJECTIVES
-from robot_identification.estimation.search.problem import SearchProblem
-from robot_identification.estimation.search.ranges import search_bounds
 import robot_identification.papers  # noqa: F401  (registers its searches)
+from robot_identification.papers.searches import Bounds, SEARCHES
+from robot_identification.papers.searches.objective import get_objective, OBJECTIVES
+from robot_identification.papers.searches.problem import SearchProblem
+from robot_identification.papers.searches.ranges import search_bounds
 from robot_identification.regression import build_regression
 
 

@@ -16,7 +16,7 @@ import json
 import pytest
 from robot_identification.cli import app
 from robot_identification.errors import UnknownNameError
-from robot_identification.estimation.search import SEARCHES
+from robot_identification.papers.searches import SEARCHES
 from robot_identification.papers.studies import run_study, STUDIES, study_name
 from robot_identification.papers.studies.study import HERE, PAPER
 from typer.testing import CliRunner

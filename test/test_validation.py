@@ -31,9 +31,9 @@ from robot_identification import (
     Recording,
     validate,
 )
-from robot_identification.design import validation_motions
 from robot_identification.errors import ConfigurationError, RecordingError, SignalError
 from robot_identification.excitation import Requirements, validation_motion
+from robot_identification.excitation.design import validation_motions
 from robot_identification.signals import process
 from robot_identification.signals.effort_check import check_effort
 from robot_identification.signals.shift import judged

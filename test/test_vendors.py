@@ -87,7 +87,7 @@ def test_a_package_that_is_not_there_is_named(monkeypatch, tmp_path):
 
 def test_an_arm_is_made_of_its_description(tmp_path):
     pytest.importorskip('rclpy', reason='ROS 2 is not installed')
-    from robot_identification.nodes.description import describe
+    from robot_identification.ros.nodes.description import describe
     urdf = serial(['a', 'b', 'c', 'finger'])
     path = tmp_path / 'arm.yaml'
     assert describe(urdf, ('a', 'b', 'c'), path, 'torque,joint,-1,gravity', 2.0) == ('finger',)

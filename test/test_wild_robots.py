@@ -21,9 +21,9 @@ import json
 import numpy as np
 import pytest
 from robot_identification import Arm, load_arm
+from robot_identification.arm.meshes import with_mesh_paths
 from robot_identification.arm.packages import find_package
 from robot_identification.arm.urdf import read_urdf
-from robot_identification.certificate.geometry.meshes import with_mesh_paths
 from robot_identification.cli import app
 from robot_identification.errors import ArmError, ConfigurationError
 from robot_identification.excitation import motion_limits

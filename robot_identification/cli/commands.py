@@ -37,8 +37,8 @@ COMMANDS = {    # name: module and function, in the order of the help
     'identify': 'cli.identify', 'validate': 'cli.identify', 'report': 'cli.identify',
     'compare': 'cli.compare',
     'export': 'cli.export', 'payload': 'cli.payload', 'gains': 'cli.payload',
-    'servos': 'cli.servos',
-    'fleet': 'cli.fleet', 'study': 'papers.commands', 'estimators': 'cli.lists',
+    'servos': 'servos.commands',
+    'fleet': 'fleet.commands', 'study': 'papers.commands', 'estimators': 'cli.lists',
     'frictions': 'cli.lists', 'robots': 'cli.lists', 'studies': 'papers.commands',
     'ros': 'cli.ros'}
 
@@ -125,6 +125,6 @@ def _options(
 ) -> None:
     if quiet and verbose:
         raise typer.BadParameter('--quiet and --verbose: give one of them')
-    if quiet or verbose or 'robot_identification.console' in sys.modules:
-        from robot_identification import console
+    if quiet or verbose or 'robot_identification.cli.console' in sys.modules:
+        from robot_identification.cli import console
         console.loudness = 'quiet' if quiet else 'verbose' if verbose else ''

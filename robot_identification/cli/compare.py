@@ -21,7 +21,7 @@ from typing import Annotated
 
 from rich.table import Table
 from rich.text import Text
-from robot_identification.console import AsJson, emit, Force, out
+from robot_identification.cli.console import AsJson, emit, Force, out
 from robot_identification.errors import ModelFileError
 from robot_identification.files import check_outputs, HTML_PAGE, write_text
 from robot_identification.reporting import load_results

@@ -20,12 +20,10 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-from robot_identification.arm import Arm, load_arm
-from robot_identification.at_work import AtWork, worth
-from robot_identification.certificate.geometry.meshes import has_collision_geometry
+from robot_identification.arm import load_arm
+from robot_identification.arm.meshes import has_collision_geometry
+from robot_identification.cli.console import AsJson, emit, Force, out, progress
 from robot_identification.cli.excite import design_with_progress, usage_table
-from robot_identification.console import AsJson, emit, Force, out, progress
-from robot_identification.errors import RobotIdentificationError
 from robot_identification.excitation import DesignOptions, SAFE, save_excitation
 from robot_identification.files import check_output_folder
 from robot_identification.identification import identify
@@ -93,39 +91,16 @@ def demo(
     say('[bold]3. Identify and validate[/bold]')
     with progress(as_json) as tell:
         result = identify(arm, [training.recording], held_out=[check.recording], progress=tell)
-        tell('the model at work', 0.7)
-        work: AtWork | None = None
-        obstacle = ''
-        try:
-            work = worth(result.model, plant, rng)
-        except RobotIdentificationError as failed:    # results are not lost for it
-            obstacle = f'could not be measured: {failed}'
         tell('writing the report', 0.9)
-        save_results(result, output, excitation=excitation, work=work)
+        save_results(result, output, excitation=excitation)
     clean = result.model.torque(check.q, check.v, check.a)
     error = float(np.linalg.norm(clean - check.torque) / np.linalg.norm(check.torque))
     if as_json:
-        emit({**contents(result, excitation, work), 'directory': str(output),
+        emit({**contents(result, excitation), 'directory': str(output),
               'error_to_clean_torque': error,
               'condition_number_of_excitation': excitation.condition_number})
     else:
         out.print(summary(result, output))
         out.print(f"Against the simulated arm's own torque, free of noise and unfiltered: "
                   f'{error:.1%} (what is left is mostly sticking at reversals).')
-        out.print('[bold]4. At work[/bold] on this arm: what the evening was for')
-        for line in [obstacle] if work is None else _worth_lines(arm, work):
-            out.print(f'   {line}', markup=False, highlight=False)
     raise typer.Exit(0 if result.verdict.passed else 1)
-
-
-def _worth_lines(arm: Arm, work: AtWork) -> list[str]:
-    """Return what a model is worth, for reading: joints that turn, or else those that slide."""
-    turns = np.logical_not(arm.prismatic)
-    kind, name = (turns, 'mrad') if np.any(turns) else (arm.prismatic, 'mm')
-    none, urdf, ours = (1e3 * float(np.sqrt(np.mean(work.tracking[key][kind] ** 2)))
-                        for key in ('without', 'urdf', 'identified'))
-    before, now = (work.contact[key].force for key in ('urdf', 'identified'))
-    return [f'tracking error of a fast motion, same PD gains: {none:.3g} {name} without '
-            f"feed-forward, {urdf:.3g} with the URDF's, {ours:.3g} with the identified model's",
-            f'smallest contact on the tool, one false alarm an hour: {before:.3g} N with the '
-            f'URDF, {now:.3g} N with the identified model']

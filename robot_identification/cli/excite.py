@@ -24,16 +24,8 @@ from typing import Annotated, Any
 import numpy as np
 from rich.table import Table
 from robot_identification.arm import Arm, load_arm
-from robot_identification.certificate.certificate import scene_for
-from robot_identification.certificate.geometry.scene import Scene
-from robot_identification.certificate.nominal_torque import nominal_inertial
-from robot_identification.certificate.requirements import GUESSED_DENSITY
+from robot_identification.cli.console import AsJson, emit, Force, out, progress, read_told, Robot
 from robot_identification.cli.stopwatch import Stopwatch
-from robot_identification.console import AsJson, emit, Force, out, progress, read_told, Robot
-from robot_identification.design.columns import EarlierMotion
-from robot_identification.design.exports import check_ur_script
-from robot_identification.design.search import Progress
-from robot_identification.design.validation_motions import VALIDATION_MOTIONS
 from robot_identification.errors import ConfigurationError, ExcitationError
 from robot_identification.excitation import (
     design,
@@ -49,6 +41,15 @@ from robot_identification.excitation import (
     validation_motion,
     Workspace,
 )
+from robot_identification.excitation.certificate.certificate import scene_for
+from robot_identification.excitation.certificate.geometry.scene import Scene
+from robot_identification.excitation.certificate.nominal_torque import nominal_inertial
+from robot_identification.excitation.certificate.requirements import GUESSED_DENSITY
+from robot_identification.excitation.design.columns import EarlierMotion
+from robot_identification.excitation.design.exports import check_ur_script
+from robot_identification.excitation.design.search import Progress
+from robot_identification.excitation.design.validation_motions import VALIDATION_MOTIONS
+from robot_identification.excitation.motion.frequencies import check_rate
 from robot_identification.files import (
     check_outputs,
     EXCITATION_YAML,
@@ -57,7 +58,6 @@ from robot_identification.files import (
     TRAJECTORY_YAML,
     UR_SCRIPT,
 )
-from robot_identification.motion.frequencies import check_rate
 from robot_identification.yaml_file import read_yaml
 import typer
 import yaml

@@ -20,7 +20,7 @@ from typing import Annotated
 
 from rich.table import Table
 from robot_identification.arm.urdf import read_urdf
-from robot_identification.console import AsJson, emit, out
+from robot_identification.cli.console import AsJson, emit, out
 from robot_identification.dynamics import load_model
 from robot_identification.export import export_model, ExportOptions, save_export, TARGETS
 import typer

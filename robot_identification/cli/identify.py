@@ -21,7 +21,7 @@ from typing import Annotated, Any
 
 from robot_identification.arm import Arm, load_arm, robot_files
 from robot_identification.arm.template import parse_effort
-from robot_identification.console import AsJson, emit, Force, note, out, progress, read_told
+from robot_identification.cli.console import AsJson, emit, Force, note, out, progress, read_told
 from robot_identification.dynamics import load_model
 from robot_identification.errors import ConfigurationError, ModelFileError
 from robot_identification.estimation.consistent import RELATIVE_DEVIATION

@@ -27,7 +27,7 @@ import numpy as np
 from robot_identification.arm import check_inertias, load_arm, robot_template, TemplateOptions
 from robot_identification.arm.arm import Arm
 from robot_identification.arm.template import parse_effort
-from robot_identification.console import AsJson, emit, out
+from robot_identification.cli.console import AsJson, emit, out
 from robot_identification.dynamics import inverse_dynamics
 from robot_identification.errors import ConfigurationError, RecordingError
 from robot_identification.files import check_outputs, ROBOT_YAML, write_text
@@ -128,7 +128,7 @@ def _heard(topic: str, controller: str, target: Path,
     if importlib.util.find_spec('rclpy') is None:
         raise ConfigurationError("--from-topic needs the Python module 'rclpy': source ROS 2, or "
                                  'install the wheels with .ci/ros_wheels VENV')
-    from robot_identification.nodes.description import listen, save_description
+    from robot_identification.ros.nodes.description import listen, save_description
     text, moving = listen(topic, controller, topic.rpartition('/')[0])
     save_description(text, moving, path)
     try:

@@ -21,13 +21,13 @@ from typing import Annotated
 from rich.table import Table
 from rich.text import Text
 from robot_identification.arm import load_arm, robot_files
-from robot_identification.console import AsJson, emit, out
+from robot_identification.cli.console import AsJson, emit, out
 from robot_identification.dynamics import FRICTION_MODELS, FRICTION_TERMS
 from robot_identification.dynamics.friction import SHORT_NAMES
 from robot_identification.errors import ArmError
 from robot_identification.estimation import ESTIMATORS
 from robot_identification.estimation.auto import AUTO, AUTO_FEATURES, AUTO_SUMMARY
-from robot_identification.papers import SEARCH_NAMES
+from robot_identification.registry import load_extensions
 import typer
 
 Markdown = Annotated[bool, typer.Option(
@@ -53,6 +53,7 @@ def robots(as_json: AsJson = False) -> None:
 
 def estimators(as_json: AsJson = False, markdown: Markdown = False) -> None:
     """List the estimators: what they do, what they can take, need and cost."""
+    load_extensions()
     rows = [{'name': name, 'what it does': estimator.summary, **estimator.features.row()}
             for name, estimator in ESTIMATORS.items()]
     rows.append({'name': AUTO, 'what it does': AUTO_SUMMARY, **AUTO_FEATURES.row()})
@@ -87,7 +88,8 @@ def frictions(as_json: AsJson = False, markdown: Markdown = False) -> None:
 
 
 def _room(name: str) -> str:
-    return 'papers' if name in SEARCH_NAMES else 'core'
+    package = ESTIMATORS[name].__module__.split('.')[1] if name in ESTIMATORS else ''
+    return 'papers' if package == 'papers' else 'core'
 
 
 def _show(as_json: bool, title: str, columns: tuple[str, ...],

@@ -22,7 +22,7 @@ from typing import Annotated
 import numpy as np
 from rich.table import Table
 from robot_identification.arm import load_arm
-from robot_identification.console import AsJson, emit, out, read_told, Robot
+from robot_identification.cli.console import AsJson, emit, out, read_told, Robot
 from robot_identification.dynamics import INERTIAL_NAMES, load_model
 from robot_identification.dynamics.inertial import INERTIAL_UNITS
 from robot_identification.estimation import identify_gains, identify_payload

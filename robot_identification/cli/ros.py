@@ -15,13 +15,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import importlib.util
 from pathlib import Path
 from typing import Annotated
 
 from robot_identification.arm import load_arm
-from robot_identification.console import AsJson, emit, Force, out, progress
+from robot_identification.cli.console import AsJson, emit, Force, out
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import check_output_folder
 import typer
@@ -52,7 +51,7 @@ def demo(
             raise ConfigurationError(
                 f"the demo on ROS needs the Python module '{module}': source a ROS 2 workspace "
                 'with this package, or install the wheels with .ci/ros_wheels VENV')
-    from robot_identification.nodes.demo import Demo, FILES
+    from robot_identification.ros.nodes.demo import Demo, FILES
     check_output_folder(output, FILES, FILES[0], load_arm(robot).files, force=force)
 
     def say(text: str) -> None:
@@ -71,43 +70,3 @@ def demo(
             out.print(f'  {reason}', markup=False, style='red')
         out.print(f'open {answer.report}', markup=False)
     raise typer.Exit(0 if answer.passed else 1)
-
-
-@ros.command()
-def faults(
-    robot: Annotated[str, typer.Option(help='Shipped robot or robot YAML.')] = 'panda',
-    only: Annotated[str, typer.Option(help='Part of the name of a fault; all when empty.')] = '',
-    as_json: AsJson = False,
-) -> None:
-    """
-    Let everything go wrong in motion on the test stand: a model of the controller at 500 Hz.
-
-    Needs no ROS. The exit code is 1 where a motion ends with another reason than it should.
-    """
-    from robot_identification.stand.faults import FAULTS, judge, Scenario, stand_motion
-    from robot_identification.stand.stand import Stand
-    chosen = [fault for fault in FAULTS if only in fault.name]
-    if not chosen:
-        raise ConfigurationError(f"there is no fault with '{only}' in its name; there is: "
-                                 f"{'; '.join(fault.name for fault in FAULTS)}")
-    arm = load_arm(robot)
-    plan = stand_motion(arm)
-    started: dict[Scenario, Stand] = {}
-    rows = []
-    with progress(as_json) as tell:
-        for k, fault in enumerate(chosen):
-            tell(fault.name, k / len(chosen))
-            rows.append(judge(fault, arm, plan, started))
-    wrong = [row.name for fault, row in zip(chosen, rows) if row.reasons != (fault.reason,)]
-    if as_json:
-        emit({'rows': [dataclasses.asdict(row) for row in rows], 'wrong': wrong})
-    else:
-        titles = ('fault', 'ends with', 'largest step [mrad]', 'of the acceleration limit',
-                  'without the node', 'rest after [s]', 'sent')
-        lines = [titles, ('---',) * len(titles)]
-        lines += [(row.name, ', '.join(row.reasons), f'{1e3 * row.step:.2f}',
-                   f'{row.excess:.1f}', f'{row.alone:.1f}', f'{row.rest:.2f}', str(row.sent))
-                  for row in rows]
-        for line in lines:
-            out.print('| ' + ' | '.join(line) + ' |', markup=False, soft_wrap=True)
-    raise typer.Exit(1 if wrong else 0)

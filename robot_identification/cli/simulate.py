@@ -22,10 +22,10 @@ from typing import Annotated, TYPE_CHECKING
 
 import numpy as np
 from robot_identification.arm import Arm, load_arm
-from robot_identification.certificate.certificate import scene_for
-from robot_identification.console import AsJson, emit, err, Force, out, Robot
+from robot_identification.cli.console import AsJson, emit, err, Force, out, Robot
 from robot_identification.errors import ConfigurationError, ExcitationError, SimulationError
 from robot_identification.excitation import Excitation, load_excitation
+from robot_identification.excitation.certificate.certificate import scene_for
 from robot_identification.files import check_outputs, check_writable, FileKind, NPZ, RECORDING_CSV
 from robot_identification.recording import Recording, write_bag
 import typer

@@ -23,12 +23,12 @@ import pinocchio as pin
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, unwritable
 from robot_identification.dynamics.kinematics import Kinematics
-from robot_identification.dynamics.parallel import over_blocks
 from robot_identification.errors import (
     ConfigurationError,
     MissingDependencyError,
     UnknownNameError,
 )
+from robot_identification.parallel import over_blocks
 
 BACKENDS = ('numba', 'pinocchio')
 

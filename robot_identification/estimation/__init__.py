@@ -24,16 +24,8 @@ from robot_identification.estimation.estimator import Estimator
 from robot_identification.estimation.features import Features
 from robot_identification.estimation.fit import Fit, fit_samples, FitOptions
 from robot_identification.estimation.huber import Huber
-from robot_identification.estimation.idim import Didim, InstrumentalVariables
 from robot_identification.estimation.mle import MaximumLikelihood
 from robot_identification.estimation.ols import OrdinaryLeastSquares
-from robot_identification.estimation.online import OnlineEstimator
-from robot_identification.estimation.online.estimators import (
-    ExponentialForgetting,
-    ExponentialForgettingNonlinear,
-    ExtendedKalman,
-    Kalman,
-)
 from robot_identification.estimation.payload import (
     GainEstimate,
     identify_gains,
@@ -41,17 +33,12 @@ from robot_identification.estimation.payload import (
     PayloadEstimate,
 )
 from robot_identification.estimation.ridge import Ridge
-from robot_identification.estimation.search import Search, SEARCHES
-from robot_identification.estimation.search.estimator import BoundedLeastSquares, search_estimator
 from robot_identification.estimation.tls import TotalLeastSquares
 from robot_identification.estimation.wls import WeightedLeastSquares
 from robot_identification.registry import Registry
 
 _FAMILY: tuple[type[Estimator], ...] = (
-    WeightedLeastSquares, OrdinaryLeastSquares, MaximumLikelihood, Ridge, TotalLeastSquares, Huber,
-    InstrumentalVariables, Didim, Kalman, ExtendedKalman, ExponentialForgetting,
-    ExponentialForgettingNonlinear, BoundedLeastSquares,
-    *(search_estimator(search) for search in SEARCHES.values()))
+    WeightedLeastSquares, OrdinaryLeastSquares, MaximumLikelihood, Ridge, TotalLeastSquares, Huber)
 ESTIMATORS: Registry[type[Estimator]] = Registry(
     'estimator', {estimator.name: estimator for estimator in _FAMILY})
 
@@ -79,26 +66,6 @@ def get_estimator(name: str, **settings: Any) -> Estimator:
     return built
 
 
-def register_search(search: type[Search]) -> None:
-    """
-    Add a search, and the estimator that uses it.
-
-    Parameters
-    ----------
-    search
-        With a name of its own.
-
-    Raises
-    ------
-    ConfigurationError
-        Another search or estimator has this name.
-
-    """
-    SEARCHES.register(search.name, search)
-    ESTIMATORS.register(search.name, search_estimator(search))
-
-
 __all__ = ['ConsistentEstimate', 'ESTIMATORS', 'Estimate', 'Estimator', 'Features', 'Fit',
-           'FitOptions', 'GainEstimate', 'OnlineEstimator', 'PayloadEstimate', 'choose',
-           'fit_consistent', 'fit_samples', 'get_estimator', 'identify_gains', 'identify_payload',
-           'register_search']
+           'FitOptions', 'GainEstimate', 'PayloadEstimate', 'choose',
+           'fit_consistent', 'fit_samples', 'get_estimator', 'identify_gains', 'identify_payload']

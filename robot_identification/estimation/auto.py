@@ -32,7 +32,6 @@ from robot_identification.dynamics import (
     get_friction,
     ModelStructure,
 )
-from robot_identification.dynamics.parallel import single_threaded_blas
 from robot_identification.errors import EstimationError, RobotIdentificationError
 from robot_identification.estimation.consistent import RELATIVE_DEVIATION
 from robot_identification.estimation.estimator import Estimator
@@ -45,6 +44,7 @@ from robot_identification.estimation.fit import (
     transmitted_torques,
 )
 from robot_identification.estimation.selection import Selected, TermSelection
+from robot_identification.parallel import single_threaded_blas
 from robot_identification.parts import Over, over
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import delayed, select

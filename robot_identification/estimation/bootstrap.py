@@ -22,10 +22,10 @@ from numbers import Integral
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only
-from robot_identification.dynamics.parallel import on_cores
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation.consistent import knowing
 from robot_identification.estimation.fit import Fit, FitOptions
+from robot_identification.parallel import on_cores
 from robot_identification.regression import NormalForm
 
 FEWEST = 5

@@ -29,13 +29,13 @@ from robot_identification.dynamics import (
     inverse_dynamics,
 )
 from robot_identification.dynamics.identified_model import DELAYED
-from robot_identification.dynamics.parallel import single_threaded_blas
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation.consistent import ConsistentEstimate, fit_consistent
 from robot_identification.estimation.delay import DelayEstimate, estimate_delay
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.estimator import Estimator
 from robot_identification.estimation.wls import WeightedLeastSquares
+from robot_identification.parallel import single_threaded_blas
 from robot_identification.parts import mapped_over
 from robot_identification.regression import build_regression, Regression
 from robot_identification.signals import Samples

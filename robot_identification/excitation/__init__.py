@@ -13,8 +13,14 @@
 # limitations under the License.
 """The names of `motion`, `certificate` and `design` that designing an excitation takes."""
 
-from robot_identification.certificate import Certificate, Payload, Requirements, SAFE, Workspace
-from robot_identification.design import (
+from robot_identification.excitation.certificate import (
+    Certificate,
+    Payload,
+    Requirements,
+    SAFE,
+    Workspace,
+)
+from robot_identification.excitation.design import (
     check_certificate,
     condition_number,
     CRITERIA,
@@ -29,7 +35,7 @@ from robot_identification.design import (
     save_ur_script,
     validation_motion,
 )
-from robot_identification.motion import motion_limits, Series, TRAJECTORIES, Trajectory
+from robot_identification.excitation.motion import motion_limits, Series, TRAJECTORIES, Trajectory
 
 __all__ = ['CRITERIA', 'Certificate', 'DesignOptions', 'Excitation', 'Payload', 'Requirements',
            'SAFE', 'Series', 'TRAJECTORIES', 'Trajectory', 'Workspace', 'check_certificate',

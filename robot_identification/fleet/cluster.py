@@ -28,12 +28,12 @@ import time
 from typing import Any
 from uuid import uuid4
 
-from robot_identification.dynamics.parallel import core_count, single_threaded_blas, use_cores
 from robot_identification.errors import (
     ConfigurationError,
     MissingDependencyError,
     RobotIdentificationError,
 )
+from robot_identification.parallel import core_count, single_threaded_blas, use_cores
 
 _SPAWNED = 'distributed.nanny.pre-spawn-environ'
 _SELDOM = {

@@ -27,7 +27,6 @@ from typing import Any
 from uuid import uuid4
 
 from robot_identification.arm import load_arm
-from robot_identification.dynamics.parallel import core_count
 from robot_identification.errors import (
     ConfigurationError,
     MissingDependencyError,
@@ -42,6 +41,7 @@ from robot_identification.fleet.source import fingerprint, size
 from robot_identification.fleet.spread import Workers
 from robot_identification.fleet.table import TABLE, write_table
 from robot_identification.fleet.work import BROKEN, identify_robot, Outcome
+from robot_identification.parallel import core_count
 from robot_identification.reporting import RESULTS
 from robot_identification.reporting.results_files import RESULT_FILES
 

@@ -27,13 +27,13 @@ from typing import Any
 import numpy as np
 import robot_identification
 from robot_identification.arm import Arm, load_arm
-from robot_identification.dynamics.parallel import use_cores
 from robot_identification.errors import RobotIdentificationError
 from robot_identification.fleet.drift import Drift, drifts
 from robot_identification.fleet.plan import Job
 from robot_identification.fleet.source import fetched
 from robot_identification.fleet.spread import Spread, Workers
 from robot_identification.identification import IdentificationResult, identify
+from robot_identification.parallel import use_cores
 from robot_identification.parts import mapped_over, over, Shelf
 from robot_identification.recording import load_recording, Recording
 from robot_identification.reporting import save_results

@@ -14,11 +14,16 @@
 """
 The methods and studies of five papers, to compare with; importing it registers the methods.
 
-The core does not need it. A name that the core does not know makes it import this room (see
-`robot_identification.registry`), so the papers' searches and designs can be asked for by name.
+Nothing in the core imports it. `robot_identification.registry.load_extensions` does when a name is
+asked for that the core does not know.
 """
 
+from robot_identification.estimation import ESTIMATORS
 from robot_identification.papers.designs import DESIGN_NAMES
-from robot_identification.papers.searches import SEARCH_NAMES
+from robot_identification.papers.idim import Didim, InstrumentalVariables
+from robot_identification.papers.searches import SEARCHES
 
-__all__ = ['DESIGN_NAMES', 'SEARCH_NAMES']
+for _estimator in (InstrumentalVariables, Didim):
+    ESTIMATORS.register(_estimator.name, _estimator)
+
+__all__ = ['DESIGN_NAMES', 'SEARCHES']

@@ -23,7 +23,7 @@ from typing import Annotated, Any, TYPE_CHECKING
 
 from rich.table import Table
 from robot_identification.arm import load_arm
-from robot_identification.console import AsJson, emit, Force, note, out, progress
+from robot_identification.cli.console import AsJson, emit, Force, note, out, progress
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import check_output_folder
 from robot_identification.papers.study_report import STUDY_FILES, write_study

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.dynamics import BaseParameters
-from robot_identification.dynamics.parallel import on_cores, single_threaded_blas
+from robot_identification.parallel import on_cores, single_threaded_blas
 from robot_identification.regression.normal_form import NormalForm, triangle
 from robot_identification.regression.packing import BLOCK, Block, blocks_of, Packing, PARTS
 from robot_identification.scratch import blocks, release, scratch_array

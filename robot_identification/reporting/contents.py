@@ -19,15 +19,14 @@ from collections.abc import Mapping, Sequence
 import dataclasses
 from datetime import datetime, timezone
 import platform
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
 from robot_identification.arm import Arm
-from robot_identification.checks import get_check
 from robot_identification.excitation import Excitation
-from robot_identification.identification import IdentificationResult
 from robot_identification.parts import over
+from robot_identification.pipeline import Identification
 from robot_identification.reporting.parameter_contents import (
     base_parameter_contents,
     friction_contents,
@@ -36,10 +35,8 @@ from robot_identification.reporting.parameter_contents import (
 )
 from robot_identification.signals import Samples
 from robot_identification.validation import Finding, HeldOut, Thresholds, Verdict
+from robot_identification.validation.checks import get_check
 from robot_identification.validation.next_steps import next_steps
-
-if TYPE_CHECKING:    # the simulator
-    from robot_identification.at_work import AtWork
 
 SCHEMA = 'robot_identification/results/1'
 CONFIDENCE = 0.95
@@ -47,8 +44,7 @@ CONFIDENCE = 0.95
 QUANTITIES = ('position', 'velocity', 'acceleration')
 
 
-def contents(result: IdentificationResult, excitation: Excitation | None = None,
-             work: AtWork | None = None) -> dict[str, Any]:
+def contents(result: Identification, excitation: Excitation | None = None) -> dict[str, Any]:
     """
     Return an identification as plain mappings, lists, texts and numbers.
 
@@ -58,8 +54,6 @@ def contents(result: IdentificationResult, excitation: Excitation | None = None,
         What `identify` returned.
     excitation
         The motion that was designed for it, where there is one.
-    work
-        What the model is worth, where it was measured.
 
     """
     content = {
@@ -84,8 +78,7 @@ def contents(result: IdentificationResult, excitation: Excitation | None = None,
         'effort_check': {'scale': result.effort.scale, 'message': result.effort.message,
                          'joint_scale': result.effort.joint_scale},
         'recordings': list(over(_recording, result.fitted, result.training)),
-        'motion': _recorded_motion(result) if excitation is None else _designed(excitation),
-        'at_work': None if work is None else _work(result.arm, work)}
+        'motion': _recorded_motion(result) if excitation is None else _designed(excitation)}
     plain_content: dict[str, Any] = plain(content)
     return plain_content
 
@@ -178,7 +171,7 @@ def _by_joint(arm: Arm, values: Sequence[float] | np.ndarray) -> dict[str, Any]:
     return dict(zip(arm.joint_names, np.asarray(values).tolist()))
 
 
-def _estimate(result: IdentificationResult) -> dict[str, Any]:
+def _estimate(result: Identification) -> dict[str, Any]:
     estimate, arm = result.estimate, result.arm
     return {
         'estimator': estimate.estimator, 'status': estimate.status, 'message': estimate.message,
@@ -189,7 +182,7 @@ def _estimate(result: IdentificationResult) -> dict[str, Any]:
             'noise', 'colour', 'residual_rms', 'relative_error', 'rows')}}
 
 
-def _delay(result: IdentificationResult) -> dict[str, Any] | None:
+def _delay(result: Identification) -> dict[str, Any] | None:
     delay = result.delay
     if delay is None or not np.any(delay.deviations):
         return None
@@ -197,21 +190,21 @@ def _delay(result: IdentificationResult) -> dict[str, Any] | None:
             'std': _by_joint(result.arm, delay.deviations), 'unit': 's', 'of': delay.of}
 
 
-def _choice(result: IdentificationResult) -> dict[str, Any] | None:
+def _choice(result: Identification) -> dict[str, Any] | None:
     if result.choice is None:
         return None
     return {'blocks': result.choice.blocks,
             'trials': [dataclasses.asdict(trial) for trial in result.choice.trials]}
 
 
-def _bootstrap(result: IdentificationResult) -> dict[str, Any] | None:
+def _bootstrap(result: Identification) -> dict[str, Any] | None:
     drawn = result.bootstrap
     return None if drawn is None else {
         'recordings': drawn.recordings, 'resamples': len(drawn.values),
         'against': drawn.against(result.estimate.standard_deviations)}
 
 
-def _consistent(result: IdentificationResult) -> dict[str, Any]:
+def _consistent(result: Identification) -> dict[str, Any]:
     consistent, arm = result.consistent, result.arm
     noise = result.estimate.noise
     free = np.linalg.norm(consistent.free_residual_rms / noise)
@@ -221,12 +214,6 @@ def _consistent(result: IdentificationResult) -> dict[str, Any]:
         'cost': float(np.linalg.norm(consistent.residual_rms / noise) / free - 1),
         **{name: _by_joint(arm, getattr(consistent, name)) for name in (
             'certificate', 'residual_rms', 'free_residual_rms')}}
-
-
-def _work(arm: Arm, work: AtWork) -> dict[str, Any]:
-    return {'tracking': {kind: _by_joint(arm, errors) for kind, errors in work.tracking.items()},
-            'contact': {kind: dataclasses.asdict(found) for kind, found in work.contact.items()},
-            'seconds': work.seconds}
 
 
 def _recording(fitted: HeldOut, samples: Samples) -> dict[str, Any]:
@@ -252,7 +239,7 @@ def _peaks(samples: Samples, middle: np.ndarray) -> np.ndarray:
     return np.array([np.abs(x).max(axis=0) for x in (samples.q - middle, samples.v, samples.a)])
 
 
-def _recorded_motion(result: IdentificationResult) -> dict[str, Any]:
+def _recorded_motion(result: Identification) -> dict[str, Any]:
     limits = result.arm.limits
     return {'kind': 'recorded',
             'name': next(iter(over(_name, result.fitted)), ''),

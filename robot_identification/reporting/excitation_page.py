@@ -23,12 +23,12 @@ from typing import Any
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
-from robot_identification.certificate.certificate import scene_for
-from robot_identification.certificate.geometry.scene import Scene
-from robot_identification.certificate.geometry.shapes import coarse, Shape
-from robot_identification.certificate.nominal_torque import faulty_bodies, NominalTorque
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.excitation import Excitation
+from robot_identification.excitation.certificate.certificate import scene_for
+from robot_identification.excitation.certificate.geometry.scene import Scene
+from robot_identification.excitation.certificate.geometry.shapes import coarse, Shape
+from robot_identification.excitation.certificate.nominal_torque import faulty_bodies, NominalTorque
 from robot_identification.files import write_text
 from robot_identification.reporting.markup import Html, join, number, percent, tag, text
 from robot_identification.reporting.report import template

@@ -22,7 +22,7 @@ from robot_identification.arrays import Array
 from robot_identification.dynamics import ModelStructure
 from robot_identification.dynamics.friction import get_friction
 from robot_identification.dynamics.inertial import INERTIAL_NAMES, smallest_eigenvalues
-from robot_identification.identification import IdentificationResult
+from robot_identification.pipeline import Identification
 
 
 def _urdf_values(structure: ModelStructure) -> Array:
@@ -33,7 +33,7 @@ def _urdf_values(structure: ModelStructure) -> Array:
     return values
 
 
-def base_parameter_contents(result: IdentificationResult, level: float) -> list[dict[str, Any]]:
+def base_parameter_contents(result: Identification, level: float) -> list[dict[str, Any]]:
     """
     Return a mapping for each base parameter of the free estimate.
 
@@ -63,7 +63,7 @@ def base_parameter_contents(result: IdentificationResult, level: float) -> list[
             intervals, urdf, base.of(result.consistent.values), _drawn(result, level))]
 
 
-def _drawn(result: IdentificationResult, level: float) -> list[dict[str, Any]]:
+def _drawn(result: Identification, level: float) -> list[dict[str, Any]]:
     """Return what a bootstrap says of each base parameter; nothing where there was none."""
     drawn = result.bootstrap
     if drawn is None:
@@ -72,7 +72,7 @@ def _drawn(result: IdentificationResult, level: float) -> list[dict[str, Any]]:
             for deviation, (lower, upper) in zip(drawn.deviations, drawn.interval(level))]
 
 
-def standard_parameter_contents(result: IdentificationResult) -> list[dict[str, Any]]:
+def standard_parameter_contents(result: Identification) -> list[dict[str, Any]]:
     """
     Return a mapping for each standard parameter of the consistent model.
 
@@ -98,7 +98,7 @@ def standard_parameter_contents(result: IdentificationResult) -> list[dict[str, 
     return rows
 
 
-def link_contents(result: IdentificationResult) -> list[dict[str, Any]]:
+def link_contents(result: Identification) -> list[dict[str, Any]]:
     """
     Return mass, centre of mass and inertia of each link, identified and of the URDF.
 
@@ -140,7 +140,7 @@ def body(parameters: Array) -> dict[str, Any]:
                         for a, b in ('xx', 'xy', 'xz', 'yy', 'yz', 'zz')}}
 
 
-def friction_contents(result: IdentificationResult) -> dict[str, Any]:
+def friction_contents(result: Identification) -> dict[str, Any]:
     """
     Return friction parameters and rotor inertia of each joint and coupled drive.
 
@@ -176,7 +176,7 @@ def friction_contents(result: IdentificationResult) -> dict[str, Any]:
     return {'model': friction.key, 'formula': friction.formula, 'elements': elements}
 
 
-def _shape_deviations(result: IdentificationResult) -> np.ndarray:
+def _shape_deviations(result: Identification) -> np.ndarray:
     """Return standard deviations of the friction's shape numbers, (m, s); NaN where unknown."""
     shape = result.model.friction_shape
     covariance = result.estimate.shape_covariance

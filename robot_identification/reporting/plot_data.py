@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from robot_identification.arrays import Array
 from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
 from robot_identification.excitation import Excitation
-from robot_identification.identification import IdentificationResult
 from robot_identification.parts import over
+from robot_identification.pipeline import Identification
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import spread_rows, thinned
 from robot_identification.validation import HeldOut
@@ -42,7 +42,7 @@ SMALLEST_BIN = 8
 """Fewest rows in a bin of velocity."""
 
 
-def plot_data(result: IdentificationResult,
+def plot_data(result: Identification,
               excitation: Excitation | None = None) -> dict[str, Array]:
     """
     Return the arrays of all plots by name.
@@ -132,7 +132,7 @@ def _spectrum(held_out: HeldOut) -> Array:
     return np.vstack([frequency[keep], np.sqrt(power[keep].T)])
 
 
-def _friction(result: IdentificationResult) -> dict[str, Array]:
+def _friction(result: Identification) -> dict[str, Array]:
     """Return friction curves (at the median load) of joints and drives, and what was measured."""
     model, arm = result.model, result.arm
     q, v, a, tau = thinned(result.training, MOST_ROWS)
@@ -187,7 +187,7 @@ def _bins(speed: Array, torque: Array, top: float) -> Array:
     return np.array(bins).reshape(-1, 4).T
 
 
-def _motion(result: IdentificationResult, excitation: Excitation | None,
+def _motion(result: Identification, excitation: Excitation | None,
             most: int) -> dict[str, Array]:
     if excitation is None:
         return next(iter(over(_drawn, result.training, given=(most,))))

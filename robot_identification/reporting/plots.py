@@ -21,7 +21,7 @@ from typing import Any
 
 from robot_identification.arrays import Array
 from robot_identification.errors import MissingDependencyError, UnknownNameError
-from robot_identification.identification import IdentificationResult
+from robot_identification.pipeline import Identification
 from robot_identification.reporting.plot_data import plot_data
 
 MEASURED, PREDICTED, RESIDUAL = '#a3adbd', '#0067b1', '#d55e00'
@@ -52,7 +52,7 @@ class _Panel:
     log: bool = False
 
 
-def plot(result: IdentificationResult, what: str = 'torque', backend: str | None = None) -> Any:
+def plot(result: Identification, what: str = 'torque', backend: str | None = None) -> Any:
     """
     Plot a result, one panel for each joint or drive.
 
@@ -92,7 +92,7 @@ def plot(result: IdentificationResult, what: str = 'torque', backend: str | None
     raise MissingDependencyError(backend or 'matplotlib', 'plots') from missing
 
 
-def _torque(result: IdentificationResult, arrays: dict[str, Array]) -> list[_Panel]:
+def _torque(result: Identification, arrays: dict[str, Array]) -> list[_Panel]:
     kind = 'held_out' if result.verdict.held_out else 'fit'
     panels = []
     for j, (joint, unit) in enumerate(_joints(result)):
@@ -104,7 +104,7 @@ def _torque(result: IdentificationResult, arrays: dict[str, Array]) -> list[_Pan
     return panels
 
 
-def _friction(result: IdentificationResult, arrays: dict[str, Array]) -> list[_Panel]:
+def _friction(result: Identification, arrays: dict[str, Array]) -> list[_Panel]:
     slides = result.model.structure.slides
     panels = []
     for e, element in enumerate(result.arm.element_names):
@@ -117,7 +117,7 @@ def _friction(result: IdentificationResult, arrays: dict[str, Array]) -> list[_P
     return panels
 
 
-def _spectrum(result: IdentificationResult, arrays: dict[str, Array]) -> list[_Panel]:
+def _spectrum(result: Identification, arrays: dict[str, Array]) -> list[_Panel]:
     kind = 'held_out' if result.verdict.held_out else 'fit'
     frequency, *densities = arrays[f'{kind}_0_spectrum']
     return [_Panel(joint, 'frequency [Hz]', f'[{unit}/\u221aHz]', (
@@ -126,7 +126,7 @@ def _spectrum(result: IdentificationResult, arrays: dict[str, Array]) -> list[_P
         for j, (joint, unit) in enumerate(_joints(result))]
 
 
-def _joints(result: IdentificationResult) -> list[tuple[str, str]]:
+def _joints(result: Identification) -> list[tuple[str, str]]:
     return list(zip(result.arm.joint_names, result.arm.units('N m', 'N')))
 
 
@@ -166,7 +166,7 @@ def _in_plotly(panels: list[_Panel]) -> Any:
     return figure
 
 
-PLOTS: dict[str, Callable[[IdentificationResult, dict[str, Array]], list[_Panel]]] = {
+PLOTS: dict[str, Callable[[Identification, dict[str, Array]], list[_Panel]]] = {
     'torque': _torque, 'friction': _friction, 'spectrum': _spectrum}
 BACKENDS: dict[str, Callable[[list[_Panel]], Any]] = {
     'matplotlib': _in_matplotlib, 'plotly': _in_plotly}

@@ -23,20 +23,17 @@ import os
 from pathlib import Path
 import shutil
 import tempfile
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from robot_identification.errors import ConfigurationError
 from robot_identification.excitation import Excitation
 from robot_identification.export.identified_urdf import write_identified_urdf
-from robot_identification.identification import IdentificationResult
+from robot_identification.pipeline import Identification
 from robot_identification.reporting.contents import contents
 from robot_identification.reporting.plot_data import plot_data
 from robot_identification.reporting.report import REPORT, write_report
 from robot_identification.reporting.stored_results import PLOTS, RESULTS, sha256
-
-if TYPE_CHECKING:    # the simulator
-    from robot_identification.at_work import AtWork
 
 MODEL = 'model.yaml'
 URDF = 'identified.urdf'
@@ -76,11 +73,10 @@ class SavedResults:
 
 
 def save_results(
-    result: IdentificationResult,
+    result: Identification,
     directory: str | Path,
     *,
     excitation: Excitation | None = None,
-    work: AtWork | None = None,
 ) -> SavedResults:
     """
     Write model, URDF, results, base parameters and report; all of them or none.
@@ -95,8 +91,6 @@ def save_results(
         Where to; it is created.
     excitation
         The motion that was designed for it, for the report.
-    work
-        What the model is worth on a simulated arm, for the report.
 
     Raises
     ------
@@ -116,7 +110,7 @@ def save_results(
         raise ConfigurationError(
             f"'{target}' cannot be written: {error.strerror or error}") from error
     try:
-        _write(result, temporary, excitation, work)
+        _write(result, temporary, excitation)
         target.mkdir(exist_ok=True)
         _move(RESULT_FILES, temporary, target)
     except OSError as error:
@@ -129,11 +123,10 @@ def save_results(
     return SavedResults.of(target)
 
 
-def _write(result: IdentificationResult, folder: Path, excitation: Excitation | None,
-           work: AtWork | None) -> None:
+def _write(result: Identification, folder: Path, excitation: Excitation | None) -> None:
     result.model.save(folder / MODEL)
     write_identified_urdf(result.model, folder / URDF)
-    content = contents(result, excitation, work)
+    content = contents(result, excitation)
     with (folder / BASE_PARAMETERS).open('w', encoding='utf-8', newline='') as stream:
         _write_table(stream, content['base_parameters'])
     arrays: dict[str, Any] = dict(plot_data(result, excitation))

@@ -23,7 +23,7 @@ import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.errors import MissingDependencyError
 from robot_identification.estimation.auto import Choice
-from robot_identification.identification import IdentificationResult
+from robot_identification.pipeline import Identification
 from robot_identification.reporting.markup import correlation
 from robot_identification.validation import HeldOut, Thresholds, Verdict
 from robot_identification.validation.next_steps import next_steps
@@ -39,7 +39,7 @@ BAR = 20
 """Characters of the longest bar."""
 
 
-def summary(result: IdentificationResult, directory: str | Path | None = None) -> Group:
+def summary(result: Identification, directory: str | Path | None = None) -> Group:
     """
     Return verdict, errors of each joint and where the files are, for a rich console.
 

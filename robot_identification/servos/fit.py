@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import inverse_dynamics
-from robot_identification.dynamics.parallel import single_threaded_blas
 from robot_identification.errors import RecordingError
+from robot_identification.parallel import single_threaded_blas
 from robot_identification.recording import Recording
 from robot_identification.servos.model import Course, link_inertia, ServoModel
 from robot_identification.servos.result import (

@@ -24,8 +24,8 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
 from robot_identification.dynamics.kinematics import Kinematics
-from robot_identification.dynamics.parallel import on_cores
 from robot_identification.errors import ConfigurationError, RecordingError
+from robot_identification.parallel import on_cores
 from robot_identification.recording import Recording
 from scipy.signal import savgol_filter
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification.arrays import Array
-from robot_identification.dynamics.parallel import core_count
+from robot_identification.parallel import core_count
 from robot_identification.scratch import means, release
 from scipy import fft
 

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 import pinocchio as pin
 from robot_identification.arm import Arm
-from robot_identification.certificate.geometry.meshes import with_mesh_paths
+from robot_identification.arm.meshes import with_mesh_paths
 from robot_identification.errors import SimulationError
 from robot_identification.simulation.engine import mujoco_module
 

@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import IdentifiedModel
-from robot_identification.dynamics.parallel import on_cores
 from robot_identification.errors import SignalError
+from robot_identification.parallel import on_cores
 from robot_identification.scratch import (
     blocks,
     magnitudes,

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import Array
-from robot_identification.dynamics.parallel import on_cores
 from robot_identification.errors import ConfigurationError
+from robot_identification.parallel import on_cores
 from robot_identification.scratch import blocks, extremes, release, SUMMED
 
 _PAIRS = (0, 0), (1, 1), (0, 1)

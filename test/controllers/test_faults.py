@@ -15,12 +15,7 @@
 
 import dataclasses
 
-import numpy as np
-import pytest
-from robot_identification.arm import load_arm
-from robot_identification.execution import Fault
-from robot_identification.execution.motion_plan import plan_along
-from robot_identification.stand.faults import (
+from controller_faults import (
     FAULTS,
     in_motion,
     INSTANTS,
@@ -28,7 +23,12 @@ from robot_identification.stand.faults import (
     Scenario,
     stand_motion,
 )
-from robot_identification.stand.stand import Stand
+from controller_testbench import Stand
+import numpy as np
+import pytest
+from robot_identification.arm import load_arm
+from robot_identification.ros.execution import Fault
+from robot_identification.ros.execution.motion_plan import plan_along
 
 BOUND = 1.05    # of what the acceleration limit allows in a cycle; interpolation takes the rest
 BEST = 60.0     # the same where the reference is not heard and scaled: bounded, not none

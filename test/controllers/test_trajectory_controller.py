@@ -13,17 +13,17 @@
 # limitations under the License.
 """The model of the controller keeps the rules that were measured on the real one."""
 
+from controller_faults import stand_motion
 import numpy as np
 import pytest
 from robot_identification.arm import load_arm
 from robot_identification.errors import SimulationError
-from robot_identification.execution.pieces import whole
-from robot_identification.simulation.sampled_trajectory import TrajectoryMessage
-from robot_identification.simulation.trajectory_controller import (
+from robot_identification.ros.execution.pieces import whole
+from robot_identification.ros.sampled_trajectory import TrajectoryMessage
+from robot_identification.ros.trajectory_controller import (
     ControllerGoal,
     TrajectoryController,
 )
-from robot_identification.stand.faults import stand_motion
 
 NAMES, PERIOD, BEGIN = ('a', 'b'), 0.002, 100.0
 

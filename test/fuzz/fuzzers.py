@@ -35,20 +35,25 @@ from excitation_arms import chain
 import numpy as np
 from robot_identification.arm import Arm, load_arm
 from robot_identification.arm.template import robot_template, TemplateOptions
-from robot_identification.bringup import check_controller, named_controllers
-from robot_identification.certificate import Certificate, Requirements
 from robot_identification.cli.excite import read_options
-from robot_identification.cli.fleet import _robots
-from robot_identification.design import DesignOptions, Excitation, load_excitation, save_excitation
-from robot_identification.design.excitation import ColumnChoice
 from robot_identification.dynamics import IdentifiedModel, load_model
 from robot_identification.estimation.link_limits import load_limits
+from robot_identification.excitation.certificate import Certificate, Requirements
+from robot_identification.excitation.design import (
+    DesignOptions,
+    Excitation,
+    load_excitation,
+    save_excitation,
+)
+from robot_identification.excitation.design.excitation import ColumnChoice
+from robot_identification.excitation.motion import get_series, Trajectory
 from robot_identification.fleet import Database, read_fleet
+from robot_identification.fleet.commands import _robots
 from robot_identification.fleet.drift import Drift
 from robot_identification.fleet.plan import Job
 from robot_identification.fleet.work import Outcome, Part
-from robot_identification.motion import get_series, Trajectory
 from robot_identification.recording import load_recording, Recording, write_bag
+from robot_identification.ros.bringup import check_controller, named_controllers
 import yaml
 
 NUMBERS = ['0', '-1', '1e308', '-1e-308', 'nan', 'inf', '-inf', '1e999', '2,846', '0x10', '1_0',

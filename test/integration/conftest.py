@@ -103,7 +103,7 @@ class System:
         if not (fresh or prepare or before):
             self.processes[node] = ForkedNode(node, arguments, self.logs[node])
             return
-        program = f'import robot_identification.nodes.start as s; raise SystemExit(s.{node}())'
+        program = f'import robot_identification.ros.nodes.start as s; raise SystemExit(s.{node}())'
         environment = {**os.environ}
         environment.pop('_ROS_WHEELS_BOOTSTRAP_COMPLETE', None)
         with self.logs[node].open('a') as log:

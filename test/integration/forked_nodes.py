@@ -29,11 +29,11 @@ import sys
 from command_line import FORKS, take_streams
 
 FORKS.set_forkserver_preload([
-    *(f'robot_identification.nodes.{name}' for name in (
+    *(f'robot_identification.ros.nodes.{name}' for name in (
         'excitation', 'recorder', 'simulated_robot', 'identification', 'validation',
         'feedforward', 'external_torque', 'online_identification')),
     'robot_identification.identification', 'robot_identification.reporting', 'mujoco',
-    'robot_identification.simulation', 'robot_identification.design'])
+    'robot_identification.simulation', 'robot_identification.excitation.design'])
 
 
 class ForkedNode:
@@ -68,5 +68,5 @@ def _main(node, arguments, log, environment):
     sys.argv = [node, *arguments]
     os.environ.clear()
     os.environ.update(environment)
-    import robot_identification.nodes.start as start
+    import robot_identification.ros.nodes.start as start
     getattr(start, node)()

@@ -23,7 +23,7 @@ import numpy as np
 import pytest
 from robot_identification import IdentifiedModel, load_arm, load_model, Recording
 from robot_identification.files import shared_folder
-from robot_identification.observer import trajectory_efforts
+from robot_identification.online import trajectory_efforts
 
 
 @pytest.fixture(scope='module')

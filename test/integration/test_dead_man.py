@@ -34,7 +34,7 @@ def system(tmp_path):
 
 @pytest.fixture
 def dead_man(system):
-    from robot_identification.nodes.dead_man import DeadMan
+    from robot_identification.ros.nodes.dead_man import DeadMan
     dead_man = DeadMan(system.client, TOPIC)
 
     def there():
@@ -128,7 +128,7 @@ def test_the_last_word_of_a_node_that_ends_while_the_dead_man_is_held_up(system,
 
 def test_a_node_that_dies_leaves_what_was_whole():
     ros()
-    from robot_identification.nodes.dead_man import LEFT, Memory, NUMBER, ONE, SLOT, Waiting
+    from robot_identification.ros.nodes.dead_man import LEFT, Memory, NUMBER, ONE, SLOT, Waiting
     file = os.memfd_create('test')
     memory, waiting = Memory(file), Waiting(Memory(file))
     assert waiting.due(250, True) is None

@@ -150,7 +150,7 @@ def test_joint_states_of_any_kind(system):
 
 def test_every_number_has_a_range():
     ros()
-    from robot_identification.nodes.requests import check, RANGES
+    from robot_identification.ros.nodes.requests import check, RANGES
     rng = random.Random(0)
     for kinds in interfaces().values():
         for kind, _ in kinds:
@@ -175,7 +175,7 @@ def test_every_number_has_a_range():
     ('keep.yaml', 'nothing is overwritten'), ('round', 'round'), ('x.txt', 'ends with .yaml'),
     ('run.csv', 'ends with .yaml'), ('a' * 300 + '.yaml', 'too long'), ('away/x.yaml', 'outside')])
 def test_a_design_overwrites_nothing(tmp_path, output, text):
-    from robot_identification.execution.data_directory import DataDirectory
+    from robot_identification.ros.execution.data_directory import DataDirectory
     folder_of_a_laboratory(tmp_path)
     with pytest.raises(ConfigurationError, match=text):
         DataDirectory(tmp_path).new(output, 'excitation', ('.yaml', '.yml'))
@@ -185,7 +185,7 @@ def test_a_design_overwrites_nothing(tmp_path, output, text):
     ('a' * 300, 'too long'), ('pipe', 'neither a file nor a folder'), ('round', 'round'),
     ('keep.yaml/x', 'no file'), ('x\0', 'null'), ('away/passwd', 'outside')])
 def test_what_is_no_file_is_said(tmp_path, name, text):
-    from robot_identification.execution.data_directory import DataDirectory
+    from robot_identification.ros.execution.data_directory import DataDirectory
     folder_of_a_laboratory(tmp_path)
     with pytest.raises(ConfigurationError, match=text):
         DataDirectory(tmp_path).existing(name)

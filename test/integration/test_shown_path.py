@@ -24,8 +24,8 @@ import pinocchio as pin
 import pytest
 from robot_identification.arm import load_arm
 from robot_identification.excitation import load_excitation, save_excitation, Workspace
-from robot_identification.execution import plan_motion
-from robot_identification.execution.pieces import whole
+from robot_identification.ros.execution import plan_motion
+from robot_identification.ros.execution.pieces import whole
 
 BOX = (1.0, -0.5, 0.0, 1.5, 0.5, 2.0)
 
@@ -78,7 +78,7 @@ def points_of(marker):
 @needs_markers
 def test_markers_are_what_the_plan_does():
     ros()
-    from robot_identification.nodes.shown_path import path_markers
+    from robot_identification.ros.nodes.shown_path import path_markers
     arm = dataclasses.replace(load_arm('panda'), tf_prefix='left_')
     q = (arm.limits.lower + arm.limits.upper) / 2
     open_ = Workspace('panda_link8', (-np.inf, -1.0, -0.5), (1.0, 1.0, np.inf))
@@ -118,7 +118,7 @@ def test_markers_are_what_the_plan_does():
 @needs_moveit
 def test_moveit_shows_what_the_controller_gets():
     ros()
-    from robot_identification.nodes.shown_path import display_trajectory
+    from robot_identification.ros.nodes.shown_path import display_trajectory
     arm = dataclasses.replace(load_arm('panda'), tf_prefix='left_')
     q = 0.55 * arm.limits.lower + 0.45 * arm.limits.upper
     motion, plan = planned(arm, q, speed=0.12)

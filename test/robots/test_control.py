@@ -22,15 +22,15 @@ from contracts import arm_of, CONTRACTS, needs_xacro
 import numpy as np
 import pytest
 from robot_identification.arm import Arm, load_arm
-from robot_identification.bringup import (
+from robot_identification.errors import ArmError, ConfigurationError
+from robot_identification.files import shared_folder
+from robot_identification.ros.bringup import (
     check_controller,
     controllers_file,
     description_file,
     robot_description,
     without_control,
 )
-from robot_identification.errors import ArmError, ConfigurationError
-from robot_identification.files import shared_folder
 import yaml
 
 robots = pytest.mark.parametrize('name', CONTRACTS)

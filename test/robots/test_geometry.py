@@ -24,9 +24,9 @@ import pinocchio as pin
 import pytest
 from robot_identification.arm import load_arm
 from robot_identification.arm.library import example_folder
-from robot_identification.certificate.geometry.meshes import with_mesh_paths
-from robot_identification.certificate.geometry.scene import build_scene
+from robot_identification.arm.meshes import with_mesh_paths
 from robot_identification.excitation import check_certificate, design
+from robot_identification.excitation.certificate.geometry.scene import build_scene
 
 OWN = [name for name, contract in CONTRACTS.items() if contract.own_urdf]
 FRAMES = {'tool0', 'fr3_link8'}      # links that are frames only

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from robot_identification.design.optimisers import OPTIMISERS
+from robot_identification.excitation.design.optimisers import OPTIMISERS
 from robot_identification.papers.designs.genetic import (
     minimise_by_binary_genetic,
     minimise_by_real_genetic,

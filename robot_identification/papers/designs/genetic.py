@@ -20,8 +20,8 @@ from collections.abc import Callable
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.design.optimisers.minimum import Minimum
-from robot_identification.design.problem import Problem
+from robot_identification.excitation.design.optimisers.minimum import Minimum
+from robot_identification.excitation.design.problem import Problem
 
 POPULATION = 60
 GENERATIONS = 100

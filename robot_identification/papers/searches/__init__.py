@@ -11,30 +11,37 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Population methods, particle filter and gradient descent, registered as estimators."""
+"""Searches by name: population methods, a particle filter and gradient descent, within bounds."""
 
 from __future__ import annotations
 
-from robot_identification.estimation import register_search
-from robot_identification.estimation.search.objective import OBJECTIVES
+from robot_identification.estimation import ESTIMATORS
 from robot_identification.papers.searches.bee_colony import ArtificialBeeColony
+from robot_identification.papers.searches.bounds import Bounds
+from robot_identification.papers.searches.cma_es import CovarianceMatrixAdaptation
 from robot_identification.papers.searches.cuckoo import CuckooSearch, ImprovedCuckooSearch
+from robot_identification.papers.searches.differential_evolution import DifferentialEvolution
 from robot_identification.papers.searches.elpidso import ElitistPidSwarm
+from robot_identification.papers.searches.estimator import BoundedLeastSquares, register_search
+from robot_identification.papers.searches.family import get_search, SEARCHES
 from robot_identification.papers.searches.genetic import BinaryGenetic, RealGenetic
 from robot_identification.papers.searches.gradient_descent import GradientDescent
 from robot_identification.papers.searches.mean_deviation import MeanAndDeviation
+from robot_identification.papers.searches.objective import OBJECTIVES
 from robot_identification.papers.searches.particle_filter import ParticleFilter
+from robot_identification.papers.searches.result import SearchResult
+from robot_identification.papers.searches.search import Search
 from robot_identification.papers.searches.swarm import ParticleSwarm, StandardParticleSwarm
 
-_SEARCHES = (GradientDescent, RealGenetic, BinaryGenetic, ParticleSwarm, StandardParticleSwarm,
-             ArtificialBeeColony, CuckooSearch, ImprovedCuckooSearch, ElitistPidSwarm,
-             ParticleFilter)
-for search in _SEARCHES:
-    register_search(search)
+ESTIMATORS.register(BoundedLeastSquares.name, BoundedLeastSquares)
+for _search in (
+        DifferentialEvolution, CovarianceMatrixAdaptation, GradientDescent, RealGenetic,
+        BinaryGenetic, ParticleSwarm, StandardParticleSwarm, ArtificialBeeColony, CuckooSearch,
+        ImprovedCuckooSearch, ElitistPidSwarm, ParticleFilter):
+    register_search(_search)
 OBJECTIVES.register(MeanAndDeviation.name, MeanAndDeviation)
 
-SEARCH_NAMES = tuple(search.name for search in _SEARCHES)
-
-__all__ = ['SEARCH_NAMES', 'ArtificialBeeColony', 'BinaryGenetic', 'CuckooSearch',
-           'ElitistPidSwarm', 'GradientDescent', 'ImprovedCuckooSearch', 'ParticleFilter',
-           'ParticleSwarm', 'RealGenetic', 'StandardParticleSwarm']
+__all__ = ['ArtificialBeeColony', 'BinaryGenetic', 'Bounds', 'CovarianceMatrixAdaptation',
+           'CuckooSearch', 'DifferentialEvolution', 'ElitistPidSwarm', 'GradientDescent',
+           'ImprovedCuckooSearch', 'ParticleFilter', 'ParticleSwarm', 'RealGenetic', 'SEARCHES',
+           'Search', 'SearchResult', 'StandardParticleSwarm', 'get_search', 'register_search']

@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import Array
-from robot_identification.estimation.search.search import at_least, inside, others, Run, Search
+from robot_identification.papers.searches.search import at_least, inside, others, Run, Search
 
 
 class ArtificialBeeColony(Search):

@@ -21,7 +21,7 @@ from math import gamma, pi, sin
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import Array
-from robot_identification.estimation.search.search import at_least, inside, Run, Search
+from robot_identification.papers.searches.search import at_least, inside, Run, Search
 
 SMALLEST = 1e-12
 

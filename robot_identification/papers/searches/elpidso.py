@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import MissingDependencyError
-from robot_identification.estimation.search import Bounds
-from robot_identification.estimation.search.result import BUDGET, SearchResult, TARGET
-from robot_identification.estimation.search.search import at_least, Run, Search
+from robot_identification.papers.searches.bounds import Bounds
+from robot_identification.papers.searches.result import BUDGET, SearchResult, TARGET
+from robot_identification.papers.searches.search import at_least, Run, Search
 
 
 class ElitistPidSwarm(Search):

@@ -20,7 +20,7 @@ from abc import abstractmethod
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import EstimationError
-from robot_identification.estimation.search.search import at_least, inside, Run, Search
+from robot_identification.papers.searches.search import at_least, inside, Run, Search
 
 
 class Genetic(Search):

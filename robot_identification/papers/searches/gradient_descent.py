@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.estimation.search.search import inside, Run, Search
+from robot_identification.papers.searches.search import inside, Run, Search
 
 DIFFERENCE = 1e-5
 STEPS = 2.0 ** np.arange(4, -28, -2)

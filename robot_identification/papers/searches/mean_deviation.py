@@ -18,8 +18,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification.arrays import Array
-from robot_identification.estimation.search.objective import Objective
-from robot_identification.estimation.search.problem import SearchProblem
+from robot_identification.papers.searches.objective import Objective
+from robot_identification.papers.searches.problem import SearchProblem
 
 
 class MeanAndDeviation(Objective):

@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 import numpy as np
-from robot_identification.estimation.search.search import at_least, inside, Run, Search
+from robot_identification.papers.searches.search import at_least, inside, Run, Search
 
 
 class ParticleSwarm(Search):

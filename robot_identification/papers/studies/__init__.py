@@ -20,7 +20,6 @@ import dataclasses
 import time
 from typing import TYPE_CHECKING
 
-from robot_identification.dynamics.parallel import single_threaded_blas
 from robot_identification.errors import UnknownNameError
 from robot_identification.papers.studies.abc_er16 import abc_er16
 from robot_identification.papers.studies.elpidso_2link import elpidso_2link
@@ -29,6 +28,7 @@ from robot_identification.papers.studies.mfs_qj import mfs_qj
 from robot_identification.papers.studies.study import Plot, Progress, StudyResult, Table
 from robot_identification.papers.studies.survey_er20 import survey_er20
 from robot_identification.papers.studies.verdict import Claim
+from robot_identification.parallel import single_threaded_blas
 from robot_identification.parts import Over, over
 
 if TYPE_CHECKING:    # Dask

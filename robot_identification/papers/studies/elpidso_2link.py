@@ -22,10 +22,10 @@ import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.estimation.bounded import Box, least_squares_within
-from robot_identification.estimation.search import Bounds, SearchResult
-from robot_identification.estimation.search.result import CONVERGED
 from robot_identification.files import shared_folder
+from robot_identification.papers.searches import Bounds, SearchResult
 from robot_identification.papers.searches.elpidso import ElitistPidSwarm, minimise_quadratic
+from robot_identification.papers.searches.result import CONVERGED
 from robot_identification.papers.studies.linear_algebra import against_searches
 from robot_identification.papers.studies.repeat import Contestant, convergence, repeat, run_search
 from robot_identification.papers.studies.study import (

@@ -23,10 +23,10 @@ import numpy as np
 from robot_identification.arm import Arm, load_arm
 from robot_identification.arrays import Array
 from robot_identification.estimation import get_estimator
-from robot_identification.estimation.search import Bounds
-from robot_identification.estimation.search.problem import SearchProblem
-from robot_identification.estimation.search.ranges import search_bounds
 from robot_identification.excitation import design, Excitation, Requirements
+from robot_identification.papers.searches import Bounds
+from robot_identification.papers.searches.problem import SearchProblem
+from robot_identification.papers.searches.ranges import search_bounds
 from robot_identification.papers.studies.study import correlation, Progress, Table
 from robot_identification.papers.studies.verdict import Claim, judge
 from robot_identification.regression import build_regression

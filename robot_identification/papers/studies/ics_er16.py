@@ -19,8 +19,8 @@ from collections.abc import Mapping
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.estimation.search import SearchResult
-from robot_identification.estimation.search.objective import MeanAbsolute
+from robot_identification.papers.searches import SearchResult
+from robot_identification.papers.searches.objective import MeanAbsolute
 from robot_identification.papers.studies.er16 import (
     ASSUMPTIONS,
     compare_chains,

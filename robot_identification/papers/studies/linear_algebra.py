@@ -21,10 +21,10 @@ import time
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.estimation.search import Bounds, get_search, SEARCHES, SearchResult
-from robot_identification.estimation.search.objective import Squared
-from robot_identification.estimation.search.problem import SearchProblem
-from robot_identification.estimation.search.projection import Eliminated, minimise_squared
+from robot_identification.papers.searches import Bounds, get_search, SEARCHES, SearchResult
+from robot_identification.papers.searches.objective import Squared
+from robot_identification.papers.searches.problem import SearchProblem
+from robot_identification.papers.searches.projection import Eliminated, minimise_squared
 from robot_identification.papers.studies.repeat import convergence
 from robot_identification.papers.studies.study import part_of, Plot, Progress, Table
 from robot_identification.papers.studies.verdict import Claim, judge

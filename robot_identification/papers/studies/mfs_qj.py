@@ -24,9 +24,9 @@ from robot_identification.arm import Arm, load_arm
 from robot_identification.arrays import Array
 from robot_identification.dynamics.base_parameters import BaseParameters
 from robot_identification.estimation import get_estimator
-from robot_identification.estimation.search.problem import SearchProblem
-from robot_identification.estimation.search.ranges import search_bounds
 from robot_identification.excitation import design, Excitation, Requirements
+from robot_identification.papers.searches.problem import SearchProblem
+from robot_identification.papers.searches.ranges import search_bounds
 from robot_identification.papers.studies.linear_algebra import compare_with_searches, Comparison
 from robot_identification.papers.studies.study import (
     PAPER,

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.estimation.search import Bounds, get_search, SearchResult
+from robot_identification.papers.searches import Bounds, get_search, SearchResult
 from robot_identification.papers.studies.study import Plot
 from robot_identification.parts import Over
 

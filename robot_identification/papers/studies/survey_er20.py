@@ -18,9 +18,9 @@ from __future__ import annotations
 import numpy as np
 from robot_identification.arm import load_arm
 from robot_identification.arrays import Array
-from robot_identification.estimation.search.problem import SearchProblem
-from robot_identification.estimation.search.ranges import search_bounds
 from robot_identification.excitation import design, Excitation, Requirements
+from robot_identification.papers.searches.problem import SearchProblem
+from robot_identification.papers.searches.ranges import search_bounds
 from robot_identification.papers.studies.linear_algebra import compare_with_searches, Comparison
 from robot_identification.papers.studies.study import part_of, Progress, StudyResult, Table
 from robot_identification.papers.studies.survey_frictions import compare_frictions

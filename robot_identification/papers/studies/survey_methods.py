@@ -24,12 +24,12 @@ import numpy as np
 from robot_identification.arm import Arm, load_arm
 from robot_identification.arrays import Array
 from robot_identification.estimation import fit_consistent, get_estimator
-from robot_identification.estimation.online.information_filter import InformationFilter
-from robot_identification.estimation.online.linearisation import Linearisation
-from robot_identification.estimation.search import Bounds, get_search
-from robot_identification.estimation.search.problem import SearchProblem
 from robot_identification.excitation import Excitation
+from robot_identification.online.recursive.information_filter import InformationFilter
+from robot_identification.online.recursive.linearisation import Linearisation
+from robot_identification.papers.searches import Bounds, get_search
 from robot_identification.papers.searches.mean_deviation import MeanAndDeviation
+from robot_identification.papers.searches.problem import SearchProblem
 from robot_identification.papers.studies.survey_parameters import about_centre, about_joint
 from robot_identification.regression import build_regression
 from robot_identification.regression.rows import row_chunks

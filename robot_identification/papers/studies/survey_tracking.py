@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.estimation.online import OnlineEstimator
+from robot_identification.online.recursive import OnlineEstimator
 from robot_identification.papers.studies.study import Plot, Progress, Table
 from robot_identification.papers.studies.survey_methods import NOISE, Platform
 from robot_identification.papers.studies.verdict import Claim, judge

@@ -33,10 +33,9 @@ from robot_identification.reporting.sections.provenance import provenance
 from robot_identification.reporting.sections.section import Section
 from robot_identification.reporting.sections.spectra import spectra
 from robot_identification.reporting.sections.torques import torques
-from robot_identification.reporting.sections.work import work
 from robot_identification.reporting.stored_results import StoredResults
 
 SECTIONS: tuple[Callable[[StoredResults], Section | None], ...] = (
     torques, joint_errors, checks, choice, friction, spectra, base_parameters, links,
-    standard_parameters, feasibility, motion, processing, work, provenance)
+    standard_parameters, feasibility, motion, processing, provenance)
 """Each returns a section, or None when these results have nothing for it."""

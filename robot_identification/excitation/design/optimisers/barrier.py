@@ -1,0 +1,219 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Interior-point minimisation with exact gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from robot_identification.arrays import Array
+from robot_identification.errors import ExcitationError
+from robot_identification.excitation.design.objective import Evaluation
+from robot_identification.excitation.design.optimisers.minimum import Minimum
+from robot_identification.excitation.design.problem import Problem
+
+SUFFICIENT = 1e-4        # Armijo's constant
+TO_BOUNDARY = 0.99       # part of the way to the nearest constraint that one step may go
+STEPS_TRIED = 20
+FIRST_CURVATURE = 0.05   # of the objective, in scaled coefficients
+SLOW = 5                 # steps without progress that end a phase
+
+
+@dataclass(frozen=True)
+class Phase:
+    """
+    One round of minimisation.
+
+    Parameters
+    ----------
+    sharpness
+        Sharpness of the criterion, see `Criterion.merit`.
+    barrier
+        Weight of the barrier.
+    steps
+        Largest number of steps.
+    tolerance
+        Progress of the merit in a step below which it counts as slow.
+
+    """
+
+    sharpness: float
+    barrier: float
+    steps: int
+    tolerance: float = 1e-6
+
+
+PHASES = (
+    Phase(1, 0.2, 60), Phase(2, 2e-2, 100), Phase(4, 6e-3, 100), Phase(8, 2e-3, 100),
+    Phase(16, 6e-4, 150), Phase(32, 2e-4, 150), Phase(64, 6e-5, 150), Phase(128, 2e-5, 150))
+
+
+def minimise_by_barrier(
+    problem: Problem, start: Array, stop: Callable[[float, float], bool],
+    phases: tuple[Phase, ...] = PHASES,
+) -> Minimum:
+    """
+    Minimise the criterion within the constraints from a start that respects them.
+
+    A logarithmic barrier keeps every iterate inside, so that the best motion met is usable at any
+    time. The barrier's own curvature is taken exactly, that of the criterion from damped BFGS
+    updates. From phase to phase the criterion gets sharper and the barrier weaker.
+
+    Parameters
+    ----------
+    problem
+        What to solve.
+    start
+        (size, n).
+    stop
+        Called with the best value and the part of the phases done, once a step; True ends it.
+    phases
+        The rounds.
+
+    Raises
+    ------
+    ExcitationError
+        The start breaks a constraint, or does not excite everything.
+
+    References
+    ----------
+    J. Nocedal, S. Wright, "Numerical optimization", 2nd ed., 2006: 18.3 (damped BFGS), 19.
+
+    """
+    broken = problem.broken(start)
+    if broken is not None:
+        raise ExcitationError(f'the start of the optimisation breaks {broken}')
+    descent = _Descent(problem, start)
+    history: list[float] = []
+    trail: list[Array] = []
+    finished = True
+    for number, phase in enumerate(phases):
+        descent.begin(phase)
+        slow = 0
+        for step in range(phase.steps):
+            if stop(descent.best_value, (number + step / phase.steps) / len(phases)):
+                finished = False
+                break
+            progress = descent.step(phase)
+            slow = slow + 1 if progress < phase.tolerance else 0
+            if progress <= 0 or slow == SLOW:
+                break
+        history.append(descent.best_value)
+        trail.append(descent.best)
+        if not finished:
+            break
+    return Minimum(descent.best, descent.best_value, descent.evaluations, tuple(history), finished,
+                   tuple(trail))
+
+
+class _Descent:
+    """State of the minimisation: point, curvature estimate, best so far."""
+
+    def __init__(self, problem: Problem, start: Array) -> None:
+        self.problem, self.scale = problem, problem.scale
+        self.free = np.flatnonzero(problem.free)
+        self.curvature = FIRST_CURVATURE * np.eye(len(self.free))
+        self.evaluations = 0
+        self.x = start
+        self.slacks = [c.slack(start) for c in problem.constraints]
+        self.best, self.best_value = start, np.nan
+        self.at: Evaluation
+        self.merit = np.inf
+
+    def begin(self, phase: Phase) -> None:
+        """Look at the present point with a phase's eyes."""
+        self.at = self._evaluate(self.x, phase)
+        if not np.isfinite(self.at.merit):
+            raise ExcitationError('the motion does not excite every base parameter; give it more '
+                                  'harmonics or more samples in a period')
+        self.merit = self.at.merit - phase.barrier * self._logs(self.slacks)
+
+    def step(self, phase: Phase) -> float:
+        """Take one step; return the merit's progress, 0 when there is none to be had."""
+        gradient, hessian = self._model(phase)
+        move = -np.asarray(np.linalg.solve(hessian, gradient), dtype=np.float64)
+        slope = float(gradient @ move)
+        direction = np.zeros(self.x.shape)
+        direction.flat[self.free] = move
+        direction *= self.scale
+        length = 1.0
+        for _ in range(STEPS_TRIED):
+            x = self.x + length * direction
+            slacks = [c.slack(x) for c in self.problem.constraints]
+            shorter = self._shorten(slacks)
+            if shorter < 1.0:
+                length *= shorter
+                continue
+            at = self._evaluate(x, phase)
+            merit = at.merit - phase.barrier * self._logs(slacks)
+            if merit <= self.merit + SUFFICIENT * length * slope:
+                self._update(np.multiply(length, move),
+                             self._reduced(at.gradient - self.at.gradient))
+                progress = self.merit - merit
+                self.x, self.at, self.slacks, self.merit = x, at, slacks, merit
+                return progress
+            length *= 0.5
+        return 0.0
+
+    def _evaluate(self, x: Array, phase: Phase) -> Evaluation:
+        at = self.problem.objective.evaluate(x, phase.sharpness)
+        self.evaluations += 1
+        if np.isfinite(at.merit) and (
+                np.isnan(self.best_value)
+                or self.problem.objective.criterion.better(at.value, self.best_value)):
+            self.best, self.best_value = x, at.value
+        return at
+
+    def _logs(self, slacks: list[Array]) -> float:
+        return float(sum(c.density * np.log(s).sum()
+                         for c, s in zip(self.problem.constraints, slacks)))
+
+    def _reduced(self, gradient: Array) -> Array:
+        """Gradient by the free, scaled coefficients."""
+        result: Array = (gradient * self.scale).ravel()[self.free]
+        return result
+
+    def _model(self, phase: Phase) -> tuple[Array, Array]:
+        gradient = self.at.gradient.copy()
+        hessian = np.zeros((self.x.size, self.x.size))
+        for constraint, slack in zip(self.problem.constraints, self.slacks):
+            weights = phase.barrier * constraint.density / slack
+            gradient -= constraint.pull_back(self.x, weights)
+            hessian += constraint.curvature(self.x, weights / slack)
+        scale = self.scale.ravel()
+        hessian *= scale[:, None] * scale
+        return self._reduced(gradient), hessian[np.ix_(self.free, self.free)] + self.curvature
+
+    def _shorten(self, slacks: list[Array]) -> float:
+        """Part of the step that stays inside; exact where constraints are linear."""
+        part = 1.0
+        for old, new in zip(self.slacks, slacks):
+            worst = float((new / old).min())
+            if worst < 1.0 - TO_BOUNDARY:
+                part = min(part, TO_BOUNDARY / (1.0 - worst) * (1.0 - 1e-9))
+        return part
+
+    def _update(self, move: Array, change: Array) -> None:
+        """Damped BFGS."""
+        image = self.curvature @ move
+        energy, along = float(move @ image), float(move @ change)
+        if not energy > 0:
+            return
+        if along < 0.2 * energy:
+            mix = 0.8 * energy / (energy - along)
+            change = mix * change + (1.0 - mix) * image
+        self.curvature += (np.outer(change, change) / float(move @ change)
+                           - np.outer(image, image) / energy)

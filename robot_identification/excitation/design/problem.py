@@ -1,0 +1,155 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The design of an excitation as a problem that optimisers solve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from robot_identification.arm import Limits
+from robot_identification.arrays import Array
+from robot_identification.errors import ExcitationError
+from robot_identification.excitation.certificate.constraint import Constraint
+from robot_identification.excitation.design.objective import Objective
+from robot_identification.excitation.motion import Series
+from robot_identification.excitation.motion.limits import centre, half_ranges
+
+AMPLITUDE = 0.7      # part of its ranges that a random start uses
+OFFSET = 0.2         # and how far its middle may lie from the ranges' middle
+SMALLEST = 1e-3      # of that amplitude, before a draw is given up
+ATTEMPTS = 40        # draws before the request counts as impossible
+RESTS_TRIED = 60
+
+
+@dataclass(frozen=True)
+class Problem:
+    """
+    Minimise an objective over coefficients, within constraints.
+
+    Parameters
+    ----------
+    series
+        The parametrisation.
+    objective
+        What to minimise.
+    constraints
+        What to respect.
+    limits
+        Complete joint limits; they scale the coefficients and draw the starts.
+    free
+        Which coefficients may change, (size, n) bool.
+    rest
+        Values of the others, (size, n).
+    margin
+        Part of the joint limits that stays free.
+
+    """
+
+    series: Series
+    objective: Objective
+    constraints: tuple[Constraint, ...]
+    limits: Limits
+    free: Array
+    rest: Array
+    margin: float = 0.0
+
+    @property
+    def scale(self) -> Array:
+        """Sizes of the coefficients, (size, n)."""
+        ranges = half_ranges(self.limits)
+        scale = np.tile(ranges[1], (self.series.size, 1))
+        scale[0] = ranges[0]
+        return scale
+
+    def start(self, rng: np.random.Generator) -> Array:
+        """
+        Draw a random motion within the constraints, (size, n).
+
+        Parameters
+        ----------
+        rng
+            Where the draw comes from.
+
+        Raises
+        ------
+        ExcitationError
+            Even a motion of nearly no amplitude breaks a constraint.
+
+        """
+        for attempt in range(ATTEMPTS):
+            swing = self._draw(rng, min(0.95, OFFSET + attempt / ATTEMPTS))
+            still = np.zeros_like(swing)
+            still[0] = swing[0]
+            part = 1.0 if self.broken(still) is None else 0.0
+            while part > SMALLEST:
+                if self.broken(swing) is None:
+                    return swing
+                part /= 2
+                swing[1:] /= 2
+        obstacle, way_out = self.obstacle(rng)
+        raise ExcitationError(f'no motion is possible: {obstacle}, even when the arm hardly '
+                              f'moves; {way_out}')
+
+    def obstacle(self, rng: np.random.Generator) -> tuple[str, str]:
+        """
+        Return in words the constraint that keeps the arm from resting anywhere, and what helps.
+
+        Parameters
+        ----------
+        rng
+            Draws the positions that are tried.
+
+        """
+        best, words, way_out = -np.inf, '', ''
+        place = (f'at the best of {RESTS_TRIED} positions' if np.any(self.free[0])
+                 else 'at the start that was given')
+        for _ in range(RESTS_TRIED):
+            still = self._draw(rng, 0.95)
+            still[1:] = 0.0
+            slack, constraint, index = self._nearest(still)
+            if slack > best:
+                best, way_out = slack, constraint.way_out
+                words = (f'{constraint.describe(index)} is missed by '
+                         f'{constraint.excess(index, slack)} {place}')
+        return words, way_out if np.any(self.free[0]) else f'give another --start, or {way_out}'
+
+    def _draw(self, rng: np.random.Generator, offset: float) -> Array:
+        ranges, middle = half_ranges(self.limits), centre(self.limits)
+        origin = np.where(self.free[0], middle + offset * rng.uniform(-1, 1, len(middle))
+                          * ranges[0], self.rest[0])
+        swing = rng.normal(size=self.scale.shape) * self.scale
+        swing[0] = 0.0
+        room = np.ones_like(ranges)
+        room[0] = 1.0 - np.abs(origin - middle) / ranges[0]
+        times = np.linspace(0.0, self.series.period, 40 * self.series.resolution)
+        used = [np.abs(self.series.basis(times, d) @ swing).max(axis=0) / ranges[d] / room[d]
+                for d in range(len(ranges))]
+        swing *= AMPLITUDE / np.max(used, axis=0)
+        swing[0] = origin
+        return swing
+
+    def _nearest(self, coefficients: Array) -> tuple[float, Constraint, int]:
+        """Smallest slack, whose it is and which."""
+        found = []
+        for constraint in self.constraints:
+            slack = constraint.slack(coefficients)
+            index = int(np.argmin(slack))
+            found.append((float(slack[index]), constraint, index))
+        return min(found, key=lambda entry: entry[0])
+
+    def broken(self, coefficients: Array) -> str | None:
+        """Return in words the constraint that is broken most, None when all hold."""
+        slack, constraint, index = self._nearest(coefficients)
+        return constraint.describe(index) if slack <= 0 else None

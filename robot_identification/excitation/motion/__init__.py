@@ -1,0 +1,55 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Motions and the limits they are designed within; evaluable at any time."""
+
+from __future__ import annotations
+
+from robot_identification.errors import UnknownNameError
+from robot_identification.excitation.motion.fourier import FourierSeries
+from robot_identification.excitation.motion.limits import motion_limits
+from robot_identification.excitation.motion.modified_fourier import ModifiedFourierSeries
+from robot_identification.excitation.motion.quintic_spline import QuinticSpline
+from robot_identification.excitation.motion.resting_fourier import RestingFourierSeries
+from robot_identification.excitation.motion.series import Series, Trajectory
+
+TRAJECTORIES: dict[str, type[Series]] = {
+    series.name: series for series in (FourierSeries, RestingFourierSeries,
+                                       ModifiedFourierSeries, QuinticSpline)}
+
+
+def get_series(kind: str, period: float, harmonics: int) -> Series:
+    """
+    Return a parametrisation by name.
+
+    Parameters
+    ----------
+    kind
+        'ffs', 'ffs_rest', 'mfs' or 'spline'.
+    period
+        [s].
+    harmonics
+        Number of harmonics; of a spline, half the number of its free waypoints.
+
+    Raises
+    ------
+    UnknownNameError
+        No such parametrisation.
+
+    """
+    if kind not in TRAJECTORIES:
+        raise UnknownNameError('excitation trajectory', kind, TRAJECTORIES)
+    return TRAJECTORIES[kind](period, harmonics)
+
+
+__all__ = ['Series', 'TRAJECTORIES', 'Trajectory', 'motion_limits']

@@ -1,0 +1,46 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+The model at work: external torque, contact, feed-forward, recursive identification; without ROS.
+
+Importing it registers the recursive estimators.
+"""
+
+from robot_identification.estimation import ESTIMATORS
+from robot_identification.online.contact import (
+    ContactObserver,
+    ExternalTorque,
+    tool_wrench,
+    Wrench,
+)
+from robot_identification.online.feedforward import (
+    Compensation,
+    CompensationLimits,
+    trajectory_efforts,
+)
+from robot_identification.online.momentum import MomentumObserver
+from robot_identification.online.recursive import (
+    OnlineEstimator,
+    OnlineUpdate,
+    RECURSIVE,
+    start_online,
+)
+from robot_identification.online.residuals import learn_residuals
+
+for _estimator in RECURSIVE.values():
+    ESTIMATORS.register(_estimator.name, _estimator)
+
+__all__ = ['Compensation', 'CompensationLimits', 'ContactObserver', 'ExternalTorque',
+           'MomentumObserver', 'OnlineEstimator', 'OnlineUpdate', 'RECURSIVE', 'Wrench',
+           'learn_residuals', 'start_online', 'tool_wrench', 'trajectory_efforts']

@@ -1,0 +1,274 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Feed-forward: efforts for a trajectory, and compensation of gravity and friction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike
+from robot_identification.arrays import Array, read_only
+from robot_identification.dynamics import IdentifiedModel
+from robot_identification.errors import ConfigurationError, ExecutionError
+from robot_identification.online.momentum import holding_torque, model_friction
+from scipy.interpolate import BPoly, CubicHermiteSpline, CubicSpline
+
+BETWEEN = 10
+"""Parts of the way between two points of a trajectory at whose ends limits are looked at."""
+BEYOND = 1e-6
+"""[rad or m], and part of a speed, by which rounding may leave the limits."""
+
+
+def trajectory_efforts(
+    model: IdentifiedModel, t: ArrayLike, q: ArrayLike, v: ArrayLike | None = None,
+    a: ArrayLike | None = None, *, share: float = 1.0,
+) -> Array:
+    """
+    Return the efforts that a trajectory takes, (N, n) [N m or N].
+
+    Limits of position, velocity and torque are looked at on the way between the points too, along
+    the polynomials that a joint_trajectory_controller interpolates with. Where velocities or
+    accelerations are not given they are those of cubic splines through the points; through
+    positions alone the controller itself goes straight, with corners that no effort is right for.
+
+    Parameters
+    ----------
+    model
+        The identified model.
+    t
+        Times of the points, (N,) [s], increasing.
+    q, v, a
+        (N, n) [rad or m, per s, per s^2].
+    share
+        Highest effort as a part of the arm's torque limits.
+
+    Raises
+    ------
+    ConfigurationError
+        Shapes that do not fit, times that do not increase, numbers that are not finite.
+    ExecutionError
+        'position_limit', 'velocity_limit', 'effort_limit': the trajectory leaves what is allowed.
+
+    """
+    t, q = np.asarray(t, dtype=float), np.asarray(q, dtype=float)
+    if t.ndim != 1 or q.shape != (len(t), model.arm.n):
+        raise ConfigurationError(f'a trajectory of {model.arm.name} has positions of shape '
+                                 f'({t.size}, {model.arm.n}), not {q.shape}')
+    given = [np.asarray(x, dtype=float) for x in (q, v, a) if x is not None]
+    if len(t) < 2 or not np.all(np.diff(t) > 0):
+        raise ConfigurationError('a trajectory needs at least two points, in the order of time')
+    if any(x.shape != q.shape for x in given) or not all(np.all(np.isfinite(x)) for x in given):
+        raise ConfigurationError('positions, velocities and accelerations must have one shape '
+                                 'and finite values')
+    if v is None:
+        curve = CubicSpline(t, q, bc_type='clamped')
+        _check_motion(model, t, q, np.diff(q, axis=0) / np.diff(t)[:, None])
+        v = curve(t, 1)
+        # through two points the second derivative of the spline itself is not its mean
+        a = (curve(t, 2) if len(t) == 2 else CubicSpline(t, v)(t, 1)) if a is None else a
+        efforts = _efforts(model, q, np.asarray(v), np.asarray(a, dtype=float))
+        _check_efforts(model, efforts, share, t)
+        return efforts
+    fine = np.unique(np.concatenate([np.linspace(x, y, BETWEEN + 1) for x, y in pairwise(t)]))
+    at = np.searchsorted(fine, t)
+    v = np.asarray(v, dtype=float)
+    path = CubicHermiteSpline(t, q, v) if a is None else BPoly.from_derivatives(
+        t, np.stack([q, v, np.asarray(a, dtype=float)], axis=1))
+    moved, speed, push = (path(fine, order) for order in range(3))
+    if a is None and len(t) > 2:    # a cubic jumps in its second derivative: take the mean
+        push = CubicSpline(t, v)(fine, 1)
+    moved[at], speed[at] = q, v
+    _check_motion(model, fine, moved, speed)
+    efforts = _efforts(model, moved, speed, push)
+    _check_efforts(model, efforts, share, fine)
+    points: Array = efforts[at]
+    return points
+
+
+def _efforts(model: IdentifiedModel, q: Array, v: Array, a: Array) -> Array:
+    rotors = (a @ model.arm.transmission.T * model.rotor_inertia) @ model.arm.transmission
+    load = model.transmitted_torque(q, v, a)
+    efforts: Array = load + rotors + model_friction(model, q, v, load)
+    return efforts
+
+
+def _check_motion(model: IdentifiedModel, t: Array, q: Array, v: Array) -> None:
+    """Refuse positions (N, n) and velocities (N or N - 1, n) beyond the arm's limits."""
+    limits = model.arm.limits
+    for what, wrong in (
+            ('position', (q < limits.lower - BEYOND) | (q > limits.upper + BEYOND)),
+            ('velocity', np.abs(v) > limits.velocity * (1 + BEYOND))):
+        if wrong.any():
+            k, j = np.argwhere(wrong)[0]
+            raise ExecutionError(f'{what}_limit', f"'{model.arm.joint_names[j]}' is beyond its "
+                                 f'{what} limit at {t[k]:.3g} s')
+
+
+def _check_efforts(model: IdentifiedModel, efforts: Array, share: float, t: Array) -> None:
+    """
+    Refuse efforts beyond the limits.
+
+    Parameters
+    ----------
+    model
+        Whose arm has the limits.
+    efforts
+        (N, n) [N m or N].
+    share
+        Share of the limits that may be used.
+    t
+        Their times, (N,) [s].
+
+    Raises
+    ------
+    ExecutionError
+        'effort_limit'.
+
+    """
+    excess = np.abs(efforts) / np.maximum(share * model.arm.limits.torque, 1e-300)
+    k, j = np.unravel_index(int(np.argmax(excess)), excess.shape)
+    if excess[k, j] > 1:
+        joint = model.arm.joint_names[j]
+        raise ExecutionError(
+            'effort_limit', f"the trajectory takes {efforts[k, j]:.4g} of '{joint}' at "
+            f'{t[k]:.3g} s; allowed are {share * model.arm.limits.torque[j]:.4g}: make it slower')
+
+
+@dataclass(frozen=True)
+class CompensationLimits:
+    """
+    What a compensation may do.
+
+    Parameters
+    ----------
+    effort
+        Highest effort as a part of the torque limits.
+    friction
+        Part of the friction that is compensated; all of it may let a joint run away.
+    speed
+        Highest speed as a part of the velocity limits, beyond which compensation ends.
+    stale
+        Longest time without a joint state [s].
+
+    """
+
+    effort: float = 0.8
+    friction: float = 0.7
+    speed: float = 0.5
+    stale: float = 0.05
+
+    def __post_init__(self) -> None:
+        for name in ('effort', 'friction', 'speed'):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ConfigurationError(f'{name} must be a part between 0 and 1, not '
+                                         f'{getattr(self, name):g}')
+
+
+class Compensation:
+    """
+    Efforts that hold the arm against gravity and help it against its friction.
+
+    On doubt it ends: its last effort is gravity alone at the last position that is known, which
+    neither drops nor pushes the arm, and nothing follows until it is begun anew.
+
+    Parameters
+    ----------
+    model
+        The identified model.
+    limits
+        What it may do.
+
+    """
+
+    def __init__(self, model: IdentifiedModel, limits: CompensationLimits | None = None) -> None:
+        self.model, self.limits = model, limits or CompensationLimits()
+        self.fault = ''
+        self._last: tuple[float, Array] | None = None
+
+    def begin(self) -> None:
+        """Begin anew after a fault."""
+        self.fault, self._last = '', None
+
+    def effort(self, t: float, q: ArrayLike, v: ArrayLike) -> Array:
+        """
+        Return the efforts at a joint state, (n,) [N m or N].
+
+        Parameters
+        ----------
+        t
+            When the state was measured [s].
+        q, v
+            (n,) each.
+
+        Raises
+        ------
+        ExecutionError
+            There is doubt: numbers that are not finite, too fast, too much effort, or an earlier
+            fault. `last` is then the effort to end with.
+
+        """
+        if self.fault:
+            raise ExecutionError('faulted', self.fault)
+        q, v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)
+        arm = self.model.arm
+        if not (np.all(np.isfinite(q)) and np.all(np.isfinite(v))):
+            self._end('joint_states', 'a joint state is not finite')
+        share = np.abs(v) / arm.limits.velocity
+        if np.any(share > self.limits.speed):
+            joint = arm.joint_names[int(np.argmax(share))]
+            self._end('velocity', f"'{joint}' moves at {share.max():.0%} of its speed limit, "
+                      f'allowed are {self.limits.speed:.0%}')
+        gravity = self._gravity(q)
+        efforts: Array = gravity + self.limits.friction * model_friction(
+            self.model, q[None], v[None], gravity[None])[0]
+        allowed = self.limits.effort * arm.limits.torque
+        if np.any(np.abs(efforts) > allowed):
+            j = int(np.argmax(np.abs(efforts) / allowed))
+            self._end('effort_limit', f"holding '{arm.joint_names[j]}' takes {efforts[j]:.4g}, "
+                      f'allowed are {allowed[j]:.4g}')
+        self._last = (t, q)
+        return efforts
+
+    def watch(self, now: float) -> None:
+        """
+        End when the last joint state is too old.
+
+        Parameters
+        ----------
+        now
+            On the clock of the states [s].
+
+        Raises
+        ------
+        ExecutionError
+            'stale_joint_states'.
+
+        """
+        if not self.fault and self._last and now - self._last[0] > self.limits.stale:
+            self._end('stale_joint_states', f'no joint state for {now - self._last[0]:.3f} s')
+
+    @property
+    def last(self) -> Array | None:
+        """Gravity at the last position that is known, (n,); None before the first."""
+        return None if self._last is None else read_only(self._gravity(self._last[1]))
+
+    def _gravity(self, q: Array) -> Array:
+        torque: Array = holding_torque(self.model, q[None])[0]
+        return torque
+
+    def _end(self, reason: str, text: str) -> None:
+        self.fault = f'{text}; compensation ended with gravity alone'
+        raise ExecutionError(reason, self.fault)

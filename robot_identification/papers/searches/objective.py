@@ -1,0 +1,183 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What a search minimises, by name."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from robot_identification.arrays import Array
+from robot_identification.errors import EstimationError
+from robot_identification.papers.searches.problem import SearchProblem
+from robot_identification.registry import Registry
+
+
+class Objective(ABC):
+    """
+    Cost of a population of unknowns.
+
+    Members say what is summed over the rows and how the sums make a cost; `squared` ones use the
+    compressed regression where the friction has no shape to be found.
+
+    Parameters
+    ----------
+    problem
+        The residuals.
+    weights
+        Weights of the joints, (n,); those of `scales` when None.
+
+    Attributes
+    ----------
+    name
+        Key in `OBJECTIVES`.
+    summary
+        One line for tables.
+
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+
+    def __init__(self, problem: SearchProblem, weights: ArrayLike | None = None) -> None:
+        self.problem = problem
+        joints = problem.structure.arm.n
+        self.weights = self.scales() if weights is None else np.asarray(weights, dtype=float)
+        if self.weights.shape != (joints,) or not np.all(self.weights >= 0):
+            raise EstimationError(f'the objective {self.name} needs {joints} weights that are not '
+                                  f'negative, one for each joint')
+
+    def scales(self) -> Array:
+        """Return the weights that are used when none are given, (n,)."""
+        return np.ones(self.problem.structure.arm.n)
+
+    def __call__(self, population: Array) -> Array:
+        """Return the costs (P,) of unknowns (P, d)."""
+        sums, rows = self.problem.reduce(population, self.terms)
+        return self.combine(sums, rows)
+
+    @abstractmethod
+    def terms(self, residuals: Array) -> Array:
+        """Return what is summed over the rows, (..., P), of residuals (n, P, rows)."""
+
+    @abstractmethod
+    def combine(self, sums: Array, rows: int) -> Array:
+        """Return the costs (P,) of sums over so many rows."""
+
+
+class MeanSquared(Objective):
+    """
+    Mean over the rows of the weighted squared torque errors, summed over the joints.
+
+    References
+    ----------
+    D. Yan, Y. Lu, D. Levy, PLoS ONE 10(6), 2015, equation (3).
+
+    """
+
+    name = 'mean_squared'
+    summary = 'mean squared torque error (3)'
+
+    def __call__(self, population: Array) -> Array:
+        """Return the costs (P,) of unknowns (P, d)."""
+        if not self.problem.linear:
+            return super().__call__(population)
+        if not hasattr(self, '_stacked'):
+            normal = self.problem.regression.normal
+            self._stacked = normal.stacked(np.sqrt(self.weights / normal.rows))
+        matrix, target = self._stacked
+        cost: Array = np.sum((population @ matrix.T - target) ** 2, axis=1)
+        return cost
+
+    def terms(self, residuals: Array) -> Array:
+        """Return the sum of squares of each joint, (n, P)."""
+        sums: Array = np.einsum('jpr,jpr->jp', residuals, residuals)
+        return sums
+
+    def combine(self, sums: Array, rows: int) -> Array:
+        """Return the weighted mean squares, (P,)."""
+        cost: Array = self.weights @ sums / rows
+        return cost
+
+
+class Squared(MeanSquared):
+    """Squared torque error, each joint relative to its mean squared torque."""
+
+    name = 'squared'
+    summary = "squared error relative to each joint's torque"
+
+    def scales(self) -> Array:
+        """Return the reciprocal mean squared torques, (n,)."""
+        return 1 / _mean_squared_torques(self.problem)
+
+
+def _mean_squared_torques(problem: SearchProblem) -> Array:
+    """Return those of the joints, (n,); infinite without effort, so that it does not count."""
+    normal = problem.regression.normal
+    return np.where(normal.measured, normal.energy() / normal.rows, np.inf)
+
+
+class MeanAbsolute(Objective):
+    """
+    Mean over the rows of the weighted absolute torque errors, summed over the joints.
+
+    References
+    ----------
+    L. Ding, X. Li, Q. Li, Y. Chao, J. Robotics, 2018, equation (11).
+
+    """
+
+    name = 'mean_absolute'
+    summary = 'mean weighted absolute torque error (11)'
+
+    def terms(self, residuals: Array) -> Array:
+        """Return the sum of absolute residuals of each joint, (n, P)."""
+        sums: Array = np.abs(residuals, out=residuals).sum(axis=2)
+        return sums
+
+    def combine(self, sums: Array, rows: int) -> Array:
+        """Return the weighted mean, (P,)."""
+        cost: Array = self.weights @ sums / rows
+        return cost
+
+
+class Absolute(MeanAbsolute):
+    """Absolute torque error, each joint relative to its root mean squared torque."""
+
+    name = 'absolute'
+    summary = "absolute error relative to each joint's torque"
+
+    def scales(self) -> Array:
+        """Return the reciprocal root mean squared torques, (n,)."""
+        return np.asarray(1 / np.sqrt(_mean_squared_torques(self.problem)))
+
+
+OBJECTIVES: Registry[type[Objective]] = Registry('objective', {
+    objective.name: objective for objective in (Squared, Absolute, MeanSquared, MeanAbsolute)})
+
+
+def get_objective(name: str, problem: SearchProblem,
+                  weights: ArrayLike | None = None) -> Objective:
+    """
+    Return the objective of that name.
+
+    Raises
+    ------
+    UnknownNameError
+        There is none; the text lists those that exist.
+
+    """
+    return OBJECTIVES.find(name)(problem, weights)

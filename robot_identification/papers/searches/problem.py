@@ -1,0 +1,193 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The residuals of a whole population: what the objectives are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from robot_identification.arrays import Array
+from robot_identification.parallel import core_count, single_threaded_blas
+from robot_identification.regression import Regression
+from robot_identification.regression.regression import shapes_of_speed
+from robot_identification.regression.rows import row_chunks, RowChunk
+
+ROWS = 1024
+"""Rows of a chunk: one individual's residuals of all joints stay in the cache."""
+TOGETHER = 32
+"""Individuals whose residuals are made at once."""
+KEPT = 512 * 2 ** 20
+"""Bytes of rows that are kept; longer recordings are walked over anew in every generation."""
+
+
+class SearchProblem:
+    """
+    Base parameters and friction shapes of a regression as one vector of d unknowns.
+
+    The vector is [r base parameters, logarithms of m s shape numbers]. Where the friction has no
+    shape, or the regression fixes it, d = r.
+
+    Parameters
+    ----------
+    regression
+        The problem.
+
+    """
+
+    def __init__(self, regression: Regression) -> None:
+        self.regression = regression
+        self.base = regression.base
+        self.structure = regression.base.structure
+        self.shape_size = self.structure.shape.shape if not regression.fixed else (0, 0)
+        shapes_of_speed(regression)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out threads and rows, which whoever gets it makes anew."""
+        return {name: value for name, value in vars(self).items()
+                if name not in ('_pool', '_kept')}
+
+    @property
+    def rank(self) -> int:
+        """Number of base parameters r."""
+        return self.base.rank
+
+    @property
+    def dimension(self) -> int:
+        """Number of unknowns d."""
+        return self.rank + int(np.prod(self.shape_size))
+
+    @property
+    def linear(self) -> bool:
+        """Whether there is no shape to be found."""
+        return self.dimension == self.rank
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the unknowns."""
+        shapes = () if self.linear else self.structure.shape_names
+        return (*self.base.labels, *(f'log {name}' for name in shapes))
+
+    def split(self, values: Array) -> tuple[Array, Array]:
+        """Return base parameters (..., r) and shapes (..., m, s) of unknowns (..., d)."""
+        return (values[..., :self.rank],
+                np.exp(values[..., self.rank:]).reshape(*values.shape[:-1], *self.shape_size))
+
+    def reduce(self, population: Array, terms: Callable[[Array], Array]) -> tuple[Array, int]:
+        """
+        Sum a function of the residuals over all rows.
+
+        Parameters
+        ----------
+        population
+            Unknowns, (P, d).
+        terms
+            Maps the residuals (n, P, rows) of a chunk to what is summed, (..., P).
+
+        Returns
+        -------
+        tuple
+            The sum, and the number of rows of each joint.
+
+        """
+        parts = [population[i:i + TOGETHER] for i in range(0, len(population), TOGETHER)]
+
+        def one(chunk: _Chunk) -> tuple[Array, int]:
+            sums = [terms(self._residuals(chunk, part)) for part in parts]
+            return np.concatenate(sums, axis=-1), len(chunk.rows)
+
+        with single_threaded_blas():
+            done = list(self._pool.map(one, self._chunks()))
+        return np.sum([part for part, _ in done], axis=0), sum(rows for _, rows in done)
+
+    @cached_property
+    def _pool(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(core_count())
+
+    def residuals(self, values: Array) -> Array:
+        """Return torque minus prediction, (rows, n) [N m or N], of one vector of unknowns (d,)."""
+        return np.vstack([self._residuals(chunk, values[None])[:, 0].T
+                          for chunk in self._chunks()])
+
+    def _chunks(self) -> Iterator[_Chunk]:
+        if self._kept is not None:
+            return iter(self._kept)
+        return (self._chunk(rows) for rows in row_chunks(self.regression, ROWS))
+
+    @cached_property
+    def _kept(self) -> list[_Chunk] | None:
+        kept, size = [], 0
+        for rows in row_chunks(self.regression, ROWS):
+            chunk = self._chunk(rows)
+            size += sum(matrix.nbytes for matrix in chunk.fixed) + rows.v.nbytes
+            if size > KEPT:
+                return None
+            kept.append(chunk)
+        return kept
+
+    @cached_property
+    def _places(self) -> list[dict[int, int]]:
+        """For each element, from its shape-dependent friction columns to base parameters."""
+        if self.linear:
+            return []
+        friction = self.structure.friction
+        k, first = len(friction.parameters), self.structure.friction_part.start
+        where = {int(standard): i for i, standard in enumerate(self.base.columns)}
+        return [{c: where[first + e * k + c] for c in friction.moving
+                 if first + e * k + c in where}
+                for e in range(self.shape_size[0])]
+
+    def _chunk(self, rows: RowChunk) -> _Chunk:
+        moving = {place for found in self._places for place in found.values()}
+        columns, fixed = [], []
+        for chosen, matrix in zip(rows.columns, rows.matrices):
+            keep = np.array([int(c) not in moving for c in chosen], dtype=bool)
+            columns.append(chosen[keep])
+            fixed.append(np.ascontiguousarray(matrix[:, keep].T))
+        return _Chunk(rows, tuple(columns), tuple(fixed),
+                      np.ascontiguousarray((rows.v @ self.structure.arm.transmission.T).T))
+
+    def _residuals(self, chunk: _Chunk, population: Array) -> Array:
+        """Return torque minus prediction, (n, P, rows)."""
+        beta, shape = self.split(population)
+        rows = chunk.rows
+        out = np.empty((len(chunk.fixed), len(population), len(rows)))
+        for j, (columns, matrix) in enumerate(zip(chunk.columns, chunk.fixed)):
+            np.matmul(-beta[:, columns], matrix, out=out[j])
+            out[j] += rows.torques[:, j]
+        transmission = self.structure.arm.transmission
+        for e, found in enumerate(self._places):
+            torque = np.zeros((len(beta), chunk.speeds.shape[1]))
+            moving = self.structure.friction.moving_columns(chunk.speeds[e], shape[:, e])
+            for c, place in found.items():
+                moving[c] *= beta[:, place, None]
+                torque += moving[c]
+            if rows.decimator.factor > 1:
+                torque = rows.decimator.apply(torque.T).T
+            for j in range(len(out)):
+                if transmission[e, j] == 0:
+                    continue
+                out[j] -= transmission[e, j] * torque if transmission[e, j] != 1 else torque
+        return out
+
+
+class _Chunk:
+    """Rows, split into columns that no shape changes and the speeds that the others need."""
+
+    def __init__(self, rows: RowChunk, columns: tuple[Array, ...], fixed: tuple[Array, ...],
+                 speeds: Array) -> None:
+        self.rows, self.columns, self.fixed, self.speeds = rows, columns, fixed, speeds

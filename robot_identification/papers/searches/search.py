@@ -1,0 +1,235 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The shared base of the searches: budget, history, progress and stopping."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+import time
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from robot_identification.arrays import Array, IndexArray
+from robot_identification.errors import EstimationError
+from robot_identification.papers.searches.bounds import Bounds
+from robot_identification.papers.searches.result import (
+    BUDGET,
+    CONVERGED,
+    SearchResult,
+    STOPPED,
+    TARGET,
+)
+
+Cost = Callable[[Array], Array]
+"""Maps a population (P, d) to its costs (P,)."""
+Progress = Callable[[float, float], None]
+"""Called with the part of the budget that is used, and the best cost so far."""
+
+
+class _Ended(Exception):  # noqa: N818 - it is no error: it ends a run from inside an evaluation
+    """The run is over; `status` says why."""
+
+    def __init__(self, status: str) -> None:
+        self.status = status
+        super().__init__(status)
+
+
+class Run:
+    """
+    One run: evaluates populations of the unit cube and keeps the best point.
+
+    Parameters
+    ----------
+    cost, bounds, budget, rng, start, target, progress, stop
+        As for `Search.minimise`.
+
+    """
+
+    def __init__(self, cost: Cost, bounds: Bounds, budget: int, rng: np.random.Generator,
+                 start: ArrayLike | None, target: float, progress: Progress | None,
+                 stop: Callable[[], bool] | None) -> None:
+        self.bounds, self.budget, self.rng = bounds, budget, rng
+        self.used = 0
+        self.best = np.full(bounds.dimension, 0.5)
+        self.best_cost = np.inf
+        self.history: list[tuple[float, float]] = []
+        self.start = None if start is None else bounds.to_unit(start)
+        self._cost, self._target = cost, target
+        self._progress, self._stop = progress, stop
+
+    @property
+    def dimension(self) -> int:
+        """Number of parameters d."""
+        return self.bounds.dimension
+
+    @property
+    def fraction(self) -> float:
+        """Part of the budget that is used, 0 to 1."""
+        return self.used / self.budget
+
+    def initial(self, size: int) -> Array:
+        """Return a uniform population (size, d); the start, where given, is its first member."""
+        population = self.rng.random((size, self.dimension))
+        if self.start is not None:
+            population[0] = self.start
+        return population
+
+    def evaluate(self, unit: Array) -> Array:
+        """
+        Return the costs (P,) of points of the unit cube (P, d).
+
+        The last population of a run is evaluated as far as the budget reaches; the rest of it,
+        like any point whose cost is not a number, costs infinity.
+
+        Raises
+        ------
+        Ended
+            The budget is used up, the target is reached, or the run was stopped.
+
+        """
+        left = self.budget - self.used
+        if left <= 0:
+            raise _Ended(BUDGET)
+        if self._stop is not None and self._stop():
+            raise _Ended(STOPPED)
+        costs = np.full(len(unit), np.inf)
+        part = min(left, len(unit))
+        values = np.asarray(self._cost(self.bounds.from_unit(unit[:part])), dtype=float)
+        costs[:part] = np.where(np.isnan(values), np.inf, values)
+        self.used += part
+        winner = int(np.argmin(costs))
+        if costs[winner] < self.best_cost:
+            self.best_cost, self.best = float(costs[winner]), unit[winner].copy()
+        self.history.append((self.used, self.best_cost))
+        if self._progress is not None:
+            self._progress(self.fraction, self.best_cost)
+        if self.best_cost <= self._target:
+            raise _Ended(TARGET)
+        if part < len(unit):
+            raise _Ended(BUDGET)
+        return costs
+
+
+class Search(ABC):
+    """
+    A search for the minimum of a cost within bounds.
+
+    Members implement `_search`, an endless loop over generations in the unit cube; the budget ends
+    it from inside `run.evaluate`. A member that returns has converged.
+
+    Attributes
+    ----------
+    name
+        Key in `SEARCHES`.
+    summary
+        One line for tables.
+    eliminates
+        Whether, as an estimator, it searches the friction shapes alone by itself.
+
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    eliminates: ClassVar[bool] = False
+
+    def minimise(
+        self,
+        cost: Cost,
+        bounds: Bounds,
+        *,
+        budget: int,
+        rng: np.random.Generator,
+        start: ArrayLike | None = None,
+        target: float = -np.inf,
+        progress: Progress | None = None,
+        stop: Callable[[], bool] | None = None,
+    ) -> SearchResult:
+        """
+        Search.
+
+        Parameters
+        ----------
+        cost
+            Maps a population (P, d) to costs (P,).
+        bounds
+            The box that is searched.
+        budget
+            Largest number of evaluations of the cost.
+        rng
+            Source of every random draw: equal seeds give equal runs.
+        start
+            (d,) a point inside the bounds that is believed to be good.
+        target
+            Ends the search when a cost is not above it.
+        progress
+            Called after every generation.
+        stop
+            Asked before every generation; True ends the search.
+
+        Raises
+        ------
+        EstimationError
+            The budget is not positive, no point has a finite cost, or the start lies outside.
+
+        """
+        if budget < 1:
+            raise EstimationError(f'a search needs a budget of at least one evaluation, '
+                                  f'not {budget}')
+        began = time.perf_counter()
+        run = Run(cost, bounds, budget, rng, start, target, progress, stop)
+        status = CONVERGED
+        try:
+            self._search(run)
+        except _Ended as end:
+            status = end.status
+        if not np.isfinite(run.best_cost):
+            raise EstimationError(f'the search {self.name} found no point of finite cost within '
+                                  f'{run.used} evaluations; check the data and the bounds')
+        return SearchResult(
+            self.name, bounds.from_unit(run.best), run.best_cost, run.used,
+            np.array(run.history).reshape(-1, 2), status, time.perf_counter() - began)
+
+    @abstractmethod
+    def _search(self, run: Run) -> None:
+        """Search the unit cube until `run.evaluate` raises, or return when converged."""
+
+
+def inside(unit: Array) -> Array:
+    """Return points moved to the nearest point of the unit cube."""
+    points: Array = np.minimum(np.maximum(unit, 0.0), 1.0)
+    return points
+
+
+def others(rng: np.random.Generator, chosen: IndexArray, size: int) -> IndexArray:
+    """Return for each chosen member of `size` another one, (len(chosen),) int, uniformly."""
+    draw = rng.integers(0, size - 1, len(chosen))
+    return draw + (draw >= chosen)
+
+
+def at_least(name: str, value: int, least: int) -> int:
+    """
+    Return a setting of a search.
+
+    Raises
+    ------
+    EstimationError
+        It is below the least.
+
+    """
+    if value < least:
+        raise EstimationError(f'the setting {name} of a search must be at least {least}, not '
+                              f'{value}')
+    return value

@@ -1,0 +1,553 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The main job, without files and pages: from recordings to a validated model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+import hashlib
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from robot_identification.arm import Arm
+from robot_identification.arrays import Array
+from robot_identification.dynamics import get_friction, IdentifiedModel
+from robot_identification.errors import (
+    ConfigurationError,
+    EstimationError,
+    SignalError,
+)
+from robot_identification.estimation import (
+    choose,
+    ConsistentEstimate,
+    Estimate,
+    Estimator,
+    ESTIMATORS,
+    Fit,
+    fit_samples,
+    FitOptions,
+    get_estimator,
+)
+from robot_identification.estimation.auto import AUTO, Choice
+from robot_identification.estimation.block_covariance import widened
+from robot_identification.estimation.bootstrap import Bootstrap
+from robot_identification.estimation.consistent import knowing
+from robot_identification.estimation.delay import DelayEstimate
+from robot_identification.estimation.fit import PLAIN
+from robot_identification.estimation.payload import payload_covariance
+from robot_identification.estimation.tilt import estimate_tilt, stand, Tilt
+from robot_identification.estimation.uncertainty import (
+    to_rows,
+    uncertain_directions,
+    UNCERTAINTY,
+)
+from robot_identification.parallel import single_threaded_blas
+from robot_identification.parts import Far, mapped_over, Over, over, Shelf
+from robot_identification.recording import load_recording, Recording
+from robot_identification.scratch import walk
+from robot_identification.signals import process, Samples
+from robot_identification.signals.effort_check import check_effort, EffortCheck
+from robot_identification.signals.shift import judged
+from robot_identification.validation import (
+    evaluate,
+    Finding,
+    HeldOut,
+    judge,
+    predict,
+    Thresholds,
+    Verdict,
+)
+from robot_identification.validation.checks.look import (
+    look_at_fit,
+    look_at_held_out,
+    look_at_model,
+)
+from robot_identification.validation.held_out import SHORTEST
+from robot_identification.validation.repeats import repeated_share, Symmetry, Trace
+from robot_identification.validation.whole_motion import whole_motion_error
+
+Progress = Callable[[str, float], None]
+LONG_ENOUGH = SHORTEST + 0.1
+"""A run between rests is judged alone where it is as long [s], the largest delays taken out."""
+
+
+@dataclass(frozen=True, eq=False)
+class Identification:
+    """
+    Everything that came out of an identification.
+
+    Parameters
+    ----------
+    arm
+        The arm.
+    model
+        The physically consistent model, which alone predicts torques.
+    estimate
+        The free estimate of the base parameters, a diagnostic beside it.
+    consistent
+        How the model's parameters were found, and what consistency costs.
+    effort
+        What the effort signal looks like against gravity.
+    verdict
+        Pass or fail on held-out motion.
+    training
+        The processed recordings that were fitted, delays taken out.
+    fitted
+        The model's prediction of them.
+    delay
+        By how much positions lag torques; zeros where that was not estimated.
+    choice
+        How friction model and estimator were chosen, with the estimator 'auto'.
+    tilt
+        How the base stands against what the robot file states, where gravity was estimated.
+    bootstrap
+        How the estimate scatters over the recordings, where that was asked for.
+
+    """
+
+    arm: Arm
+    model: IdentifiedModel
+    estimate: Estimate
+    consistent: ConsistentEstimate
+    effort: EffortCheck
+    verdict: Verdict
+    training: Sequence[Samples]
+    fitted: Sequence[HeldOut] = field(default_factory=tuple)
+    delay: DelayEstimate | None = None
+    choice: Choice | None = None
+    tilt: Tilt | None = None
+    bootstrap: Bootstrap | None = None
+
+    def __repr__(self) -> str:
+        error = (f', held-out error {self.verdict.held_out[0].relative_error:.2%}'
+                 if self.verdict.held_out else '')
+        return (f'<{type(self).__name__} of {self.arm.name}: '
+                f'{"passed" if self.verdict.passed else "not passed"}{error}>')
+
+
+@dataclass(frozen=True)
+class IdentificationOptions:
+    """
+    What to identify with; the defaults are those of `identify`.
+
+    Parameters
+    ----------
+    estimator
+        Name in `ESTIMATORS`, or 'auto': friction model, estimator and delays by cross-validation.
+    friction
+        Name in `FRICTION_MODELS`, where '_asymmetric' may be appended; 'coulomb_viscous' when
+        None, or with 'auto' whichever predicts best.
+    settings
+        Settings of the estimator, such as {'objective': 'absolute', 'budget': 50000} of a search.
+    thresholds
+        What the model must reach on held-out motion.
+    processing
+        Options of `signals.process`, for instance {'cutoff': 8.0}; what is not given is chosen
+        from the data.
+    delay
+        Whether to estimate by how much each joint's positions lag its torque; None for no, or
+        with 'auto' for whichever predicts better. 'torques' (or True) moves each joint's torque
+        against all positions, 'positions' each joint's position against all torques. A constant
+        error of the torque is always estimated: the offset of the friction.
+    consistency
+        Options of `fit_consistent`: deviation, distance ('metric' or 'entropic'), limits.
+    bootstrap
+        How often recordings are drawn with replacement and fitted again, see `Bootstrap`; 0 for
+        never, 1000 are usual. The draws are the same in every run.
+    backend
+        Regressor backend, None for what is installed.
+    spread
+        What calls the fits that 'auto' compares: `parts.over` here, or that of a cluster.
+
+    """
+
+    estimator: str = 'wls'
+    friction: str | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    thresholds: Thresholds = field(default_factory=Thresholds)
+    processing: Mapping[str, Any] = field(default_factory=dict)
+    delay: bool | str | None = None
+    consistency: Mapping[str, Any] = field(default_factory=dict)
+    bootstrap: int = 0
+    backend: str | None = None
+    spread: Over = over
+
+    @classmethod
+    def of(cls, **options: Any) -> IdentificationOptions:
+        """
+        Return options by name; None stands for the default.
+
+        Raises
+        ------
+        ConfigurationError
+            There is no such option.
+
+        """
+        known = [option.name for option in fields(cls)]
+        for name in options:
+            if name not in known:
+                raise ConfigurationError(f"identify has no option '{name}'; it has: "
+                                         f"{', '.join(known)}")
+        return cls(**{name: value for name, value in options.items() if value is not None})
+
+    def method(self) -> Estimator | None:
+        """Return the estimator, None for 'auto'."""
+        if self.estimator != AUTO:
+            return get_estimator(self.estimator, **self.settings)
+        if self.settings:
+            raise ConfigurationError("the estimator 'auto' has no settings; name an estimator")
+        return None
+
+
+@single_threaded_blas()    # matrices are small: threads of BLAS only wait for one another
+def run_identification(
+    arm: Arm,
+    recordings: Sequence[Recording | str | Path],
+    held_out: Sequence[Recording | str | Path],
+    options: IdentificationOptions,
+    progress: Progress | None = None,
+) -> Identification:
+    """
+    Identify the dynamic model of an arm.
+
+    Parameters
+    ----------
+    arm, recordings, held_out, progress
+        As for `robot_identification.identify`.
+    options
+        What to identify with.
+
+    Raises
+    ------
+    RobotIdentificationError
+        A recording, a name or an option cannot be used; the text says what to do.
+
+    """
+    tell = progress or (lambda text, part: None)
+    method, friction, delay = options.method(), options.friction, options.delay
+    bootstrap, processing, backend = options.bootstrap, options.processing, options.backend
+    if friction is not None:
+        get_friction(friction)
+    fitted, others = _all(arm, recordings), _all(arm, held_out)
+    if not fitted:
+        raise EstimationError('no recording to identify from')
+    if bootstrap:
+        Bootstrap.check(None if method is None else FitOptions(method, friction or PLAIN, delay or
+                                                               False), arm, len(fitted), bootstrap)
+    named = list(over(_named, fitted, given=(len(fitted),)))
+    _refuse_twins(named)
+    samples = mapped_over(
+        _processed, fitted, [number / len(fitted) for number in range(len(fitted))],
+        given=(arm, processing, None if isinstance(fitted, Far) else tell))
+    effort = check_effort(arm, samples)
+    tilt = None
+    if arm.estimate_gravity:
+        tell('estimating how the base stands', 1.0)
+        arm, tilt = stand(arm, samples, get_estimator('wls'), friction or PLAIN)
+    fit_options, choice = _options(arm, samples, options, tell)
+    fit = fit_samples(arm, samples, fit_options, backend=backend,
+                      progress=lambda part: tell('reducing the regressor', part))
+    estimate = widened(fit.estimate, fit.regression)
+    if estimate is not fit.estimate:
+        fit = replace(fit, estimate=estimate, consistent=knowing(fit.consistent, estimate))
+    drawn = None
+    if bootstrap:
+        tell('fitting recordings that are drawn again', 1.0)
+        drawn = Bootstrap.of(fit, fit_options, bootstrap)
+    model = fit.model(_information(named, samples, fit.estimate, fit.consistent))
+    model = replace(model, information={**model.information, 'payload_covariance': [
+        [float(x) for x in row]
+        for row in payload_covariance(model, fit.consistent.covariance, samples)]})
+    predictions, findings = [], list(look_at_fit(model, fit, fitted, effort))
+    del fitted    # what was read here is large, and is not looked at again
+    for number, recording in enumerate(others):
+        tell('validating on held-out motion', number / len(others))
+        prediction, found = _validate(model, fit, recording, processing)
+        predictions.append(prediction)
+        findings += found
+    tell('done', 1.0)
+    return Identification(
+        arm=arm, model=model, estimate=fit.estimate, consistent=fit.consistent, effort=effort,
+        verdict=_verdict(fit, predictions, options.thresholds, tilt, drawn, findings),
+        training=fit.regression.samples,
+        fitted=mapped_over(_evaluated, samples, [each.name for each in named], given=(model,)),
+        delay=fit.delay, choice=choice, tilt=tilt, bootstrap=drawn)
+
+
+@dataclass(frozen=True, eq=False)
+class Validation:
+    """
+    A model against one recording.
+
+    Parameters
+    ----------
+    verdict
+        Pass or fail.
+    t, torque
+        Predicted torques at the stamps of the (first) recording, (M,) [s] and (M, n) [N m or N].
+
+    """
+
+    verdict: Verdict
+    t: Array
+    torque: Array
+
+
+@single_threaded_blas()
+def run_validation(
+    model: IdentifiedModel,
+    recording: Recording | str | Path | Sequence[Recording | str | Path],
+    *,
+    thresholds: Thresholds | None = None,
+    processing: Mapping[str, Any] | None = None,
+) -> Validation:
+    """
+    Predict the torques of recordings and judge the errors.
+
+    Parameters
+    ----------
+    model
+        The identified model.
+    recording
+        A recording of the model's arm, or its path; or several, over which the verdict is one.
+    thresholds
+        What the model must reach.
+    processing
+        Options of `signals.process`.
+
+    Raises
+    ------
+    RobotIdentificationError
+        The recording cannot be used; the text says what to do.
+
+    """
+    given = [recording] if isinstance(recording, Recording | str | Path) else list(recording)
+    if not given:
+        raise EstimationError('no recording to validate on')
+    training = [Trace.from_coarse(trace) for trace in model.information.get('training_motion', [])]
+    predictions, traces = [], []
+    findings: list[Finding] = []
+    for measured in (_load(model.arm, each) for each in given):
+        whole = _whole(model, measured, processing or {})
+        samples = _held_out_samples(model, measured, processing or {})     # as `identify` does
+        held_out = evaluate(model, samples, name=measured.name,
+                            repeated=_repeated(model.arm, samples, training))
+        t, torque = predict(model, measured, whole)
+        predictions.append(replace(held_out, whole_relative_error=whole_motion_error(
+            measured.t, measured.joint_torque(model.arm), t, torque)))
+        traces.append((t, torque))
+        findings += look_at_held_out(model, measured, samples)
+    verdict = judge(predictions, thresholds or Thresholds(),
+                    rated_torque=model.arm.limits.torque,
+                    findings=(*findings, *look_at_model(model)))
+    return Validation(verdict, *traces[0])
+
+
+@dataclass(frozen=True)
+class _Named:
+    """Name and length [s] of a recording, and a digest of its stamps and positions."""
+
+    name: str
+    duration: float
+    digest: bytes
+
+
+def _all(arm: Arm, given: Sequence[Recording | str | Path]) -> Sequence[Recording]:
+    """Return recordings; those that are read here are not all held in memory."""
+    if isinstance(given, (Shelf, Far)):
+        return given
+    if all(isinstance(each, Recording) for each in given):
+        return [each for each in given if isinstance(each, Recording)]
+    return Shelf(_load(arm, each) for each in given)
+
+
+def _named(recording: Recording, count: int) -> _Named:
+    content = hashlib.sha256()
+    for rows in walk(len(recording) if count > 1 else 0, recording.q):
+        content.update(recording.t[rows].tobytes() + recording.q[rows].tobytes())
+    return _Named(recording.name, recording.duration, content.digest())
+
+
+def _processed(recording: Recording, done: float, arm: Arm, processing: Mapping[str, Any],
+               tell: Progress | None) -> Samples:
+    if tell is not None:
+        tell('processing recordings', done)
+    return process(recording, arm, **processing)
+
+
+def _evaluated(samples: Samples, name: str, model: IdentifiedModel) -> HeldOut:
+    return evaluate(model, samples, name=name, repeated=1.0)
+
+
+def _refuse_twins(recordings: Sequence[_Named]) -> None:
+    """Refuse a recording that is given twice, perhaps through a link or as a copy."""
+    seen: dict[bytes, str] = {}
+    for recording in recordings:
+        if recording.digest in seen:
+            raise EstimationError(f"the recordings '{seen[recording.digest]}' and "
+                                  f"'{recording.name}' are one and the same; counted twice it "
+                                  'would look more certain than it is, so leave one out')
+        seen[recording.digest] = recording.name
+
+
+def _options(arm: Arm, samples: Sequence[Samples], options: IdentificationOptions,
+             tell: Progress) -> tuple[FitOptions, Choice | None]:
+    """Return what to fit with, and how it was chosen where it was not given."""
+    method, friction, delay = options.method(), options.friction, options.delay
+    if method is not None:
+        return FitOptions(method, friction or PLAIN, delay or False, options.consistency), None
+    repeated = all(part.noise is not None for part in samples)
+    estimators = {name: get_estimator(name) for name, kind in ESTIMATORS.items()
+                  if kind.candidate and (repeated or not kind.needs_repeats)}
+    choice = choose(arm, samples, friction, estimators, delay=delay,
+                    consistency=options.consistency, backend=options.backend, progress=tell,
+                    spread=options.spread)
+    return choice.options, choice
+
+
+def _load(arm: Arm, recording: Recording | str | Path) -> Recording:
+    return recording if isinstance(recording, Recording) else load_recording(recording, arm)
+
+
+def _validate(model: IdentifiedModel, fit: Fit, recording: Recording,
+              processing: Mapping[str, Any]) -> tuple[HeldOut, tuple[Finding, ...]]:
+    samples = _held_out_samples(model, recording, processing)
+    by_load = get_friction(model.friction).needs_load    # the free estimate knows no load
+    held_out = evaluate(model, samples, name=recording.name,
+                        free=None if by_load else _free_model(model, fit.estimate),
+                        repeated=_repeated(model.arm, samples, [
+                            trace for part in fit.regression.samples for trace in Trace.of(part)]))
+    if not processing.get('average'):    # of a mean over periods there is no whole
+        t, torque = predict(model, recording, _whole(model, recording, processing))
+        held_out = replace(held_out, whole_relative_error=whole_motion_error(
+            recording.t, recording.joint_torque(model.arm), t, torque))
+    return held_out, look_at_held_out(model, recording, samples, fit.estimate.base)
+
+
+def _held_out_samples(model: IdentifiedModel, recording: Recording,
+                      processing: Mapping[str, Any]) -> Samples:
+    """Return what is judged: moving runs, or, where these are short, with the rests between."""
+    try:
+        samples = process(recording, model.arm, still_joints=True, **processing)
+        if processing.get('average') or any(
+                run.stop - run.start > LONG_ENOUGH * samples.rate for run in samples.segments):
+            return samples
+    except SignalError:
+        if processing.get('average'):
+            raise
+    return judged(_whole(model, recording, processing), LONG_ENOUGH)
+
+
+def _whole(model: IdentifiedModel, recording: Recording,
+           processing: Mapping[str, Any]) -> Samples:
+    return process(recording, model.arm, **{**processing, 'still_joints': True,
+                                            'standstill': 'zero', 'edges': 'keep'})
+
+
+def _repeated(arm: Arm, samples: Samples, training: Sequence[Trace]) -> float:
+    if not training:
+        return 0.0
+    return repeated_share(Trace.of(samples), training, Symmetry.of(arm, training))
+
+
+def _free_model(model: IdentifiedModel, estimate: Estimate) -> IdentifiedModel:
+    """Return unphysical standard parameters that predict what the free base estimate does."""
+    structure = estimate.base.structure
+    standard = np.asarray(
+        np.linalg.lstsq(estimate.base.matrix, estimate.values, rcond=None)[0], dtype=float)
+    friction = standard[structure.friction_part].reshape(model.friction_parameters.shape)
+    return IdentifiedModel(
+        model.arm, standard[structure.inertial].reshape(-1, 10), standard[structure.rotor],
+        model.friction, friction * structure.active,
+        friction_shape=model.friction_shape, delay=model.delay,
+        delay_of=model.delay_of, balancers=structure.strengths(standard))
+
+
+def _standing(fit: Fit, tilt: Tilt | None) -> list[str]:
+    """Say how the base stands, where that was asked for or is not as stated."""
+    if tilt is not None:
+        return [f'gravity was estimated: the base is turned by {tilt} (two standard deviations) '
+                f'against what the robot file states']
+    if not np.any(fit.consistent.structure.arm.gravity):
+        return []
+    found = estimate_tilt(fit)
+    if not found.significant:
+        return []
+    return [f'the base does not seem to stand as stated: turned by {found} (two standard '
+            f'deviations); level it, correct `gravity` or `mount` in the robot file, or let '
+            f'`gravity: estimate` find it']
+
+
+def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds,
+             tilt: Tilt | None, drawn: Bootstrap | None,
+             findings: Sequence[Finding]) -> Verdict:
+    notes = []
+    estimate, consistent, arm = fit.estimate, fit.consistent, fit.consistent.structure.arm
+    cost = (np.linalg.norm(consistent.residual_rms / estimate.noise)
+            / np.linalg.norm(consistent.free_residual_rms / estimate.noise) - 1)
+    notes.append(f'physical consistency costs {cost:.1%} more residual than the free estimate')
+    if estimate.status == 'not_converged':
+        notes.append(estimate.message)
+    if estimate.interval_doubt:
+        notes.append('intervals of the base parameters hold less often than they state: '
+                     + estimate.interval_doubt)
+    if drawn is not None:
+        notes.append(drawn.against(estimate.standard_deviations))
+    leads = fit.delay.implausible(1 / min(over(_rate, fit.regression.samples)))
+    if len(leads):
+        notes.append('positions lead the torque by '
+                     + ', '.join(f'{-1e3 * fit.delay.values[j]:.1f} ms ({arm.joint_names[j]})'
+                                 for j in leads)
+                     + ': no sensor does that, so these delays stand for a filter of the torque '
+                       'or dynamics of the drive; compare with --no-delay on held-out motion')
+    notes += _standing(fit, tilt)
+    if arm.unmeasured:
+        notes.append(f'without effort, and so neither fitted nor judged: '
+                     f'{", ".join(arm.unmeasured)}; their friction is not known')
+    if consistent.active:
+        notes.append(f'at the edge of what is physical: {", ".join(consistent.active)}')
+    infeasible = [joint for joint, value in zip(arm.joint_names, consistent.certificate)
+                  if not value > 0]
+    return judge(predictions, thresholds, rated_torque=arm.limits.torque,
+                 unexcited=estimate.unexcited,
+                 infeasible=infeasible, notes=notes, findings=findings)
+
+
+def _rate(samples: Samples) -> float:
+    return samples.rate
+
+
+def _coarse(samples: Samples) -> list[dict[str, Any]]:
+    return [trace.coarse() for trace in Trace.of(samples)]
+
+
+def _information(recordings: Sequence[_Named], samples: Sequence[Samples], estimate: Estimate,
+                 consistent: ConsistentEstimate) -> dict[str, Any]:
+    return {
+        'estimator': estimate.estimator,
+        'recordings': [recording.name for recording in recordings],
+        'seconds': [float(round(recording.duration, 3)) for recording in recordings],
+        'training_motion': list(chain.from_iterable(over(_coarse, samples))),
+        'rows_per_joint': int(estimate.rows[0]),
+        'condition_number': float(estimate.condition_number),
+        'status': estimate.status,
+        UNCERTAINTY: to_rows(uncertain_directions(
+            consistent.structure, consistent.covariance)),
+        'smallest_pseudo_inertia_eigenvalue': {
+            joint: float(value)
+            for joint, value in zip(consistent.structure.arm.joint_names, consistent.certificate)},
+    }

@@ -1,0 +1,184 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What a controller and its other clients say: its reference, its speed scaling, foreign goals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import math
+import time
+from typing import Any
+
+from action_msgs.msg import GoalStatus, GoalStatusArray
+import numpy as np
+from rclpy.node import Node
+from rclpy.serialization import deserialize_message
+from robot_identification.arrays import Array
+from robot_identification.errors import ExecutionError
+from robot_identification.ros.execution import Fault
+from robot_identification.ros.nodes.batch import BatchSubscription
+from robot_identification.ros.nodes.control_messages import message_type
+from robot_identification.ros.nodes.latched import LATCHED
+from robot_identification.ros.nodes.trajectories import stamp_of
+from std_msgs.msg import Float64, String
+from trajectory_msgs.msg import JointTrajectory
+
+FOLLOWED = (GoalStatus.STATUS_ACCEPTED, GoalStatus.STATUS_EXECUTING)
+PATIENCE = 2.0      # [s] for the first message of a state that somebody publishes
+SCALED = 1e-3       # [-] from 1
+
+
+class ControllerEar:
+    """
+    Listens to a controller; callbacks run in the executor, the rest in a motion's thread.
+
+    Without control_msgs the reference is not heard; the trajectories and goals of others and
+    UR's speed scaling are.
+
+    Parameters
+    ----------
+    node
+        Node that listens.
+    controller
+        Resolved name of the controller.
+    joint_names
+        The n joints of the arm.
+    scaling
+        Topic of a speed scaling [%] as std_msgs/Float64.
+
+    """
+
+    def __init__(self, node: Any, controller: str, joint_names: Sequence[str],
+                 scaling: str) -> None:
+        self._node: Node = node
+        self._names, self._topic = tuple(joint_names), f'{controller}/joint_trajectory'
+        self._status, self._state = f'{controller}/follow_joint_trajectory/_action/status', (
+            f'{controller}/controller_state')
+        self._scaling = node.resolve_topic_name(scaling)
+        self._newest: tuple[int, Array, float, Array | None] | None = None
+        self._own_stamps: set[int] = set()
+        self._own_goals: set[bytes] = set()
+        self._foreign = ''
+        self._goals: set[bytes] = set()
+        self._percent = math.nan
+        self.offset = 0
+        Node.create_subscription(node, JointTrajectory, self._topic, self._on_trajectory, 10)
+        Node.create_subscription(node, GoalStatusArray, self._status, self._on_status, LATCHED)
+        Node.create_subscription(node, Float64, self._scaling, self._on_scaling, 1)
+        self.description = ''       # URDF that the driver runs with, where somebody publishes it
+        Node.create_subscription(node, String, 'robot_description', self._on_description, LATCHED)
+        kind = message_type('control_msgs', 'msg', 'JointTrajectoryControllerState')
+        self._kind, self._states = kind, None
+        if kind is not None:    # taken by the thread of the motion: the executor has enough to do
+            self._states = BatchSubscription(node, kind, self._state)
+
+    def begin(self) -> None:
+        """
+        Forget what was heard before this motion.
+
+        Raises
+        ------
+        ExecutionError
+            'another_client': a goal of somebody else is followed. 'speed_scaling': it is not 1.
+
+        """
+        self._own_stamps, self._own_goals, self._foreign = set(), set(), ''
+        self._take()
+        self._newest = None
+        if self._goals:
+            raise ExecutionError('another_client', f"'{self._topic.rsplit('/', 1)[0]}' follows a "
+                                 f'goal of another client; wait for its end, or cancel it')
+        begin = time.monotonic()
+        while self._states is not None and self.newest() is None:
+            published = self._node.get_publishers_info_by_topic(self._state)
+            if time.monotonic() > begin + PATIENCE * (4 if published else 1):
+                break
+            time.sleep(0.01)
+        scaling = self.scaling
+        if not math.isnan(scaling) and abs(scaling - 1) > SCALED:
+            raise ExecutionError('speed_scaling', f'the speed scaling is {scaling:.3g}, a motion '
+                                 f'begins only at 1: put the speed slider to 100 %, end the pause')
+
+    @property
+    def refers(self) -> bool:
+        """Whether the controller's reference is heard."""
+        return self._newest is not None
+
+    @property
+    def scaling(self) -> float:
+        """Speed scaling, of the controller's state or the robot's; NaN where nobody tells."""
+        told = math.nan if self._newest is None else self._newest[2]
+        if not math.isnan(self._percent) and (math.isnan(told) or abs(told - 1) <= SCALED):
+            return self._percent / 100
+        return told
+
+    def own(self, stamp: int | None = None, goal: bytes | None = None) -> None:
+        """Know a message or a goal as ours."""
+        if stamp is not None:
+            self._own_stamps.add(stamp)
+        if goal is not None:
+            self._own_goals.add(goal)
+
+    def news(self, *, goals: bool) -> Fault | None:
+        """
+        Return that another client is in command.
+
+        Parameters
+        ----------
+        goals
+            Whether goals are looked at; the results of our own goals tell as well.
+
+        """
+        text = self._foreign
+        if not text and goals and self._goals - self._own_goals:
+            text = f"a goal of another client on '{self._status.split('/_action')[0]}'"
+        return None if not text else Fault(
+            'another_client', f'{text}: it is in command, and was left alone', touch=False)
+
+    def newest(self) -> tuple[int, Array, float, Array | None] | None:
+        """Return stamp [ns], reference, speed scaling and command of the newest state."""
+        self._take()
+        return self._newest
+
+    def _on_trajectory(self, message: Any) -> None:
+        if stamp_of(message.header.stamp) not in self._own_stamps:
+            self._foreign = f"another client has sent a trajectory on '{self._topic}'"
+
+    def _on_status(self, message: Any) -> None:
+        self._goals = {bytes(status.goal_info.goal_id.uuid) for status in message.status_list
+                       if status.status in FOLLOWED}
+
+    def _on_scaling(self, message: Any) -> None:
+        self._percent = float(message.data)
+
+    def _on_description(self, message: Any) -> None:
+        self.description = message.data
+
+    def _take(self) -> None:
+        messages = [] if self._states is None else self._states.take()[0]
+        if not messages:
+            return
+        message = deserialize_message(messages[-1], self._kind)
+        names = list(message.joint_names)
+        if not set(self._names) <= set(names):
+            return
+        order = [names.index(name) for name in self._names]
+        reference = message.reference.positions or getattr(message, 'desired',
+                                                           message.reference).positions
+        if len(reference) != len(names):
+            return
+        output = message.output.positions
+        self._newest = (stamp_of(message.header.stamp), np.array(reference)[order],
+                        float(getattr(message, 'speed_scaling_factor', math.nan)),
+                        np.array(output)[order] if len(output) == len(names) else None)

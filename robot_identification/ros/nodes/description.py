@@ -1,0 +1,163 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""An arm from what ROS says of it: the URDF on robot_description, the joints of its controller."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+import time
+from typing import Any
+
+from rcl_interfaces.srv import GetParameters
+import rclpy
+from rclpy.exceptions import NameValidationException
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.validate_topic_name import validate_topic_name
+from robot_identification.arm import load_arm, robot_template, TemplateOptions
+from robot_identification.arm.template import parse_effort
+from robot_identification.arm.urdf import MOVING, parse_urdf
+from robot_identification.errors import ConfigurationError
+from robot_identification.files import write_text
+from robot_identification.ros.bringup import without_control
+from robot_identification.ros.nodes.latched import LATCHED
+from std_msgs.msg import String
+
+PATIENCE = 15.0    # [s] for a description; drivers take their time
+
+
+def listen(topic: str, controller: str, namespace: str = '',
+           patience: float = PATIENCE) -> tuple[str, tuple[str, ...]]:
+    """
+    Return the URDF on a topic, and the joints of a controller; none where it does not answer.
+
+    Parameters
+    ----------
+    topic, controller
+        Names, in the namespace.
+    namespace
+        Namespace of the robot.
+    patience
+        For which the description is waited for [s].
+
+    Raises
+    ------
+    ConfigurationError
+        A name is none of ROS, or nobody published a description.
+
+    """
+    for said in (topic, controller):
+        try:
+            validate_topic_name(said)
+        except NameValidationException as error:
+            raise ConfigurationError(f"'{said}' is no name of a topic of ROS") from error
+    context = rclpy.Context()
+    rclpy.init(context=context, args=[])
+    node = Node('robot_identification_description', namespace=namespace, context=context)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    heard: list[str] = []
+    node.create_subscription(
+        String, topic, lambda message: heard.append(message.data), LATCHED)
+    name = node.resolve_topic_name(controller)
+    client = node.create_client(GetParameters, f'{name}/get_parameters')
+    asked: Any = None
+    latest = time.monotonic() + patience
+    try:
+        while time.monotonic() < latest and not (heard and asked is not None and asked.done()):
+            executor.spin_once(timeout_sec=0.05)
+            if heard and asked is None:
+                latest = min(latest, time.monotonic() + 3.0)
+            if asked is None and client.service_is_ready():
+                asked = client.call_async(GetParameters.Request(names=['joints']))
+        if not heard:
+            raise ConfigurationError(
+                f"nobody published a description on '{node.resolve_topic_name(topic)}' within "
+                f'{patience:g} s; start the driver (or robot_state_publisher) first')
+        values = asked.result().values if asked is not None and asked.done() else []
+        return heard[-1], tuple(values[0].string_array_value) if values else ()
+    finally:
+        executor.shutdown()
+        node.destroy_node()
+        rclpy.shutdown(context=context)
+
+
+def save_description(urdf: str, joints: Sequence[str], path: Path) -> None:
+    """
+    Write the URDF of a description without its blocks for ros2_control.
+
+    Parameters
+    ----------
+    urdf
+        URDF text.
+    joints
+        Joints of the controller; none where it is not known.
+    path
+        Path of the URDF.
+
+    Raises
+    ------
+    ConfigurationError
+        The controller's joints are not those of the description.
+    ArmError
+        The description is no URDF.
+
+    """
+    known = [joint.get('name', '') for joint in
+             parse_urdf(urdf, 'the robot description').findall('joint')
+             if joint.get('type') in MOVING]
+    strangers = [name for name in joints if name not in known]
+    if strangers:
+        raise ConfigurationError(f"the controller's joints {', '.join(strangers)} are not in the "
+                                 f"robot description, which has: {', '.join(known)}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, without_control(urdf))
+
+
+def describe(urdf: str, joints: Sequence[str], path: Path, effort: str,
+             acceleration: float) -> tuple[str, ...]:
+    """
+    Write the robot YAML of a description, and its URDF beside it; return the locked joints.
+
+    Parameters
+    ----------
+    urdf
+        URDF text.
+    joints
+        Joints that move: those of the controller; without any the longest chain is chosen.
+    path
+        Path of the YAML file.
+    effort
+        Meaning of the effort, as torque,joint,+1,gravity; what is not said is left to fill in.
+    acceleration
+        Limit of every joint [rad/s^2 or m/s^2].
+
+    Raises
+    ------
+    ConfigurationError
+        The controller's joints are not those of the description, or the effort is not understood.
+    ArmError
+        The description cannot be used.
+
+    """
+    if not acceleration > 0:
+        raise ConfigurationError('give acceleration:= the limit of every joint [rad/s^2]; a URDF '
+                                 'does not say it')
+    target = path.with_suffix('.urdf')
+    save_description(urdf, joints, target)
+    options = TemplateOptions(moving=tuple(joints), acceleration=acceleration,
+                              effort=parse_effort(effort) if effort else None)
+    write_text(path, robot_template(target, base=path.parent, options=options))
+    return tuple(load_arm(path).locked)

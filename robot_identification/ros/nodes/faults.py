@@ -1,0 +1,140 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Faults of the simulated robot, injected by parameters while it runs."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from rcl_interfaces.msg import SetParametersResult
+from rclpy.node import Node
+from robot_identification.errors import UnknownNameError
+from robot_identification.ros.nodes.parameters import declare
+
+PREFIX = 'fault.'
+
+
+class Faults:
+    """
+    What goes wrong at present.
+
+    Parameters
+    ----------
+    node
+        Has the parameters.
+    joint_names
+        The n joints of the arm.
+
+    """
+
+    def __init__(self, node: Node, joint_names: Sequence[str]) -> None:
+        self._names = tuple(joint_names)
+        self._rng = np.random.default_rng(0)
+        self._waiting: deque[tuple[float, bytes]] = deque()
+        self._jams: list[str] = []
+        self.values: dict[str, Any] = {}
+        for name, default, text, upper in (
+                ('silent', False, 'publish no joint states', None),
+                ('reject', False, 'the controller rejects trajectories', None),
+                ('scaling', 1.0, 'speed scaling of the controller [-]', 10.0),
+                ('clock', 0.0, "offset of the robot's stamps from its clock [s]", 10.0),
+                ('drop', 0.0, 'part of the joint states that is lost [-]', 1.0),
+                ('repeat', 0.0, 'part of the joint states that is sent twice [-]', 1.0),
+                ('delay', 0.0, 'of the joint states [s]', 10.0),
+                ('stuck_joint', '', 'joint that is stuck; none when empty', None),
+                ('effort_joint', '', 'joint whose effort is measured wrongly; none when empty',
+                 None),
+                ('effort', 0.0, 'what is added to that effort [N m or N]', 1e6)):
+            lower = None if upper is None else (-upper if name in ('effort', 'clock') else 0.0)
+            self.values[name] = declare(node, PREFIX + name, default, text, read_only=False,
+                                        lower=lower, upper=upper)
+        for name in ('stuck_joint', 'effort_joint'):
+            if self.values[name] and self.values[name] not in self._names:
+                raise UnknownNameError('joint', self.values[name], self._names)
+        if self.stuck:
+            self._jams.append(self.stuck)
+        node.add_on_set_parameters_callback(self._set)
+
+    @property
+    def reject(self) -> bool:
+        """Whether the controller rejects trajectories."""
+        return bool(self.values['reject'])
+
+    @property
+    def scaling(self) -> float:
+        """The speed scaling of the controller [-]."""
+        return float(self.values['scaling'])
+
+    @property
+    def clock(self) -> float:
+        """Offset of the robot's stamps [s]."""
+        return float(self.values['clock'])
+
+    @property
+    def stuck(self) -> str:
+        """The joint that is stuck, or an empty text."""
+        return str(self.values['stuck_joint'])
+
+    @property
+    def effort(self) -> np.ndarray:
+        """What is added to the measured torques, (n,) [N m or N]."""
+        added = np.zeros(len(self._names))
+        if self.values['effort_joint']:
+            added[self._names.index(self.values['effort_joint'])] = self.values['effort']
+        return added
+
+    def changed_jams(self) -> list[str]:
+        """Return the joints that were stuck or freed since the last call."""
+        jams, self._jams = self._jams, []
+        return jams
+
+    def passed(self, message: bytes, now: float) -> list[bytes]:
+        """
+        Return what is to be published now.
+
+        Parameters
+        ----------
+        message
+            The new joint state.
+        now
+            On a monotonic clock [s].
+
+        """
+        if self.values['silent']:
+            return []
+        if not self._rng.random() < self.values['drop']:
+            copies = 2 if self._rng.random() < self.values['repeat'] else 1
+            self._waiting.extend([(now + self.values['delay'], message)] * copies)
+        due = []
+        while self._waiting and self._waiting[0][0] <= now:
+            due.append(self._waiting.popleft()[1])
+        return due
+
+    def _set(self, parameters: Sequence[Any]) -> SetParametersResult:
+        for parameter in parameters:
+            name = parameter.name.removeprefix(PREFIX)
+            is_joint = name in ('stuck_joint', 'effort_joint')
+            if is_joint and parameter.value not in ('', *self._names):
+                return SetParametersResult(successful=False,
+                                           reason=f"there is no joint '{parameter.value}'")
+        for parameter in parameters:
+            name = parameter.name.removeprefix(PREFIX)
+            if name == 'stuck_joint':
+                self._jams += [joint for joint in (self.stuck, parameter.value) if joint]
+            if name in self.values:
+                self.values[name] = parameter.value
+        return SetParametersResult(successful=True)

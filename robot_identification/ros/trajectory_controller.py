@@ -1,0 +1,297 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What a joint_trajectory_controller of ros2_control does with trajectories, without ROS."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from robot_identification.arrays import Array
+from robot_identification.errors import SimulationError
+from robot_identification.ros.sampled_trajectory import (
+    Point,
+    SampledTrajectory,
+    TrajectoryMessage,
+)
+
+REST = float(np.finfo(np.float32).eps)     # [rad/s or m/s] velocity at the end that counts as none
+REPLACED = 'Current goal preempted by new incoming action.'
+DEACTIVATED = 'Current goal cancelled during deactivate transition.'
+INVALID_GOAL, PATH_TOLERANCE, GOAL_TOLERANCE = -1, -4, -5      # of FollowJointTrajectory
+
+
+@dataclass
+class Tolerances:
+    """
+    When a motion is ended by the controller itself; 0: never.
+
+    Parameters
+    ----------
+    path, goal
+        Distance of the arm from the reference while it moves, and at the end [rad or m].
+    time
+        After the end, until the goal is to be reached [s].
+
+    """
+
+    path: float = 0.0
+    goal: float = 0.0
+    time: float = 0.0
+
+
+@dataclass(eq=False)
+class ControllerGoal:
+    """
+    A goal of the action, and how it ended.
+
+    Parameters
+    ----------
+    path, goal
+        Its own tolerances by joint [rad or m].
+    time
+        Its own tolerance of time [s].
+
+    """
+
+    path: dict[str, float] = field(default_factory=dict)
+    goal: dict[str, float] = field(default_factory=dict)
+    time: float = 0.0
+    state: str = ''         # 'succeeded', 'aborted', 'canceled'; empty while it is followed
+    code: int = 0
+    text: str = ''
+
+    def end(self, state: str, code: int = 0, text: str = '') -> None:
+        """Say how it ended; only the first time counts."""
+        if not self.state:
+            self.state, self.code, self.text = state, code, text
+
+
+class TrajectoryController:
+    """
+    The sampling rule of joint_trajectory_controller 2.54 (Humble) to 5.17 (Kilted).
+
+    Every cycle the trajectory's time advances by the period times the speed scaling, and the
+    command is the sample one whole period ahead. A *new* trajectory sets the trajectory's time
+    to now: where it is stamped in the past it is entered at now, wherever the one before had got
+    to. A goal that is cancelled and one that violates its tolerances hold at the *measured*
+    position, in one cycle. A goal that another one replaces is aborted; a message on the topic
+    replaces the trajectory and leaves the goal as it is.
+
+    Parameters
+    ----------
+    joint_names
+        The n joints of the controller.
+    q
+        Where to hold until a trajectory arrives, (n,) [rad or m].
+    period
+        Period of its cycle [s].
+    continuous
+        Which joints wrap around, (n,) of bool; none when not given.
+    from_desired
+        Whether a trajectory that begins later is begun from the last command, not the
+        measured state (`interpolate_from_desired_state`, `open_loop_control`).
+
+    """
+
+    def __init__(self, joint_names: Sequence[str], q: Array, period: float = 0.002,
+                 continuous: Array | None = None, from_desired: bool = False) -> None:
+        self.joint_names, self.period = tuple(joint_names), period
+        n = len(self.joint_names)
+        self._wraps = np.zeros(n, dtype=bool) if continuous is None else np.array(continuous)
+        self._from_desired = from_desired
+        self.tolerances = Tolerances()
+        self.scaling = 1.0
+        self.active = True
+        self.goal: ControllerGoal | None = None
+        self._pending: TrajectoryMessage | None = None
+        self._holding = True
+        self._hold_at(0.0, np.array(q, dtype=float))
+        self._last: float | None = None
+        zero = np.zeros(n)
+        self.reference: Point = (np.array(q, dtype=float), zero, zero)
+        self.command: Point = self.reference
+
+    @property
+    def time(self) -> float:
+        """The trajectory's time [s]."""
+        return self._time
+
+    @property
+    def moving(self) -> bool:
+        """Whether the last point has not been reached."""
+        return not self._holding and self._time < self._trajectory.end
+
+    def accept(self, now: float, message: TrajectoryMessage,
+               goal: ControllerGoal | None = None) -> None:
+        """
+        Take a message of the topic, or the goal of the action; the next cycle follows it.
+
+        Parameters
+        ----------
+        now
+            The controller's time [s].
+        message
+            The trajectory.
+        goal
+            The goal that it came with; the one before is aborted.
+
+        Raises
+        ------
+        SimulationError
+            It is rejected; the text says why.
+
+        """
+        self.check(now, message)
+        if goal is not None:
+            if self.goal is not None:
+                self.goal.end('aborted', INVALID_GOAL, REPLACED)
+            self.goal = goal
+        self._pending, self._holding = message.ordered(self.joint_names), False
+
+    def check(self, now: float, message: TrajectoryMessage) -> None:
+        """
+        Refuse a trajectory as the controller does.
+
+        Raises
+        ------
+        SimulationError
+            The text says why.
+
+        """
+        if not self.active:
+            raise SimulationError('the controller is not active')
+        if sorted(message.joint_names) != sorted(self.joint_names):
+            raise SimulationError(f"the trajectory is for {', '.join(message.joint_names)}, the "
+                                  f"controller has {', '.join(self.joint_names)}")
+        if not len(message.t) or np.any(np.diff(message.t) <= 0):
+            raise SimulationError('the times of the trajectory do not increase')
+        if message.stamp and message.stamp + message.t[-1] < now:
+            raise SimulationError(
+                f'the trajectory ended {now - message.stamp - message.t[-1]:.3f} s ago')
+        if message.v is not None and np.any(np.abs(message.v[-1]) > REST):
+            raise SimulationError('the trajectory moves at its end')
+
+    def cancel(self, goal: ControllerGoal) -> None:
+        """Cancel a goal; where it is followed, the next cycle holds at the measured position."""
+        if goal is self.goal:
+            self._finish('canceled', 0, '')
+            self._pending, self._holding = None, True
+            self._to_hold = True
+
+    def deactivate(self) -> None:
+        """Stop updating: the drives keep the last command."""
+        self._finish('canceled', INVALID_GOAL, DEACTIVATED)
+        self.active, self._pending = False, None
+
+    def activate(self) -> None:
+        """Begin again, holding at the measured position."""
+        self.active, self._holding, self._to_hold, self._last = True, True, True, None
+
+    def update(self, now: float, q: Array, v: Array, passed: float | None = None) -> Point:
+        """
+        Go through one cycle and return the command, q, v and a, (n,) each.
+
+        Parameters
+        ----------
+        now
+            The controller's time [s].
+        q, v
+            Measured, (n,).
+        passed
+            Since the last cycle, on a clock that never jumps [s]; by `now` when None.
+
+        """
+        if not self.active:
+            return self.command
+        if passed is None:
+            passed = self.period if self._last is None else now - self._last
+        self._last = now
+        if self._to_hold:
+            self._hold_at(now, q)
+        elif self._pending is not None:
+            self._enter(now, q, v)
+        else:
+            self._time += passed * self.scaling
+        self.reference = self._trajectory.sample(self._time)
+        command = self._trajectory.sample(self._time + self.period)
+        if self._judge(q):
+            self.command = command
+        return self.command
+
+    def error(self, q: Array) -> Array:
+        """Return the distance of the measured position from the reference, (n,) [rad or m]."""
+        error = self.reference[0] - q
+        error[self._wraps] = _shortest(error[self._wraps])
+        return error
+
+    def _enter(self, now: float, q: Array, v: Array) -> None:
+        message = self._pending
+        if message is None:
+            return
+        before = self.command if self._from_desired else (q, v, np.zeros(len(q)))
+        start = before[0].copy()
+        start[self._wraps] = (message.q[0] - _shortest(message.q[0] - start))[self._wraps]
+        self._trajectory = SampledTrajectory(message, now, (start, *before[1:]))
+        self._time, self._pending = now, None
+
+    def _hold_at(self, now: float, q: Array) -> None:
+        message = TrajectoryMessage(self.joint_names, 0.0, np.zeros(1), q[None].copy(), None, None)
+        zero = np.zeros(len(q))
+        self._trajectory = SampledTrajectory(message, now, (q, zero, zero))
+        self._time, self._to_hold = now, False
+
+    def _judge(self, q: Array) -> bool:
+        """Compare with the tolerances; return whether the command may be given out."""
+        if self._holding:
+            return True
+        goal, error = self.goal, np.abs(self.error(q))
+        own = goal or ControllerGoal()
+        if self.moving:
+            text = self._violated(error, own.path, self.tolerances.path)
+            if text:
+                self._abort(PATH_TOLERANCE, text)
+            return not text
+        text = self._violated(error, own.goal, self.tolerances.goal)
+        patience = own.time or self.tolerances.time
+        if not text:
+            self._finish('succeeded', 0, '')
+            self._holding = True
+        elif patience and self._time > self._trajectory.end + patience:
+            self._abort(GOAL_TOLERANCE, f'{text} {patience:g} s after the end')
+            return False
+        return True
+
+    def _violated(self, error: Array, own: dict[str, float], default: float) -> str:
+        for name, value in zip(self.joint_names, error):
+            tolerance = own.get(name) or default
+            if 0 < tolerance < value:
+                return f"joint '{name}' is {value:.4g} off, its tolerance is {tolerance:g}"
+        return ''
+
+    def _abort(self, code: int, text: str) -> None:
+        self._finish('aborted', code, text)
+        self._holding = self._to_hold = True
+
+    def _finish(self, state: str, code: int, text: str) -> None:
+        goal, self.goal = self.goal, None
+        if goal is not None:
+            goal.end(state, code, text)
+
+
+def _shortest(angle: Array) -> Array:
+    """Return angles within -pi to pi [rad]."""
+    wrapped: Array = (angle + np.pi) % (2 * np.pi) - np.pi
+    return wrapped

@@ -1,0 +1,138 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The command servos: position servos from commanded and measured positions, without torque."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+from rich.table import Table
+from robot_identification.arm import load_arm
+from robot_identification.cli.console import (
+    AsJson,
+    emit,
+    Force,
+    out,
+    progress,
+    read_told,
+    Robot,
+)
+from robot_identification.cli.identify import Topic, Window
+from robot_identification.export import export_model, ExportOptions
+from robot_identification.files import check_output_folder, write_text
+from robot_identification.reporting.contents import plain
+from robot_identification.servos import identify_servos, ServoResult
+from robot_identification.servos.result import BETTER, QUANTITIES, RATIOS
+import typer
+
+MODEL, MJCF, RESULT = 'model.yaml', 'servos.xml', 'servos.json'
+STYLES = {'passed': 'bold green', 'failed': 'bold red', 'not validated': 'bold black on yellow'}
+
+
+def servos(
+    robot: Robot,
+    recordings: Annotated[list[Path], typer.Argument(
+        metavar='RECORDING...', help='Recordings with commanded positions (command_<joint>, or '
+                                     '`recording: {command: ...}` in the robot YAML).')],
+    output: Annotated[Path, typer.Option('--output', '-o', help='Folder for the results.')],
+    held_out: Annotated[list[Path] | None, typer.Option(
+        help='A recording of another motion to validate on; may be repeated.')] = None,
+    window: Window = None,
+    topic: Topic = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Find gains, armature and friction of position servos that measure no torque."""
+    arm = load_arm(robot)
+    check_output_folder(output, (MODEL, MJCF, RESULT), RESULT,
+                        (*arm.files, *recordings, *(held_out or ())), force=force)
+    fitted = [read_told(path, arm, window, topic) for path in recordings]
+    others = [read_told(path, arm, None, topic) for path in held_out or ()]
+    with progress(as_json) as tell:
+        result = identify_servos(arm, fitted, others, tell)
+    content = _contents(result)
+    model = result.model.to_identified_model()
+    exported = export_model(model, 'mjcf', ExportOptions())
+    output.mkdir(parents=True, exist_ok=True)
+    model.save(output / MODEL)
+    write_text(output / MJCF, str(next(iter(exported.files.values()))))
+    write_text(output / RESULT, json.dumps(plain(content), indent=1, allow_nan=False) + '\n')
+    if as_json:
+        emit({**content, 'directory': str(output)})
+    else:
+        _say(result, output)
+    raise typer.Exit(0 if result.status == 'passed' else 1)
+
+
+def _contents(result: ServoResult) -> dict[str, Any]:
+    """Return a result for machines, in SI units."""
+    joints = result.model.arm.joint_names
+    return {
+        'verdict': result.status, 'message': result.message,
+        'undetermined': list(result.undetermined), 'beyond': list(result.beyond),
+        'reached': dict(zip(joints, result.reached)),
+        'delay': {'value': result.model.delay, 'std': result.delay_deviation},
+        'joints': {joint: {name: {'value': result.values(name)[i],
+                                  'interval': [end[i] for end in result.interval(name)]}
+                           for name in (*QUANTITIES, *RATIOS)}
+                   for i, joint in enumerate(joints)},
+        'residual': dict(zip(joints, result.residual)),
+        'errors': [{'recording': e.name, 'horizon': e.horizon, 'ratio': e.ratio,
+                    **{name: dict(zip(joints, getattr(e, name)))
+                       for name in ('model', 'commanded', 'delayed', 'nominal')}}
+                   for e in result.held_out]}
+
+
+def _say(result: ServoResult, output: Path) -> None:
+    names = ('kp', 'damping', 'armature', 'friction', 'limit', 'friction/kp')
+    table = Table(title='servos (95 % intervals), SI units')
+    for head in ('joint', *names):
+        table.add_column(head)
+    for i, joint in enumerate(result.model.arm.joint_names):
+        table.add_row(joint, *(_interval(result, name, i) for name in names))
+    out.print(table)
+    out.print(f'delay {1e3 * result.model.delay:.1f} ms; masses are those of the URDF, and '
+              'torques are known through them alone', markup=False)
+    for sentence in result.undetermined:
+        out.print(f'not determined: {sentence}', style='yellow', markup=False)
+    table = Table(title='position errors, rms of the joints that moved, deg or mm')
+    for head in ('recording', 'runs of', 'servos', 'as commanded', 'and delayed', 'nominal servo'):
+        table.add_column(head)
+    for e in result.held_out:
+        unit = np.where(result.model.arm.prismatic, 1e3, 180 / np.pi)
+        moved = e.moved
+        table.add_row(e.name, f'{e.horizon:g} s', *(
+            f'{np.sqrt(np.mean((unit * errors)[moved] ** 2)):.3g}' if moved.any() else '-'
+            for errors in (e.model, e.commanded, e.delayed, e.nominal)))
+    out.print(table)
+    for sentence in result.beyond:
+        out.print(f'not in the fit: {sentence}', style='yellow', markup=False)
+    out.print(result.status.upper(), style=STYLES[result.status])
+    worst = max((e.ratio for e in result.held_out), default=float('nan'))
+    out.print(result.message or f'{worst:.1%} of the error of the best prediction without a '
+              f'servo model (at most {BETTER:.0%} passes)'
+              + ('' if result.validated else '; on the fitted motion alone: give another one with '
+                 '--held-out'), markup=False)
+    out.print(f'wrote {output}: {MODEL} for `export`, {MJCF} for MuJoCo, {RESULT}', markup=False)
+
+
+def _interval(result: ServoResult, name: str, i: int) -> str:
+    value = result.values(name)[i]
+    if not np.isfinite(value):
+        return f'above {result.reached[i]:.2g}'
+    low, high = (end[i] for end in result.interval(name))
+    return f'{value:.3g} ({low:.3g} to {high:.3g})' if high < 10 * low else f'{value:.2g} (?)'
