@@ -24,17 +24,6 @@ from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import SignalError
 from robot_identification.parallel import on_cores
-from robot_identification.scratch import (
-    blocks,
-    magnitudes,
-    mapped,
-    picked,
-    release,
-    scratch_array,
-    stacked,
-    SUMMED,
-    walk,
-)
 from robot_identification.signals import delayed, Samples
 from robot_identification.signals.filters import filter_both_ways
 from robot_identification.validation.metrics import Errors, errors, JointErrors
@@ -53,6 +42,8 @@ MOSTLY = 0.9
 HARDLY = 0.05
 """Highest speed, as a part of the fastest joint's, below which a joint hardly moves: what it does
 is the servo's wobble, its torque is friction that holds, and both are noise to a model."""
+BLOCK = 1 << 14
+"""Rows whose torques one core predicts at once."""
 PLOT_RATE = 100.0
 """Rate of the torques kept for plots [Hz]."""
 
@@ -167,14 +158,13 @@ def evaluate(
     def compared(predicted: Array) -> Errors:
         return errors(measured, predicted, samples.joint_names, moving)
 
-    torque = _torque(model, samples)
-    predicted = low_passed(torque, torque)
+    predicted = low_passed(_torque(model, samples))
     plotted = np.arange(0, len(t), max(1, int(samples.rate / PLOT_RATE)))
     return HeldOut(
         name, compared(predicted), cutoff if filtered else float('inf'), repeated,
         float('nan') if free is None else compared(
             low_passed(_torque(free, samples))).relative_error,
-        picked(t, plotted), picked(measured, plotted), picked(predicted, plotted))
+        t[plotted], measured[plotted], predicted[plotted])
 
 
 @dataclass(frozen=True)
@@ -200,14 +190,14 @@ class _LowPass:
     def cut(self, x: Array) -> Array:
         """Return the rows of x (N, ...) that are left."""
         edge = 0 if self.cutoff is None else int(EDGE * self.rate)
-        return stacked([x[run.start + edge:run.stop - edge] for run in self.runs])
+        return np.concatenate([x[run.start + edge:run.stop - edge] for run in self.runs])
 
-    def __call__(self, x: Array, out: Array | None = None) -> Array:
-        """Return the columns of x (N, c), low-passed, on the rows that are left; out may be x."""
+    def __call__(self, x: Array) -> Array:
+        """Return the columns of x (N, c), low-passed, on the rows that are left."""
         if self.cutoff is None:
             return self.cut(x)
         sections = signal.butter(4, self.cutoff, fs=self.rate, output='sos')
-        smooth = scratch_array(x.shape) if out is None else out
+        smooth = np.empty(x.shape)
         for run in self.runs:
             filter_both_ways([(sections, PAD)] * x.shape[1], x[run], smooth[run])
         return self.cut(smooth)
@@ -216,30 +206,23 @@ class _LowPass:
 def _moving(samples: Samples, low_passed: _LowPass, count: int,
             judged: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return where joints that are judged move, on the rows of a low-pass, (count, n)."""
-    moving = scratch_array((count, samples.n), bool)
-    for rows in walk(count, moving):
-        moving[rows] = judged
-    rests = np.zeros(samples.n, dtype=bool)
-    for rows in walk(len(samples), samples.v):
-        rests |= np.any(samples.v[rows] == 0, axis=0)
-    resting = np.flatnonzero(rests & judged)    # a low-pass leaves a one alone
-    if len(resting):
-        share = low_passed(mapped(lambda v: (v[:, resting] != 0).astype(float), samples.v))
-        for rows in walk(count, moving, share):
-            moving[rows, resting] = share[rows] > MOSTLY
+    moving = np.tile(judged, (count, 1))
+    resting = np.flatnonzero(np.any(samples.v == 0, axis=0) & judged)
+    if len(resting):    # a low-pass leaves a one alone
+        moving[:, resting] = low_passed((samples.v[:, resting] != 0).astype(float)) > MOSTLY
     return moving
 
 
 def _torque(model: IdentifiedModel, samples: Samples) -> Array:
     """Return what a model predicts, (N, n) [N m or N]."""
-    torque, states = scratch_array(samples.q.shape), model.states(samples.q)
+    torque, states = np.empty(samples.q.shape), model.states(samples.q)
 
     def fill(rows: slice) -> None:
         torque[rows] = model.torque(samples.q[rows], samples.v[rows], samples.a[rows],
                                     None if states is None else states[rows])
-        release(samples.q, samples.v, samples.a, torque)
 
-    for _ in on_cores(fill, blocks(len(samples), SUMMED)):
+    starts = range(0, len(samples), BLOCK)
+    for _ in on_cores(fill, [slice(first, first + BLOCK) for first in starts]):
         pass
     return torque
 
@@ -256,7 +239,7 @@ def hardly_moving(v: Array, limits: Array) -> NDArray[np.bool_]:
         Limits of velocity, (n,), by which joints compare where all are known.
 
     """
-    fastest = magnitudes(v)
+    fastest = np.max(np.abs(v), axis=0)
     if np.all(np.isfinite(limits) & (limits > 0)):
         fastest = fastest / limits
     slow: NDArray[np.bool_] = fastest < HARDLY * fastest.max()

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""How far predicted torques are from measured ones."""
+"""Errors of predicted torques, by joint and in all."""
 
 from __future__ import annotations
 
@@ -22,10 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError
-from robot_identification.parallel import on_cores
-from robot_identification.scratch import blocks, extremes, release, SUMMED
-
-_PAIRS = (0, 0), (1, 1), (0, 1)
 
 
 @dataclass(frozen=True)
@@ -44,7 +40,7 @@ class JointErrors:
     nrmse
         RMSE over the range of the measured torque.
     samples
-        How many torques were compared.
+        Number of torques compared.
 
     All but the last are NaN for a joint that rests all the time.
 
@@ -75,10 +71,114 @@ class Errors:
     joints: Mapping[str, JointErrors]
 
 
+@dataclass(frozen=True, eq=False)
+class ErrorSums:
+    """
+    Sums over compared torques; those of two pieces of a motion add up with `+`.
+
+    Parameters
+    ----------
+    joint_names
+        The n joints.
+    count
+        Number of torques compared, (n,).
+    error, energy
+        Sums of squared errors and of squared measured torques, (n,) [(N m)^2 or N^2].
+    lowest, highest
+        Range of the measured torque, (n,) [N m or N].
+    mean
+        Means of measured and predicted torque, (2, n) [N m or N].
+    moments
+        Sums of squared deviations from these means, of both, and of their product, (3, n).
+
+    """
+
+    joint_names: tuple[str, ...]
+    count: Array
+    error: Array
+    energy: Array
+    lowest: Array
+    highest: Array
+    mean: Array
+    moments: Array
+
+    @classmethod
+    def compare(cls, measured: Array, predicted: Array, joint_names: tuple[str, ...],
+                used: NDArray[np.bool_] | None = None) -> ErrorSums:
+        """
+        Return the sums of one piece of motion.
+
+        Parameters
+        ----------
+        measured, predicted, joint_names, used
+            As for `errors`.
+
+        Raises
+        ------
+        ConfigurationError
+            The shapes disagree.
+
+        """
+        if measured.shape != predicted.shape or measured.shape[1:] != (len(joint_names),):
+            raise ConfigurationError(
+                f'torques of shapes {measured.shape} and {predicted.shape} cannot be compared for '
+                f'{len(joint_names)} joints')
+        used = np.ones(measured.shape, dtype=bool) if used is None else used
+        count = np.count_nonzero(used, axis=0)
+        lowest = np.min(measured, axis=0, initial=np.inf, where=used)
+        highest = np.max(measured, axis=0, initial=-np.inf, where=used)
+        if not np.all(used):
+            measured, predicted = np.where(used, measured, 0.0), np.where(used, predicted, 0.0)
+        mean = np.array([np.sum(x, axis=0) for x in (measured, predicted)]) / np.maximum(count, 1)
+        x, y = (np.where(used, side - middle, 0.0)
+                for side, middle in zip((measured, predicted), mean))
+        difference = measured - predicted
+        return cls(joint_names, count, _products(difference, difference),
+                   _products(measured, measured), lowest, highest, mean,
+                   np.array([_products(x, x), _products(y, y), _products(x, y)]))
+
+    def __add__(self, other: ErrorSums) -> ErrorSums:
+        """
+        Return the sums over both pieces.
+
+        References
+        ----------
+        T. F. Chan, G. H. Golub, R. J. LeVeque, "Algorithms for computing the sample variance",
+        The American Statistician 37(3), 1983.
+
+        """
+        count = np.maximum(self.count + other.count, 1)
+        step = other.mean - self.mean
+        products = np.array([step[0] ** 2, step[1] ** 2, step[0] * step[1]])
+        return ErrorSums(
+            self.joint_names, self.count + other.count, self.error + other.error,
+            self.energy + other.energy, np.minimum(self.lowest, other.lowest),
+            np.maximum(self.highest, other.highest), self.mean + step * other.count / count,
+            self.moments + other.moments + self.count * other.count / count * products)
+
+    def errors(self) -> Errors:
+        """Return the errors of each joint and of the arm."""
+        return Errors(
+            _ratio(float(np.sqrt(np.sum(self.error))), float(np.sqrt(np.sum(self.energy)))),
+            {joint: self._joint(j) for j, joint in enumerate(self.joint_names)})
+
+    def _joint(self, j: int) -> JointErrors:
+        if not self.count[j]:
+            return JointErrors(*4 * [float('nan')])
+        rmse = float(np.sqrt(self.error[j] / self.count[j]))
+        spread = np.sqrt(self.moments[0, j] * self.moments[1, j])
+        return JointErrors(
+            rmse=rmse,
+            relative_error=_ratio(rmse, float(np.sqrt(self.energy[j] / self.count[j]))),
+            correlation=float(self.moments[2, j] / spread) if spread > 0 else float('nan'),
+            nrmse=_ratio(rmse, float(self.highest[j] - self.lowest[j])),
+            samples=int(self.count[j]))
+
+
 def errors(measured: Array, predicted: Array, joint_names: tuple[str, ...],
            used: NDArray[np.bool_] | None = None) -> Errors:
     """
-    Compare torques.
+    Return the errors of predicted torques.
 
     Parameters
     ----------
@@ -92,63 +192,10 @@ def errors(measured: Array, predicted: Array, joint_names: tuple[str, ...],
     Raises
     ------
     ConfigurationError
-        Shapes that disagree.
+        The shapes disagree.
 
     """
-    if measured.shape != predicted.shape or measured.shape[1:] != (len(joint_names),):
-        raise ConfigurationError(f'torques of shapes {measured.shape} and {predicted.shape} '
-                                 f'cannot be compared for {len(joint_names)} joints')
-    n = len(joint_names)
-    count, error, size = np.zeros((3, n))
-    means, products = np.zeros((2, n)), np.zeros((3, n))    # of both, and of their deviations
-    lowest, highest = np.full(n, np.inf), np.full(n, -np.inf)
-    whole = (measured, predicted) if used is None else (measured, predicted, used)
-
-    def of(rows: slice) -> tuple[Array, ...]:
-        sides = [measured[rows], predicted[rows]]
-        if used is None or np.all(used[rows]):
-            here, ends = np.full(n, len(sides[0])), extremes(sides[0])
-            mean = np.array([np.einsum('ij->j', side) for side in sides]) / here
-            left = [side - middle for side, middle in zip(sides, mean)]
-        else:
-            part = used[rows]
-            here = np.count_nonzero(part, axis=0)
-            ends = (extremes(np.where(part, sides[0], np.inf))[0],
-                    extremes(np.where(part, sides[0], -np.inf))[1])
-            sides = [np.where(part, side, 0.0) for side in sides]
-            mean = np.sum(sides, axis=1) / np.maximum(here, 1)
-            left = [np.where(part, side - middle, 0.0) for side, middle in zip(sides, mean)]
-        wrong = sides[0] - sides[1]
-        found = (here, _products(wrong, wrong), _products(sides[0], sides[0]), *ends, mean,
-                 np.array([_products(left[x], left[y]) for x, y in _PAIRS]))
-        release(*whole)
-        return found
-
-    sums = on_cores(of, blocks(len(measured), SUMMED))
-    for here, wrong, energy, low, high, mean, moments in sums:
-        error += wrong
-        size += energy
-        lowest, highest = np.minimum(lowest, low), np.maximum(highest, high)
-        # sums of deviations from the mean of all so far (Chan, Golub, LeVeque 1983)
-        share = count * here / np.maximum(count + here, 1)
-        step = mean - means
-        for k, (x, y) in enumerate(_PAIRS):
-            products[k] += moments[k] + share * step[x] * step[y]
-        means += step * here / np.maximum(count + here, 1)
-        count += here
-    joints = {}
-    for j, joint in enumerate(joint_names):
-        if not count[j]:
-            unknown = float('nan')
-            joints[joint] = JointErrors(unknown, unknown, unknown, unknown)
-            continue
-        rmse = float(np.sqrt(error[j] / count[j]))
-        spread = np.sqrt(products[0, j] * products[1, j])
-        joints[joint] = JointErrors(
-            rmse=rmse, relative_error=_ratio(rmse, float(np.sqrt(size[j] / count[j]))),
-            correlation=float(products[2, j] / spread) if spread > 0 else float('nan'),
-            nrmse=_ratio(rmse, float(highest[j] - lowest[j])), samples=int(count[j]))
-    return Errors(_ratio(float(np.sqrt(np.sum(error))), float(np.sqrt(np.sum(size)))), joints)
+    return ErrorSums.compare(measured, predicted, joint_names, used).errors()
 
 
 def pooled(motions: Sequence[Mapping[str, JointErrors]]) -> dict[str, JointErrors]:

@@ -15,11 +15,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from robot_identification.arrays import Array, IndexArray
-from robot_identification.scratch import farthest, walk
 from robot_identification.validation import Finding
 from robot_identification.validation.checks.case import Case
 from robot_identification.validation.checks.check import Check, RECORDINGS
@@ -71,33 +68,25 @@ def _held(q: Array, rate: float, floor: Array) -> Array:
     aside, longest = max(2, round(ASIDE * rate)), np.zeros(q.shape[1])
     if len(q) < 4 * aside:
         return longest
-    fast = np.maximum(FAST * farthest(q[aside:], q[:-aside]), floor)
+    fast = np.maximum(FAST * np.max(np.abs(q[aside:] - q[:-aside]), axis=0), floor)
     count = np.zeros(q.shape[1], dtype=int)
-    for j, starts, stops in stays_of(q):
-        count[j] += len(starts)
+    for j, x in enumerate(q.T):
+        starts, stops = constant_runs(x)
+        count[j] = len(starts)
         long = stops - starts > 2
-        starts, stops, x = starts[long], stops[long], q[:, j]
+        starts, stops = starts[long], stops[long]
         before = np.where(starts >= aside, np.abs(x[starts] - x[starts - aside]), 0.0)
         after = np.abs(x[np.minimum(stops + aside, len(q) - 1)] - x[stops])
         after[stops + aside >= len(q)] = 0.0
         lengths = (stops - starts)[np.maximum(before, after) > fast[j]]
-        longest[j] = max(longest[j], lengths.max(initial=0))
+        longest[j] = lengths.max(initial=0)
     return np.where((count < 3) | (fast == 0), 0.0, longest / rate)
 
 
-def stays_of(x: Array) -> Iterator[tuple[int, IndexArray, IndexArray]]:
-    """Yield columns of x (N, c) with first and last samples of runs of equal values in them."""
-    begun = np.zeros(x.shape[1], dtype=np.intp)
-    for rows in walk(len(x), x):
-        part = x[rows.start:rows.stop + 1]
-        differ = part[1:] != part[:-1]
-        for j in range(x.shape[1]):
-            stops = rows.start + np.flatnonzero(differ[:, j])
-            if rows.stop == len(x):
-                stops = np.append(stops, len(x) - 1)
-            if len(stops):
-                yield j, np.append(begun[j], stops[:-1] + 1), stops
-                begun[j] = stops[-1] + 1
+def constant_runs(x: Array) -> tuple[IndexArray, IndexArray]:
+    """Return the first and the last samples of the runs of equal values in x (N,)."""
+    changes = np.flatnonzero(x[1:] != x[:-1])
+    return np.append(0, changes + 1), np.append(changes, len(x) - 1)
 
 
 CHECK = Check(

@@ -18,7 +18,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import Array
-from robot_identification.scratch import extremes, magnitudes, mapped, walk
 from robot_identification.validation import Finding
 from robot_identification.validation.checks.case import Case
 from robot_identification.validation.checks.check import Check, RECORDINGS
@@ -56,58 +55,30 @@ def find(case: Case) -> Finding | None:
 
 
 def _moving(t: Array, q: Array) -> NDArray[np.bool_]:
-    """Return at which samples, without the first and the last, some joint moves, (N - 2,)."""
-    sides = q[2:], q[:-2], t[2:, None], t[:-2, None]
-
-    def speed(after: Array, before: Array, end: Array, start: Array) -> Array:
-        return np.asarray(np.abs(after - before) / (end - start))
-
-    fastest = np.max([magnitudes(speed(*(x[rows] for x in sides)))
-                      for rows in walk(len(q) - 2, t, q)], axis=0)
-    return mapped(lambda *part: np.any(speed(*part) > MOVING * fastest, axis=1), *sides)
+    """Return at which samples some joint moves, the first and the last left out, (N - 2,)."""
+    speed = np.abs(q[2:] - q[:-2]) / (t[2:, None] - t[:-2, None])
+    return np.asarray(np.any(speed > MOVING * speed.max(axis=0), axis=1))
 
 
 def _plateaus(effort: Array, moving: NDArray[np.bool_]) -> Array:
-    """Return which part of the samples that move lies on a plateau at either end, (n,)."""
-    count, first = 0, []
-    lowest, highest = np.full(effort.shape[1], np.inf), np.full(effort.shape[1], -np.inf)
-    for rows in walk(len(effort), effort, moving):
-        part = _rows(effort[rows], moving[rows])
-        if not len(part):
-            continue
-        if count < ENOUGH:
-            first.append(part[:ENOUGH - count])
-        count += len(part)
-        low, high = extremes(part)
-        lowest, highest = np.minimum(lowest, low), np.maximum(highest, high)
-    shares = np.zeros(effort.shape[1])
-    if count < 4 * FEWEST:
-        return shares
+    """Return the fraction of the moving samples that lie on a plateau at either end, (n,)."""
+    effort = effort[moving]
+    if len(effort) < 4 * FEWEST:
+        return np.zeros(effort.shape[1])
+    lowest, highest = effort.min(axis=0), effort.max(axis=0)
     span = highest - lowest
     height = FLAT * span
-    some = np.concatenate(first)
     for j in np.flatnonzero(span > 0):
         # half the median step between m values is less than span / (m - 1): few need all be sorted
-        if len(np.unique(some[:, j])) <= 1 + 1 / FLAT:
-            values = np.unique(np.concatenate([
-                np.unique(effort[rows, j][moving[rows]])
-                for rows in walk(len(effort), effort, moving)]))
-            height[j] = max(height[j], 0.5 * float(np.median(np.diff(values))))
-    on, near = np.zeros((2, 2, len(shares)))
-    for rows in walk(len(effort), effort, moving):
-        part = _rows(effort[rows], moving[rows])
-        for side, depth in enumerate((highest - part, part - lowest)):
-            close, joint = np.nonzero(depth <= NEIGHBOURS * height)    # few, as a rule
-            flat = depth[close, joint] <= height[joint]
-            near[side] += np.bincount(joint, minlength=len(shares))
-            on[side] += np.bincount(joint[flat], minlength=len(shares))
-    flat = (on >= FEWEST) & (on > PILED * near) & (span > 0)
-    return np.asarray(np.sum(np.where(flat, on / count, 0.0), axis=0))
-
-
-def _rows(x: Array, chosen: NDArray[np.bool_]) -> Array:
-    """Return the chosen rows, without copying all."""
-    return x if np.all(chosen) else x[chosen]
+        if len(np.unique(effort[:ENOUGH, j])) <= 1 + 1 / FLAT:
+            height[j] = max(height[j], 0.5 * float(np.median(np.diff(np.unique(effort[:, j])))))
+    fraction = np.zeros(len(span))
+    for depth in (highest - effort, effort - lowest):
+        on = np.count_nonzero(depth <= height, axis=0)
+        near = np.count_nonzero(depth <= NEIGHBOURS * height, axis=0)
+        flat = (on >= FEWEST) & (on > PILED * near) & (span > 0)
+        fraction += np.where(flat, on / len(effort), 0.0)
+    return fraction
 
 
 CHECK = Check(

@@ -17,11 +17,10 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import Array, IndexArray
-from robot_identification.scratch import extremes
 from robot_identification.validation import Finding
 from robot_identification.validation.checks.case import Case
 from robot_identification.validation.checks.check import Check, RECORDINGS
-from robot_identification.validation.checks.encoder import stays_of
+from robot_identification.validation.checks.encoder import constant_runs
 
 _NAME = 'stuck effort'
 _LONGEST = 0.1
@@ -52,21 +51,19 @@ def _find(case: Case) -> Finding | None:
 
 def _held(t: Array, q: Array, effort: Array) -> tuple[Array, Array]:
     """Return the longest stay at one effort, extremes aside (saturation), and what is allowed."""
-    n = effort.shape[1]
-    way = _WAY * np.subtract(*extremes(q)[::-1])
-    lowest, highest = extremes(effort)
-    longest = np.zeros(n)
-    stays: list[list[tuple[Array, IndexArray]]] = [[] for _ in range(n)]
-    for j, starts, stops in stays_of(effort):
+    way = _WAY * np.ptp(q, axis=0)
+    lowest, highest = effort.min(axis=0), effort.max(axis=0)
+    longest, typical = np.zeros((2, effort.shape[1]))
+    for j, x in enumerate(effort.T):
+        starts, stops = constant_runs(x)
         several = stops > starts
         starts, stops = starts[several], stops[several]
-        lengths, level = t[stops] - t[starts], effort[starts, j]
-        judged = np.abs(q[stops, j] - q[starts, j]) > way[j]
-        judged &= (level > lowest[j]) & (level < highest[j])
-        longest[j] = max(longest[j], lengths[judged].max(initial=0.0))
-        stays[j].append((lengths, stops - starts + 1))
-    return longest, np.maximum(_LONGEST, _COARSE * np.array([
-        _typical(len(t), *map(np.concatenate, zip(*each))) for each in stays]))
+        lengths, level = t[stops] - t[starts], x[starts]
+        moved = np.abs(q[stops, j] - q[starts, j]) > way[j]
+        inside = (level > lowest[j]) & (level < highest[j])
+        longest[j] = lengths[moved & inside].max(initial=0.0)
+        typical[j] = _typical(len(t), lengths, stops - starts + 1)
+    return longest, np.maximum(_LONGEST, _COARSE * typical)
 
 
 def _typical(count: int, lengths: Array, shares: IndexArray) -> float:

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.recording import Recording
-from robot_identification.scratch import deviations, differences
 from robot_identification.validation import Finding
 from robot_identification.validation.checks.case import Case
 from robot_identification.validation.checks.check import Check, RECORDINGS
@@ -77,9 +76,9 @@ def _velocity_agrees(recording: Recording) -> bool:
 
 def _odd_rate(recording: Recording) -> float:
     """Return the rate [Hz] where it is even and unusual; else 0."""
-    steps = differences(recording.t)
+    steps = np.diff(recording.t)
     mean = float(recording.t[-1] - recording.t[0]) / len(steps)
-    if deviations(steps[:, None])[0] > EVEN * mean:
+    if np.std(steps) > EVEN * mean:
         return 0.0
     rate = 1 / mean
     decade = 10.0 ** np.floor(np.log10(rate))

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.recording import Recording
-from robot_identification.scratch import differences, median_of, picked, scratch_array, walk
 from robot_identification.validation import Finding
 from robot_identification.validation.checks.case import Case
 from robot_identification.validation.checks.check import Check, RECORDINGS
@@ -67,24 +66,19 @@ def velocity_ratios(recording: Recording) -> _VelocityRatios | None:
     if recording.v is None:
         return None
     t, q, v = recording.t, recording.q, recording.v
-    steps = differences(t)
-    step = median_of(steps)
+    steps = np.diff(t)
+    step = float(np.median(steps))
     reach = max(2, round(WINDOW / step))
     if len(t) < 10 * reach:
         return None
-    way = scratch_array(q.shape)
-    way[0] = 0.0
-    for rows in walk(len(steps), steps, v, way):
-        after = slice(rows.start + 1, rows.stop + 1)
-        part = (v[after] + v[rows]) / 2 * steps[rows, None]
-        part[0] += way[rows.start]
-        way[after] = np.cumsum(part, axis=0)
+    way = np.zeros(q.shape)
+    way[1:] = np.cumsum((v[1:] + v[:-1]) / 2 * steps[:, None], axis=0)
     starts = np.arange(0, len(t) - reach - 1, max(1, reach // 4))
     whole = (t[starts + reach] - t[starts]) < 1.5 * reach * step
     starts = starts[whole]
     if len(starts) < 20:
         return None
-    real, claimed, change = (picked(x, starts + reach) - picked(x, starts) for x in (q, way, v))
+    real, claimed, change = (x[starts + reach] - x[starts] for x in (q, way, v))
     size = np.sqrt(np.mean(real ** 2, axis=0))
     ratio, mismatch, lag = np.full((3, q.shape[1]), np.nan)
     for j in np.flatnonzero(size > MOVES * size.max()):
