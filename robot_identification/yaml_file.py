@@ -11,16 +11,23 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""YAML that a stranger wrote: one loader, hardened, for every file and option."""
+"""YAML files of users: a hardened loader, and one reader of typed content."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, is_dataclass, MISSING
+from difflib import get_close_matches
+from functools import cache
+from itertools import repeat
 import math
+from numbers import Integral, Real
 from pathlib import Path
 import re
-from typing import Any
+from types import NoneType, UnionType
+from typing import Annotated, Any, get_args, get_origin, get_type_hints, Literal, Union
 
+import numpy as np
 from robot_identification.errors import RobotIdentificationError
 from robot_identification.files import read_text
 import yaml
@@ -147,10 +154,242 @@ def _look(text: str) -> None:
             raise yaml.YAMLError(f'it has more than {NODES} values, those behind aliases counted')
 
 
-def shown(value: Any, most: int = SHOWN) -> str:
-    """Return a wrong value as it is shown in a sentence: not longer than a line."""
+def shown(value: Any, length: int = SHOWN) -> str:
+    """Return a wrong value as messages show it: at most `length` characters."""
     text = value if isinstance(value, str) else repr(value)
-    return text if len(text) <= most else f'{text[:most]}...'
+    return text if len(text) <= length else f'{text[:length]}...'
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """
+    Unit and range of a number: the metadata of `Annotated[float, Quantity('Hz', above=0)]`.
+
+    Parameters
+    ----------
+    unit
+        For messages; empty without one.
+    above, minimum, below, maximum
+        Exclusive and inclusive bounds.
+    infinite, unknown
+        Whether infinity and NaN (not known) are allowed.
+
+    """
+
+    unit: str = ''
+    above: float = -math.inf
+    minimum: float = -math.inf
+    below: float = math.inf
+    maximum: float = math.inf
+    infinite: bool = False
+    unknown: bool = False
+
+    def describe_violation(self, value: float) -> str:
+        """Return what a number must be, where it is not; an empty string where it is."""
+        if math.isnan(value) if self.infinite else not math.isfinite(value):
+            return '' if self.unknown and math.isnan(value) else (
+                'a number' if self.infinite else 'a finite number') + self.suffix
+        bounds = [text for text, violated in (
+            ('positive' if self.above == 0 else f'above {self.above:g}',
+             self.above > -math.inf and value <= self.above),
+            (f'at least {self.minimum:g}', value < self.minimum),
+            (f'below {self.below:g}', self.below < math.inf and value >= self.below),
+            (f'at most {self.maximum:g}', value > self.maximum)) if violated]
+        return ' and '.join(bounds) + self.suffix if bounds else ''
+
+    @property
+    def suffix(self) -> str:
+        """The unit in brackets."""
+        return f' [{self.unit}]' if self.unit else ''
+
+
+def read_typed(kind: Any, value: Any, label: str, error: Error, *,
+               ignore_unknown: bool = False) -> Any:
+    """
+    Return the content of a YAML file as a typed value, usually a frozen dataclass.
+
+    A dataclass is read from a mapping: each field is a key, a field with a default may be absent,
+    and `__post_init__` checks what types cannot state. Types may be `float`, `int`, `str`,
+    `bool`, `Any`, `Literal[...]`, `X | None`, other unions, `tuple[X, ...]`, `tuple[X, Y]`,
+    `Mapping[str, X]` and dataclasses. A `float` is finite unless a `Quantity` allows more.
+
+    Parameters
+    ----------
+    kind
+        The type.
+    value
+        What `read_yaml` returned, or a part of it. Tuples, arrays and instances of the
+        dataclasses are accepted too.
+    label
+        Name of the value in messages: "the robot YAML 'arm.yaml'". Keys are appended to it.
+    error
+        Class of the error to raise.
+    ignore_unknown
+        Whether keys that are no field are ignored instead of refused.
+
+    Raises
+    ------
+    RobotIdentificationError
+        An error of the class `error`: a value of another type, a number out of range, a missing
+        or an unknown key. Errors of `__post_init__` keep their class; the label is put in front.
+
+    Examples
+    --------
+    >>> @dataclass(frozen=True)
+    ... class Drive:
+    ...     gain: Annotated[float, Quantity('N m/A')]
+    ...     reduction: float = 1.0
+    >>> read_typed(Drive, {'gain': 3}, 'the drive', ConfigurationError)
+    Drive(gain=3.0, reduction=1.0)
+
+    """
+    members = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    if value is None and NoneType in members:
+        return None
+    fitting = next((member for member in members if _fits(member, value)), None)
+    if fitting is None:
+        allowed = ' or '.join(_describe(member) for member in members if member is not NoneType)
+        raise error(f'{label} must be {allowed}, not {shown(value)!r}')
+    origin, args = get_origin(fitting), get_args(fitting)
+    if origin is Annotated or fitting in (float, int):
+        return _read_number(fitting, value, label, error)
+    if origin is tuple:
+        kinds = repeat(args[0]) if args[-1] is Ellipsis else iter(args)
+        return tuple(read_typed(item_kind, item, f'{label}[{i}]', error,
+                                ignore_unknown=ignore_unknown)
+                     for i, (item, item_kind) in enumerate(zip(value, kinds)))
+    if origin is Mapping:
+        for key in value:
+            if not isinstance(key, str):
+                raise error(f'the key {shown(key)!r} of {label} must be text')
+        return {key: read_typed(args[1], item, f'{label}, {shown(key)}', error,
+                                ignore_unknown=ignore_unknown) for key, item in value.items()}
+    if is_dataclass(fitting) and not isinstance(value, fitting):    # type: ignore[arg-type]
+        return _read_dataclass(fitting, value, label, error, ignore_unknown)
+    return value
+
+
+def check_fields(instance: Any, error: Error) -> None:
+    """
+    Check and convert the fields of a frozen dataclass by their types, from its `__post_init__`.
+
+    So values given in Python meet the checks that `read_typed` makes of a file.
+
+    Raises
+    ------
+    RobotIdentificationError
+        An error of the class `error`, as `read_typed`.
+
+    """
+    owner: Any = type(instance)
+    for name, kind in _field_types(owner).items():
+        value = read_typed(kind, getattr(instance, name), name, error)
+        object.__setattr__(instance, name, value)
+
+
+def check_keys(content: Mapping[Any, Any], known: Iterable[str], label: str, error: Error) -> None:
+    """
+    Refuse a mapping with a key that is not known.
+
+    Raises
+    ------
+    RobotIdentificationError
+        An error of the class `error`, which lists the known keys and suggests the closest.
+
+    """
+    names = list(known)
+    for key in content:
+        if key not in names:
+            close = get_close_matches(str(key), names, 1)
+            hint = f" (did you mean '{close[0]}'?)" if close else ''
+            raise error(f"{label} has the unknown key '{shown(key)}'; known are: "
+                        f'{", ".join(names)}{hint}')
+
+
+def to_plain(value: Any) -> Any:
+    """Return dataclasses, tuples and arrays as the mappings, lists and numbers of a YAML file."""
+    if is_dataclass(value):
+        return {item.name: to_plain(getattr(value, item.name)) for item in fields(value)}
+    if isinstance(value, Mapping):
+        return {key: to_plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_plain(item) for item in value]
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+
+
+def _read_dataclass(kind: Any, content: Mapping[str, Any], label: str, error: Error,
+                    ignore_unknown: bool) -> Any:
+    types = _field_types(kind)
+    if not ignore_unknown:
+        check_keys(content, types, label, error)
+    missing = [f"'{item.name}'" for item in fields(kind) if item.name not in content
+               and item.default is MISSING and item.default_factory is MISSING]
+    if missing:
+        raise error(f'{label} lacks the key{"s" * (len(missing) > 1)} {", ".join(missing)}')
+    values = {name: read_typed(types[name], item, f'{label}, {name}', error,
+                               ignore_unknown=ignore_unknown)
+              for name, item in content.items() if name in types}
+    try:
+        return kind(**values)
+    except RobotIdentificationError as reason:
+        reason.args = (f'{label}: {reason}',)
+        raise
+
+
+def _read_number(kind: Any, value: Any, label: str, error: Error) -> float:
+    base, quantity = get_args(kind) if get_origin(kind) is Annotated else (kind, Quantity())
+    if isinstance(value, Integral) and int(value).bit_length() > 63:
+        raise error(f'{label} must be a number of at most 63 bits')
+    allowed = quantity.describe_violation(value)
+    if allowed:
+        raise error(f'{label} must be {allowed}, not {value}')
+    number: float = base(value)
+    return number
+
+
+@cache
+def _field_types(kind: Any) -> dict[str, Any]:
+    hints = get_type_hints(kind, include_extras=True)
+    return {item.name: hints[item.name] for item in fields(kind)}
+
+
+def _fits(kind: Any, value: Any) -> bool:
+    """Return whether a value has the type of a union's member, its items left aside."""
+    origin, args = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return _fits(args[0], value)
+    if origin is Literal:
+        return any(type(value) is type(choice) and value == choice for choice in args)
+    if origin is tuple:
+        return isinstance(value, list | tuple | np.ndarray) and (
+            args[-1] is Ellipsis or len(value) == len(args))
+    if origin is Mapping or is_dataclass(kind):
+        return isinstance(value, Mapping) or (origin is None and isinstance(value, kind))
+    if kind in (float, int):
+        return isinstance(value, Real if kind is float else Integral) and not isinstance(
+            value, bool)
+    return kind is Any or isinstance(value, kind)
+
+
+def _describe(kind: Any) -> str:
+    """Return what a value of a type is called in a message."""
+    origin, args = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return _describe(args[0]) + args[1].suffix
+    if origin is Literal:
+        choices = ', '.join(map(repr, args))
+        return choices if len(args) == 1 else f'one of {choices}'
+    if origin is tuple:
+        count = '' if args[-1] is Ellipsis else f'{len(args)} '
+        item = _describe(args[0])
+        return f'a list of {count}' + (
+            item[2:].replace('number', 'numbers') if 'number' in item else 'values')
+    if is_dataclass(kind):
+        return f'a mapping with the keys {", ".join(item.name for item in fields(kind))}'
+    return _NOUNS.get(kind, 'a mapping')
+
+
+_NOUNS = {float: 'a number', int: 'a whole number', str: 'text', bool: 'true or false'}
 
 
 class Schema:
