@@ -43,7 +43,7 @@ import numpy as np
 from robot_identification.arm import Arm, load_arm
 from robot_identification.arm.meshes import has_collision_geometry
 from robot_identification.excitation import design, Requirements, TRAJECTORIES
-from robot_identification.excitation.design.search import Progress
+from robot_identification.excitation.design.search import SearchProgress
 from robot_identification.parallel import core_count
 
 RANDOM_TIMES = 10_000
@@ -62,7 +62,7 @@ def run(arm: Arm, kind: str, seed: int, options: argparse.Namespace) -> dict[str
     """Design one excitation and check its limits at random times."""
     cpu, curve = time.process_time(), []    # type: float, list[tuple[float, float, float]]
 
-    def remember(state: Progress) -> None:
+    def remember(state: SearchProgress) -> None:
         if state.best == state.best and (not curve or state.best < curve[-1][2]):
             curve.append((time.monotonic() - began, time.process_time() - cpu, state.best))
 

@@ -47,9 +47,12 @@ from robot_identification.excitation import (
     Requirements,
     Trajectory,
 )
-from robot_identification.excitation.design.columns import Columns, prior_deviations
 from robot_identification.excitation.design.design import build_problem
 from robot_identification.excitation.design.problem import Problem
+from robot_identification.excitation.design.regressor import (
+    DesignRegressor,
+    prior_standard_deviations,
+)
 from robot_identification.identification import IdentificationResult, identify
 from robot_identification.papers.designs.genetic import minimise_by_real_genetic
 from robot_identification.simulation import Plant, PlantOptions, simulate, SimulatedRun
@@ -85,7 +88,7 @@ def parameter_error(result: IdentificationResult, plant: Plant) -> float:
     standard[structure.friction_part] = friction.ravel()
     deviation = np.zeros(structure.count)
     inertial, elements = 10 * result.arm.n, len(truth.rotor_inertia)
-    known = prior_deviations(result.arm, inertial + 4 * elements, elements)
+    known = prior_standard_deviations(result.arm, inertial + 4 * elements, elements)
     deviation[structure.inertial] = known[:inertial]
     drives = known[inertial:].reshape(-1, 4)
     deviation[structure.friction_part] = drives[:, :3].ravel()
@@ -114,7 +117,7 @@ def main() -> int:
     limits, _ = motion_limits(arm)
     problem = build_problem(arm, DesignOptions(kind='ffs', period=PERIOD, harmonics=HARMONICS,
                                                requirements=Requirements()), limits)
-    rank = Columns(arm).rank
+    rank = DesignRegressor(arm).rank
     print(f"{'seed':>6}  {'motion':>16}  " + '  '.join(name.rjust(18) for name in COLUMNS))
     runs: list[dict[str, Any]] = []
     for seed in range(options.seeds):

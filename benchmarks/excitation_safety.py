@@ -137,7 +137,7 @@ def main() -> int:
         plant = Plant(arm, PlantOptions(seed=seed))
         run = simulate(plant, found, rng=np.random.default_rng(seed))
         step = max(1, round(plant.options.rate / PATH_RATE))
-        touching = contacts.look(run.q[::step])
+        touching = contacts.find_contacts(run.q[::step])
         runs.append({
             'seed': seed, 'condition_number': found.condition_number, 'seconds': found.seconds,
             'cpu': spent, 'excess': excess(arm, found, times),

@@ -31,16 +31,16 @@ from robot_identification.excitation import (
     Requirements,
     Trajectory,
 )
-from robot_identification.excitation.design.columns import (
-    Columns,
-    DRIVE_COLUMNS,
-    EarlierMotion,
-    information_of,
-    SCALINGS,
-)
 from robot_identification.excitation.design.criteria import get_criterion
 from robot_identification.excitation.design.design import build_problem
-from robot_identification.excitation.design.objective import Objective
+from robot_identification.excitation.design.objective import DesignObjective
+from robot_identification.excitation.design.regressor import (
+    compute_information,
+    DesignRegressor,
+    DRIVE_COLUMNS,
+    EarlierMotion,
+    SCALINGS,
+)
 from robot_identification.excitation.motion import get_series
 
 ARMS = {'chain': chain, 'tree': tree}
@@ -49,7 +49,7 @@ SAMPLES = 60
 
 def a_case(arm_name, kind, criterion):
     arm, series = ARMS[arm_name](), get_series(kind, 8.0, 3)
-    objective = Objective(Columns(arm), series, SAMPLES, get_criterion(criterion))
+    objective = DesignObjective(DesignRegressor(arm), series, SAMPLES, get_criterion(criterion))
     return arm, objective, np.random.default_rng(5).normal(size=(series.size, arm.n))
 
 
@@ -162,13 +162,13 @@ def test_condition_number_of_base_columns_as_they_are_or_of_unit_norm(scaling):
     x = 0.3 * rng.normal(size=(series.size, arm.n))
     times = series.period * np.arange(SAMPLES) / SAMPLES
     states = [series.basis(times, order) @ x for order in range(3)]
-    columns = Columns(arm, 'friction', 'none')
+    columns = DesignRegressor(arm, 'friction', 'none')
     rows = columns.regressor(*states).reshape(-1, columns.size)
     base = rows[:, objective.columns.row_space.argmax(axis=0)]
     assert base.shape[1] == columns.rank == np.linalg.matrix_rank(rows, tol=1e-6)
     norms = np.linalg.norm(base, axis=0) if scaling == 'motion' else 1.0
     assert objective.evaluate(x).value == pytest.approx(np.linalg.cond(base / norms), rel=1e-6)
-    assert objective.look(x)[1] == pytest.approx(objective.evaluate(x).value)
+    assert objective.value_only(x)[1] == pytest.approx(objective.evaluate(x).value)
 
 
 def test_drive_columns_are_those_of_the_model_structure():
@@ -177,7 +177,7 @@ def test_drive_columns_are_those_of_the_model_structure():
     structure = ModelStructure(arm, FrictionModel('smooth', (
         SmoothCoulomb(20.0), FRICTION_TERMS['viscous'], FRICTION_TERMS['offset'])))
     expected = structure.columns(q, v, a)
-    found = Columns(arm, 'friction_and_rotor').regressor(q, v, a)
+    found = DesignRegressor(arm, 'friction_and_rotor').regressor(q, v, a)
     m = len(arm.transmission)
     np.testing.assert_allclose(found[:, :, :10 * arm.n], expected[:, :, structure.inertial])
     drive = found[:, :, 10 * arm.n:].reshape(5, arm.n, m, 4)
@@ -189,24 +189,24 @@ def test_drive_columns_are_those_of_the_model_structure():
 
 def test_earlier_information_adds_up_by_time_and_not_by_samples():
     arm, rng = chain(), np.random.default_rng(11)
-    columns = Columns(arm)
+    columns = DesignRegressor(arm)
     q, v, a = rng.normal(size=(3, 30, arm.n))
-    once = information_of(columns, [EarlierMotion(q, v, a, 10.0)], 10.0)
+    once = compute_information(columns, [EarlierMotion(q, v, a, 10.0)], 10.0)
     rows = columns.regressor(q, v, a).reshape(-1, columns.size) @ columns.row_space
     np.testing.assert_allclose(once, rows.T @ rows)
     dense = EarlierMotion(*(np.repeat(x, 4, axis=0) for x in (q, v, a)), rate=40.0)
-    np.testing.assert_allclose(information_of(columns, [dense], 10.0), once)
+    np.testing.assert_allclose(compute_information(columns, [dense], 10.0), once)
     with pytest.raises(ConfigurationError, match='3 joints'):
-        information_of(columns, [EarlierMotion(q[:, :2], v, a, 10.0)], 10.0)
+        compute_information(columns, [EarlierMotion(q[:, :2], v, a, 10.0)], 10.0)
 
 
 def test_unknown_columns_scalings_and_mixtures_are_refused():
     with pytest.raises(UnknownNameError, match='friction_and_rotor'):
-        Columns(chain(), drives='gears')
+        DesignRegressor(chain(), drives='gears')
     with pytest.raises(UnknownNameError, match='none, prior, unit'):
-        Columns(chain(), scaling='log')
+        DesignRegressor(chain(), scaling='log')
     with pytest.raises(ExcitationError, match='torque noise'):
-        Columns(chain(), noise=[1.0, 0.0, 1.0])
+        DesignRegressor(chain(), noise=[1.0, 0.0, 1.0])
     with pytest.raises(ExcitationError, match='positive weight and a name'):
         get_criterion('cond + -1 logdet')
     with pytest.raises(UnknownNameError, match='a_optimal'):

@@ -41,8 +41,8 @@ from robot_identification.excitation import (
     Workspace,
 )
 from robot_identification.excitation.certificate.certificate import (
+    build_constraints,
     certify,
-    constraints_of,
     scene_for,
 )
 from robot_identification.excitation.certificate.clearance_proof import prove_clearance
@@ -51,7 +51,7 @@ from robot_identification.excitation.certificate.torque_proof import prove_torqu
 from robot_identification.excitation.certificate.workspace import prove_workspace
 from robot_identification.excitation.design.design import build_problem
 from robot_identification.excitation.design.optimisers.minimum import Minimum
-from robot_identification.excitation.design.proven_motion import best_proven, repaired
+from robot_identification.excitation.design.proven_motion import best_proven, restore_feasibility
 from robot_identification.excitation.motion import get_series
 from robot_identification.simulation import Plant, PlantOptions, simulate
 from robot_identification.simulation.contacts import ContactGeometry
@@ -173,7 +173,7 @@ def test_an_engine_that_knows_nothing_of_the_proof_finds_no_contact(panda, safe,
     run = simulate(plant, safe, rng=np.random.default_rng(3))
     assert np.max(run.tracking_error) < 0.05 and run.end_stops == 0
     contacts = ContactGeometry(panda, ignored=list(scene.excluded))
-    assert contacts.look(run.q[::4]) == ()
+    assert contacts.find_contacts(run.q[::4]) == ()
     t = np.random.default_rng(4).uniform(0, safe.period, 2000)
     assert too_near(panda, meshes, safe.trajectory.derivative(t, 0), 0.01) == 0
 
@@ -181,7 +181,7 @@ def test_an_engine_that_knows_nothing_of_the_proof_finds_no_contact(panda, safe,
 def test_both_judges_see_a_folded_arm(panda, scene, meshes):
     folded = np.array([[0.0, -0.2, 0.0, -3.0, 0.0, 0.5, 0.0], [0.0, 0.0, 0.0, -1.5, 0.0, 1.5, 0.7],
                        [0.0, -1.7, 0.0, -3.07, 0.0, 0.0, 0.0]])
-    contacts = ContactGeometry(panda, ignored=list(scene.excluded)).look(folded)
+    contacts = ContactGeometry(panda, ignored=list(scene.excluded)).find_contacts(folded)
     assert contacts and contacts[0].depth > 0.001 and contacts[0].first in (0, 2)
     assert "'panda_" in str(contacts[0]) and 'overlap by' in str(contacts[0])
     assert too_near(panda, meshes, folded[1:2], 0.01) == 0
@@ -195,7 +195,7 @@ def test_what_touches_for_another_engine_touches_for_the_proof(name):
     contacts = ContactGeometry(arm, ignored=list(scene.excluded))
     lower, upper = np.maximum(arm.limits.lower, -3.0), np.minimum(arm.limits.upper, 3.0)
     q = np.random.default_rng(8).uniform(lower, upper, size=(300, arm.n))
-    touching = np.array([bool(contacts.look(state[None])) for state in q])
+    touching = np.array([bool(contacts.find_contacts(state[None])) for state in q])
     distances = scene.distances(q, 0.1)[0].min(axis=1)
     assert touching.sum() > 10 and np.all(distances[touching] <= 0)
 
@@ -268,10 +268,10 @@ def sparse():
     problem = dataclasses.replace(problem, constraints=(joints, coarse))
     for seed in range(200):
         x = problem.start(np.random.default_rng(seed))
-        while problem.broken(x) is None:
+        while problem.most_violated(x) is None:
             x[1:] *= 1.02
         x[1:] /= 1.02
-        if problem.broken(x) is None and torque.slack(x).min() < -0.01:
+        if problem.most_violated(x) is None and torque.slack(x).min() < -0.01:
             return arm, problem, requirements, x
     raise AssertionError('no motion slips through')
 
@@ -283,7 +283,7 @@ def test_a_motion_whose_proof_fails_is_repaired(sparse):
     dense = dataclasses.replace(problem, constraints=(
         problem.constraints[0], problem.constraints[1].refined()))
     value = problem.objective.evaluate(x).value
-    assert dense.broken(x) is not None and dense.broken(repaired(problem, x)) is None
+    assert dense.broken(x) is not None and dense.broken(restore_feasibility(problem, x)) is None
     minimum = Minimum(x, value, 1, (value,), True, ())
     found = best_proven(problem, [minimum])
     assert found.certificate.holds
@@ -292,13 +292,13 @@ def test_a_motion_whose_proof_fails_is_repaired(sparse):
 
 def test_a_repair_ends_with_the_time_and_what_cannot_be_repaired_is_an_error(sparse):
     arm, problem, requirements, x = sparse
-    hurried = repaired(problem, x, lambda: True)
+    hurried = restore_feasibility(problem, x, lambda: True)
     shape = x[1:] / np.linalg.norm(x[1:])
     np.testing.assert_allclose(hurried[1:] / np.linalg.norm(hurried[1:]), shape, atol=1e-9)
     minimum = Minimum(x, 1.0, 1, (1.0,), True, ())
     impossible = dataclasses.replace(requirements, torque_margin=0.99)
     with pytest.raises(ExcitationError, match='no motion that was found could be proven: torque'):
-        best_proven(dataclasses.replace(problem, constraints=constraints_of(
+        best_proven(dataclasses.replace(problem, constraints=build_constraints(
             arm, problem.series, problem.limits, 0.0, impossible)), [minimum])
 
 

@@ -33,11 +33,11 @@ from robot_identification.excitation import (
     save_joint_trajectory,
     validation_motion,
 )
-from robot_identification.excitation.design.columns import EarlierMotion
 from robot_identification.excitation.design.exports import ur_script
 from robot_identification.excitation.design.optimisers import OPTIMISERS
+from robot_identification.excitation.design.regressor import EarlierMotion
 from robot_identification.excitation.motion import get_series
-from robot_identification.excitation.motion.frequencies import check_harmonics, suggested_harmonics
+from robot_identification.excitation.motion.frequencies import check_harmonics, suggest_harmonics
 import robot_identification.papers  # noqa: F401  (registers its designs)
 from robot_identification.validation.held_out import hardly_moving
 import yaml
@@ -192,14 +192,14 @@ def test_ur_scripts_start_at_rest_and_hold_all_points(resting, ur10):
 @pytest.mark.parametrize(('options', 'harmonics'), [
     ((10.0,), 5), ((20.0,), 10), ((60.0,), 12), ((10.0, 0.5, 1.8), 3), ((10.0, 0.3, 12.0), 3)])
 def test_harmonics_stay_below_the_upper_frequency_and_the_resonance(options, harmonics):
-    assert suggested_harmonics(*options) == harmonics
+    assert suggest_harmonics(*options) == harmonics
 
 
 def test_periods_that_are_too_short_say_how_long_they_must_be():
     with pytest.raises(ExcitationError, match='take a period of 4 s or more'):
-        suggested_harmonics(3.0)
+        suggest_harmonics(3.0)
     with pytest.raises(ExcitationError, match='resonance must be positive'):
-        suggested_harmonics(10.0, 0.5, -1.0)
+        suggest_harmonics(10.0, 0.5, -1.0)
 
 
 def test_harmonics_near_the_resonance_are_refused():

@@ -44,8 +44,8 @@ Force = Annotated[bool, typer.Option(
     '--force', help='Replace existing files of another kind; an input never is.')]
 
 
-def read_told(path: Path, arm: Arm, window: tuple[str, str] | None = None,
-              topic: str | None = None) -> Recording:
+def load_recording_verbose(path: Path, arm: Arm, window: tuple[str, str] | None = None,
+                           topic: str | None = None) -> Recording:
     """
     Load a recording, and say on stderr what its reader remarked.
 

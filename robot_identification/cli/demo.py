@@ -24,7 +24,7 @@ from robot_identification.arm import load_arm
 from robot_identification.arm.meshes import has_collision_geometry
 from robot_identification.cli.console import AsJson, emit, Force, out, progress
 from robot_identification.cli.excite import design_with_progress, usage_table
-from robot_identification.excitation import DesignOptions, SAFE, save_excitation
+from robot_identification.excitation import DEFAULT_REQUIREMENTS, DesignOptions, save_excitation
 from robot_identification.files import check_output_folder
 from robot_identification.identification import identify
 from robot_identification.reporting import contents, RESULTS, save_results, summary
@@ -58,9 +58,9 @@ def demo(
     check_output_folder(output, (*RESULT_FILES, *INPUTS), RESULTS, arm.files, force=force)
     say(f'[bold]1. Design[/bold] a motion that shows the parameters of {arm.name} '
         f'({arm.n} joints)')
-    requirements = SAFE
+    requirements = DEFAULT_REQUIREMENTS
     if not has_collision_geometry(arm):
-        requirements = dataclasses.replace(SAFE, clearance=None)
+        requirements = dataclasses.replace(DEFAULT_REQUIREMENTS, clearance=None)
         say(f'   The URDF of {arm.name} has no collision geometry: collisions are not looked at.')
     asked = DesignOptions(period=10.0, seed=seed, time_budget=time_budget, good_enough=GOOD,
                           requirements=requirements)

@@ -24,16 +24,24 @@ from typing import Annotated, Any
 import numpy as np
 from rich.table import Table
 from robot_identification.arm import Arm, load_arm
-from robot_identification.cli.console import AsJson, emit, Force, out, progress, read_told, Robot
+from robot_identification.cli.console import (
+    AsJson,
+    emit,
+    Force,
+    load_recording_verbose,
+    out,
+    progress,
+    Robot,
+)
 from robot_identification.cli.stopwatch import Stopwatch
 from robot_identification.errors import ConfigurationError, ExcitationError
 from robot_identification.excitation import (
+    DEFAULT_REQUIREMENTS,
     design,
     DesignOptions,
     Excitation,
     Payload,
     Requirements,
-    SAFE,
     save_excitation,
     save_joint_trajectory,
     save_motion_csv,
@@ -45,9 +53,9 @@ from robot_identification.excitation.certificate.certificate import scene_for
 from robot_identification.excitation.certificate.geometry.scene import Scene
 from robot_identification.excitation.certificate.nominal_torque import nominal_inertial
 from robot_identification.excitation.certificate.requirements import GUESSED_DENSITY
-from robot_identification.excitation.design.columns import EarlierMotion
 from robot_identification.excitation.design.exports import check_ur_script
-from robot_identification.excitation.design.search import Progress
+from robot_identification.excitation.design.regressor import EarlierMotion
+from robot_identification.excitation.design.search import SearchProgress
 from robot_identification.excitation.design.validation_motions import VALIDATION_MOTIONS
 from robot_identification.excitation.motion.frequencies import check_rate
 from robot_identification.files import (
@@ -228,12 +236,12 @@ def _requirements(base: Requirements, torque: bool | None, collisions: bool | No
     changes = {name: value for name, value in given.items() if value is not None}
     if torque is not None:
         margin = changes.get('torque_margin', base.torque_margin)
-        changes['torque_margin'] = (margin if margin is not None else SAFE.torque_margin
-                                    ) if torque else None
+        changes['torque_margin'] = None if not torque else (
+            margin if margin is not None else DEFAULT_REQUIREMENTS.torque_margin)
     if collisions is not None:
         distance = changes.get('clearance', base.clearance)
-        changes['clearance'] = (distance if distance is not None else SAFE.clearance
-                                ) if collisions else None
+        changes['clearance'] = None if not collisions else (
+            distance if distance is not None else DEFAULT_REQUIREMENTS.clearance)
     return dataclasses.replace(base, **changes)
 
 
@@ -334,7 +342,7 @@ def _earlier_motion(arm: Arm, path: Path) -> EarlierMotion:
     """Read a recording and return how the arm moved in it."""
     from robot_identification.signals import process
 
-    samples = process(read_told(path, arm), arm)
+    samples = process(load_recording_verbose(path, arm), arm)
     return EarlierMotion(samples.q, samples.v, samples.a, samples.rate, str(path))
 
 
@@ -378,7 +386,7 @@ def design_with_progress(arm: Arm, as_json: bool, options: DesignOptions, *,
                          scene: Scene | None = None) -> Excitation:
     """Design an excitation behind a progress bar."""
     with progress(as_json) as tell:
-        def show(step: Progress) -> None:
+        def show(step: SearchProgress) -> None:
             best = '' if np.isnan(step.best) else f', best so far {step.best:.3g}'
             tell(f'{title}: {step.finished} of {step.starts} starts{best}', step.fraction)
         return design(arm, options, progress=show, earlier=earlier, scene=scene)

@@ -21,7 +21,15 @@ from typing import Annotated, Any
 
 from robot_identification.arm import Arm, load_arm, robot_files
 from robot_identification.arm.template import parse_effort
-from robot_identification.cli.console import AsJson, emit, Force, note, out, progress, read_told
+from robot_identification.cli.console import (
+    AsJson,
+    emit,
+    Force,
+    load_recording_verbose,
+    note,
+    out,
+    progress,
+)
 from robot_identification.dynamics import load_model
 from robot_identification.errors import ConfigurationError, ModelFileError
 from robot_identification.estimation.consistent import RELATIVE_DEVIATION
@@ -144,8 +152,8 @@ def identify(
     check_output_folder(output, RESULT_FILES, RESULTS, (
         *arm.files, *recordings, *(held_out or ()), excitation, limits), force=force)
     executed = None if excitation is None else load_excitation(excitation)
-    fitted = [read_told(path, arm, window, topic) for path in recordings]
-    others = [read_told(path, arm, held_out_window, topic) for path in held_out or []]
+    fitted = [load_recording_verbose(path, arm, window, topic) for path in recordings]
+    others = [load_recording_verbose(path, arm, held_out_window, topic) for path in held_out or []]
     processing = _processing(cutoff, decimation_cutoff, method, period, harmonics, basis,
                              smoothing_passes)
     if average:
@@ -211,7 +219,7 @@ def validate(
     if csv is not None and len(recordings) > 1:
         raise ConfigurationError('--csv is of one recording; give one at a time')
     identified = load_model(model)
-    measured = [read_told(path, identified.arm, window, topic) for path in recordings]
+    measured = [load_recording_verbose(path, identified.arm, window, topic) for path in recordings]
     validation = run_validation(
         identified, measured, thresholds=thresholds,
         processing=_processing(cutoff, decimation_cutoff, method, period, harmonics, basis,

@@ -22,7 +22,7 @@ from typing import Annotated
 import numpy as np
 from rich.table import Table
 from robot_identification.arm import load_arm
-from robot_identification.cli.console import AsJson, emit, out, read_told, Robot
+from robot_identification.cli.console import AsJson, emit, load_recording_verbose, out, Robot
 from robot_identification.dynamics import INERTIAL_NAMES, load_model
 from robot_identification.dynamics.inertial import INERTIAL_UNITS
 from robot_identification.estimation import identify_gains, identify_payload
@@ -41,8 +41,8 @@ def payload(
     """Find the ten inertial parameters of a payload, the model of the arm frozen."""
     identified = load_model(model)
     found = identify_payload(
-        identified, read_told(loaded, identified.arm),
-        None if unloaded is None else read_told(unloaded, identified.arm))
+        identified, load_recording_verbose(loaded, identified.arm),
+        None if unloaded is None else load_recording_verbose(unloaded, identified.arm))
     deviations = found.covariance.diagonal() ** 0.5
     if as_json:
         emit({'verdict': found.verdict, 'detectable_mass': found.detectable,
@@ -80,8 +80,9 @@ def gains(
     """Find the gains of the drives from recordings with and without a known mass."""
     arm = load_arm(robot)
     found = identify_gains(
-        arm, [read_told(path, arm) for path in unloaded],
-        [read_told(path, arm) for path in loaded], mass, centre=centre, friction=friction)
+        arm, [load_recording_verbose(path, arm) for path in unloaded],
+        [load_recording_verbose(path, arm) for path in loaded], mass, centre=centre,
+        friction=friction)
     if as_json:
         emit({'verdict': 'weak' if found.weak.any() else 'determined',
               'gains': dict(zip(arm.joint_names, found.gains)),

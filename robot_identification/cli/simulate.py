@@ -108,4 +108,4 @@ def _contacts(arm: Arm, motion: Excitation, run: SimulatedRun) -> tuple[list[str
     except (ExcitationError, SimulationError) as error:
         return None, f'contact between links was not looked at: {error}'
     step = max(1, round(run.plant.options.rate / CONTACT_RATE))
-    return [str(contact) for contact in geometry.look(run.q[::step])], 'no links overlap'
+    return [str(contact) for contact in geometry.find_contacts(run.q[::step])], 'no links overlap'

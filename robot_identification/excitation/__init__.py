@@ -15,9 +15,9 @@
 
 from robot_identification.excitation.certificate import (
     Certificate,
+    DEFAULT_REQUIREMENTS,
     Payload,
     Requirements,
-    SAFE,
     Workspace,
 )
 from robot_identification.excitation.design import (
@@ -37,8 +37,8 @@ from robot_identification.excitation.design import (
 )
 from robot_identification.excitation.motion import motion_limits, Series, TRAJECTORIES, Trajectory
 
-__all__ = ['CRITERIA', 'Certificate', 'DesignOptions', 'Excitation', 'Payload', 'Requirements',
-           'SAFE', 'Series', 'TRAJECTORIES', 'Trajectory', 'Workspace', 'check_certificate',
-           'condition_number', 'design', 'joint_trajectory', 'load_excitation', 'motion_limits',
-           'save_excitation', 'save_joint_trajectory', 'save_motion_csv', 'save_ur_script',
-           'validation_motion']
+__all__ = ['CRITERIA', 'Certificate', 'DEFAULT_REQUIREMENTS', 'DesignOptions', 'Excitation',
+           'Payload', 'Requirements', 'Series', 'TRAJECTORIES', 'Trajectory', 'Workspace',
+           'check_certificate', 'condition_number', 'design', 'joint_trajectory',
+           'load_excitation', 'motion_limits', 'save_excitation', 'save_joint_trajectory',
+           'save_motion_csv', 'save_ur_script', 'validation_motion']

@@ -28,7 +28,10 @@ from robot_identification.excitation import Excitation
 from robot_identification.excitation.certificate.certificate import scene_for
 from robot_identification.excitation.certificate.geometry.scene import Scene
 from robot_identification.excitation.certificate.geometry.shapes import coarse, Shape
-from robot_identification.excitation.certificate.nominal_torque import faulty_bodies, NominalTorque
+from robot_identification.excitation.certificate.nominal_torque import (
+    joints_with_invalid_inertia,
+    NominalTorque,
+)
 from robot_identification.files import write_text
 from robot_identification.reporting.markup import Html, join, number, percent, tag, text
 from robot_identification.reporting.report import template
@@ -143,7 +146,8 @@ def _sampled(arm: Arm, excitation: Excitation) -> tuple[Array, Array, Array, Arr
     """Return positions, velocities, accelerations and nominal torques, where there are any."""
     t = np.minimum(np.linspace(0, excitation.period, SAMPLES), np.nextafter(excitation.period, 0))
     q, v, a = excitation.trajectory.evaluate(t, 2)
-    known = excitation.requirements.guess_density is not None or not faulty_bodies(arm)
+    known = (excitation.requirements.guess_density is not None
+             or not joints_with_invalid_inertia(arm))
     torque = NominalTorque(arm, excitation.requirements).torque(q, v, a) if known else None
     return q, v, a, torque
 

@@ -26,9 +26,9 @@ from robot_identification.cli.console import (
     AsJson,
     emit,
     Force,
+    load_recording_verbose,
     out,
     progress,
-    read_told,
     Robot,
 )
 from robot_identification.cli.identify import Topic, Window
@@ -60,8 +60,8 @@ def servos(
     arm = load_arm(robot)
     check_output_folder(output, (MODEL, MJCF, RESULT), RESULT,
                         (*arm.files, *recordings, *(held_out or ())), force=force)
-    fitted = [read_told(path, arm, window, topic) for path in recordings]
-    others = [read_told(path, arm, None, topic) for path in held_out or ()]
+    fitted = [load_recording_verbose(path, arm, window, topic) for path in recordings]
+    others = [load_recording_verbose(path, arm, None, topic) for path in held_out or ()]
     with progress(as_json) as tell:
         result = identify_servos(arm, fitted, others, tell)
     content = _contents(result)

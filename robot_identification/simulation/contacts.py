@@ -106,7 +106,7 @@ class ContactGeometry:
         self._names = [model.body(int(body)).name for body in model.geom_bodyid]
         self._ignored = {frozenset(pair) for pair in ignored}
 
-    def look(self, q: ArrayLike) -> tuple[Contact, ...]:
+    def find_contacts(self, q: ArrayLike) -> tuple[Contact, ...]:
         """
         Return the pairs of links that overlap in any of some states, the deepest first.
 

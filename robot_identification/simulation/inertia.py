@@ -27,7 +27,7 @@ SMALLEST = 1e-12  # [kg m^2] moment of inertia of a body with extent
 NOT_PHYSICS = ('visual', 'collision', 'dynamics', 'safety_controller', 'calibration', 'mimic')
 
 
-def folded_bodies(root: ElementTree.Element) -> dict[str, tuple[str, Array]]:
+def fold_links(root: ElementTree.Element) -> dict[str, tuple[str, Array]]:
     """
     Fold the links of a URDF to one body for each joint that moves.
 

@@ -30,7 +30,7 @@ from robot_identification.simulation.engine import (
 )
 from robot_identification.simulation.inertia import (
     deformed,
-    folded_bodies,
+    fold_links,
     plant_urdf,
     standard_parameters,
 )
@@ -92,7 +92,7 @@ class Plant:
         self.arm, self.options = arm, options or PlantOptions()
         rng = np.random.default_rng(self.options.seed)
         root = robot_element(arm)
-        bodies = folded_bodies(root)
+        bodies = fold_links(root)
         # drawn in the order of the joints, whatever the order of the URDF
         bodies = {joint: (bodies[joint][0],
                           deformed(bodies[joint][1], self.options.inertia_error, rng))

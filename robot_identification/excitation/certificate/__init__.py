@@ -15,10 +15,10 @@
 
 from robot_identification.excitation.certificate.claim import Certificate
 from robot_identification.excitation.certificate.requirements import (
+    DEFAULT_REQUIREMENTS,
     Payload,
     Requirements,
-    SAFE,
     Workspace,
 )
 
-__all__ = ['Certificate', 'Payload', 'Requirements', 'SAFE', 'Workspace']
+__all__ = ['Certificate', 'Payload', 'Requirements', 'DEFAULT_REQUIREMENTS', 'Workspace']

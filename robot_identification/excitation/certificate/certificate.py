@@ -31,9 +31,9 @@ from robot_identification.excitation.certificate.workspace import WorkspaceLimit
 from robot_identification.excitation.motion import Series, Trajectory
 
 
-def constraints_of(arm: Arm, series: Series, limits: Limits, margin: float = 0.0,
-                   requirements: Requirements | None = None, scene: Scene | None = None,
-                   ) -> tuple[Constraint, ...]:
+def build_constraints(arm: Arm, series: Series, limits: Limits, margin: float = 0.0,
+                      requirements: Requirements | None = None, scene: Scene | None = None,
+                      ) -> tuple[Constraint, ...]:
     """
     Return the constraints that are asked for; a new one is named here.
 
@@ -86,7 +86,7 @@ def certify(arm: Arm, trajectory: Trajectory, limits: Limits, margin: float = 0.
     trajectory
         The motion.
     limits, margin, requirements, scene
-        As for `constraints_of`.
+        As for `build_constraints`.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def certify(arm: Arm, trajectory: Trajectory, limits: Limits, margin: float = 0.
         With every claim, whether it holds or not.
 
     """
-    return prove(constraints_of(arm, trajectory.series, limits, margin, requirements, scene),
+    return prove(build_constraints(arm, trajectory.series, limits, margin, requirements, scene),
                  trajectory)
 
 

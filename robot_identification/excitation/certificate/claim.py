@@ -23,7 +23,7 @@ OLD_AT_LEAST = ('clearance', 'workspace')    # in files that do not say it
 
 
 @dataclass(frozen=True)
-class Claim:
+class CertificateClaim:
     """
     One limit that holds at all times.
 
@@ -65,7 +65,7 @@ class Claim:
                 f'{self.bound:.4g}{where}')
 
 
-def nearest_words(joint: str, wider: tuple[str, ...] = ()) -> str:
+def describe_critical_joint(joint: str, wider: tuple[str, ...] = ()) -> str:
     """Return the joint that comes nearest to its limit, and whose limits are not the URDF's."""
     beyond = f"; limits of {', '.join(wider)} are wider than the URDF, which the YAML calls wrong"
     return f"joint '{joint}'{beyond if wider else ''}"
@@ -83,7 +83,7 @@ class Certificate:
 
     """
 
-    claims: tuple[Claim, ...] = ()
+    claims: tuple[CertificateClaim, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -91,11 +91,11 @@ class Certificate:
         return all(claim.holds for claim in self.claims)
 
     @property
-    def broken(self) -> tuple[Claim, ...]:
+    def broken(self) -> tuple[CertificateClaim, ...]:
         """What was not proven."""
         return tuple(claim for claim in self.claims if not claim.holds)
 
-    def __getitem__(self, quantity: str) -> Claim:
+    def __getitem__(self, quantity: str) -> CertificateClaim:
         for claim in self.claims:
             if claim.quantity == quantity:
                 return claim
@@ -114,7 +114,7 @@ class Certificate:
     @classmethod
     def from_mapping(cls, content: list[Mapping[str, Any]]) -> Certificate:
         """Return the certificate of a file."""
-        return cls(tuple(Claim(
+        return cls(tuple(CertificateClaim(
             quantity=str(c['quantity']), bound=float(c['bound']), limit=float(c['limit']),
             unit=str(c['unit']), method=str(c['method']), holds=bool(c['holds']),
             detail=str(c['detail']),

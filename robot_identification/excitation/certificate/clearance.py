@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.excitation.certificate.claim import Claim
+from robot_identification.excitation.certificate.claim import CertificateClaim
 from robot_identification.excitation.certificate.clearance_proof import prove_clearance
 from robot_identification.excitation.certificate.geometry.scene import Scene
 from robot_identification.excitation.certificate.state_constraint import StateConstraint
@@ -83,10 +83,10 @@ class Clearance(StateConstraint):
         x = np.minimum((distances - self.wanted) / INFLUENCE, 1.0)
         return 1.0 - (1.0 - x) ** 2
 
-    def prove(self, trajectory: Trajectory) -> tuple[Claim, ...]:
+    def prove(self, trajectory: Trajectory) -> tuple[CertificateClaim, ...]:
         """Return the claim that all pairs keep the clearance."""
         found = prove_clearance(trajectory, self.scene, self.clearance)
-        return (Claim(
+        return (CertificateClaim(
             'clearance', found.smallest, self.clearance, 'm',
             f'{found.checks} distances between convex hulls, bounded motion between them',
             found.proven, f'{found.pair} at {found.time:.3f} s', at_least=True),)
@@ -94,7 +94,7 @@ class Clearance(StateConstraint):
     def describe(self, index: int) -> str:
         """Return in words what slack number `index` limits."""
         _, pair = self.place(index, len(self.scene.pairs))
-        return f'the clearance between {self.scene.words(pair)}'
+        return f'the clearance between {self.scene.pair_names(pair)}'
 
     def excess(self, index: int, slack: float) -> str:
         """Return in words by how much a negative slack breaks the limit."""

@@ -116,7 +116,7 @@ class _Prover:
             raise MissingDependencyError('coal', 'the proof of collisions') from error
         self._coal, self.trajectory, self.scene = coal, trajectory, scene
         self.segments = Segments.of(trajectory).joined(JOINED)
-        self._bodies = [coal_body(coal, shape) for shape in scene.shapes]
+        self._bodies = [make_coal_body(coal, shape) for shape in scene.shapes]
         self._reach = scene.reach(self.segments.bounds[0].max(axis=0))    # (P, n)
         self.smallest, self.where, self.checks = np.inf, (0, 0.0), 0
 
@@ -140,7 +140,7 @@ class _Prover:
 
     def result(self, proven: bool) -> _ProvenClearance:
         pair, time = self.where
-        words = self.scene.words(pair) if np.isfinite(self.smallest) else 'none near'
+        words = self.scene.pair_names(pair) if np.isfinite(self.smallest) else 'none near'
         return _ProvenClearance(proven, float(self.smallest), words, time, self.checks)
 
     def _frames(self, q: Array) -> tuple[Array, Array]:
@@ -174,7 +174,7 @@ class _Prover:
         return float(coal.distance(*placed, coal.DistanceRequest(), coal.DistanceResult()))
 
 
-def coal_body(coal: Any, shape: Shape) -> tuple[Any, Array, Array]:
+def make_coal_body(coal: Any, shape: Shape) -> tuple[Any, Array, Array]:
     """Coal's form of a shape, and where it lies in the joint's frame."""
     ends = shape.vertices
     if len(ends) == 1:

@@ -18,7 +18,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from robot_identification.arrays import Array
-from robot_identification.excitation.certificate.claim import Claim
+from robot_identification.excitation.certificate.claim import CertificateClaim
 from robot_identification.excitation.motion import Trajectory
 
 
@@ -61,7 +61,7 @@ class Constraint(ABC):
         """Return J' diag(weights) J, J the slacks' Jacobian, (size n, size n), row-major."""
 
     @abstractmethod
-    def prove(self, trajectory: Trajectory) -> tuple[Claim, ...]:
+    def prove(self, trajectory: Trajectory) -> tuple[CertificateClaim, ...]:
         """Return what holds for all times of a motion, or does not."""
 
     @abstractmethod

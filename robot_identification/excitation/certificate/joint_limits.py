@@ -20,7 +20,10 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arm import Limits
 from robot_identification.arrays import Array, read_only
-from robot_identification.excitation.certificate.claim import Claim, nearest_words
+from robot_identification.excitation.certificate.claim import (
+    CertificateClaim,
+    describe_critical_joint,
+)
 from robot_identification.excitation.certificate.constraint import Constraint
 from robot_identification.excitation.motion import Series, Trajectory
 from robot_identification.excitation.motion.limits import centre, half_ranges, QUANTITIES
@@ -105,7 +108,7 @@ class JointLimits(Constraint):
             result[:, i, :, i] = self._basis.T @ (scaled[:, i, None] * self._basis)
         return result.reshape(size * n, size * n)
 
-    def prove(self, trajectory: Trajectory) -> tuple[Claim, ...]:
+    def prove(self, trajectory: Trajectory) -> tuple[CertificateClaim, ...]:
         """Return a claim for each quantity that has a limit."""
         usage, allowed = prove_peaks(trajectory, self._limits).usage, 1.0 - self._margin
         claims = []
@@ -113,11 +116,12 @@ class JointLimits(Constraint):
             if name not in self.quantities:
                 continue
             worst = int(np.argmax(row))
-            claims.append(Claim(
+            claims.append(CertificateClaim(
                 name, float(row[worst]), allowed, 'of the range',
                 'grid values and bounds of the second derivative', bool(row[worst] <= allowed),
-                nearest_words(self.joint_names[worst],
-                              self._wider if name in ('position', 'velocity') else ())))
+                describe_critical_joint(
+                    self.joint_names[worst],
+                    self._wider if name in ('position', 'velocity') else ())))
         return tuple(claims)
 
     def describe(self, index: int) -> str:

@@ -21,7 +21,7 @@ from robot_identification.arm import Arm, check_inertias
 from robot_identification.arrays import Array, unwritable
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.errors import ExcitationError
-from robot_identification.excitation.certificate.geometry.scene import shapes_of_arm
+from robot_identification.excitation.certificate.geometry.scene import link_shapes
 from robot_identification.excitation.certificate.geometry.solid import solid_inertial
 from robot_identification.excitation.certificate.requirements import Requirements
 
@@ -44,7 +44,7 @@ def nominal_inertial(arm: Arm, requirements: Requirements) -> Array:
 
     """
     values = np.array(arm.inertial_parameters)
-    faulty = faulty_bodies(arm)
+    faulty = joints_with_invalid_inertia(arm)
     if faulty and requirements.guess_density is None:
         faults = check_inertias(arm)
         more = f' (and {len(faults) - 1} more)' if len(faults) > 1 else ''
@@ -53,7 +53,7 @@ def nominal_inertial(arm: Arm, requirements: Requirements) -> Array:
             f'guess the inertias from the geometry (--guess-inertias), or design without looking '
             f'at torques (--no-torque)')
     if faulty:
-        shapes = shapes_of_arm(arm, requirements.package_dirs)
+        shapes = link_shapes(arm, requirements.package_dirs)
         for i in faulty:
             values[i] = solid_inertial([shape for shape in shapes if shape.link == i],
                                        requirements.guess_density or 0.0)
@@ -73,7 +73,7 @@ def nominal_inertial(arm: Arm, requirements: Requirements) -> Array:
     return values
 
 
-def faulty_bodies(arm: Arm) -> list[int]:
+def joints_with_invalid_inertia(arm: Arm) -> list[int]:
     """Return the numbers of the joints that carry an inertia that no body can have."""
     return sorted({arm.joint_names.index(fault.joint) for fault in check_inertias(arm)})
 
@@ -96,7 +96,7 @@ def _springs(arm: Arm) -> str:
 
 def _guess_words(arm: Arm, requirements: Requirements) -> str:
     """Return which inertias are guessed, as the end of a sentence; empty where none is."""
-    faulty = faulty_bodies(arm)
+    faulty = joints_with_invalid_inertia(arm)
     if not faulty or requirements.guess_density is None:
         return ''
     names = ', '.join(arm.joint_names[i] for i in faulty)

@@ -90,7 +90,8 @@ class Requirements:
     """
     What a motion must respect besides position, velocity, acceleration and jerk.
 
-    `Requirements()` asks for nothing; `SAFE` is what a design respects when it is told nothing.
+    `Requirements()` asks for nothing; a design respects `DEFAULT_REQUIREMENTS` unless others are
+    given.
 
     Parameters
     ----------
@@ -212,7 +213,7 @@ class Requirements:
         return cls(**values)
 
 
-SAFE = Requirements(torque_margin=0.2, clearance=0.01)
+DEFAULT_REQUIREMENTS = Requirements(torque_margin=0.2, clearance=0.01)
 
 
 def _triple(values: Any) -> tuple[float, float, float]:

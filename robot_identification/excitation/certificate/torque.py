@@ -20,7 +20,10 @@ import dataclasses
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
-from robot_identification.excitation.certificate.claim import Claim, nearest_words
+from robot_identification.excitation.certificate.claim import (
+    CertificateClaim,
+    describe_critical_joint,
+)
 from robot_identification.excitation.certificate.nominal_torque import NominalTorque, torque_range
 from robot_identification.excitation.certificate.requirements import Requirements
 from robot_identification.excitation.certificate.state_constraint import StateConstraint
@@ -68,13 +71,14 @@ class TorqueLimits(StateConstraint):
         relative = self.nominal.derivatives(*states) / self.range[:, None]
         return np.concatenate([-relative, relative], axis=2)
 
-    def prove(self, trajectory: Trajectory) -> tuple[Claim, ...]:
+    def prove(self, trajectory: Trajectory) -> tuple[CertificateClaim, ...]:
         """Return the claim for the joint that uses most of its rated torque."""
         usage, _ = prove_torque(self.arm, trajectory, self.requirements)
         worst, allowed = int(np.argmax(usage)), 1.0 - (self.requirements.torque_margin or 0.0)
-        return (Claim('torque', float(usage[worst]), allowed, 'of the rated torque',
-                      METHOD + self.nominal.words, bool(usage[worst] <= allowed),
-                      nearest_words(self.names[worst], self.arm.wider_limits)),)
+        return (CertificateClaim(
+            'torque', float(usage[worst]), allowed, 'of the rated torque',
+            METHOD + self.nominal.words, bool(usage[worst] <= allowed),
+            describe_critical_joint(self.names[worst], self.arm.wider_limits)),)
 
     def describe(self, index: int) -> str:
         """Return in words what slack number `index` limits."""
@@ -124,11 +128,11 @@ class PowerLimit(StateConstraint):
         relative = by_state[:, :, None] / self.range
         return np.concatenate([-relative, relative], axis=2)
 
-    def prove(self, trajectory: Trajectory) -> tuple[Claim, ...]:
+    def prove(self, trajectory: Trajectory) -> tuple[CertificateClaim, ...]:
         """Return the claim for all joints together."""
         _, power = prove_torque(self.arm, trajectory, self.requirements)
-        return (Claim('power', power, self.limit, 'W', METHOD + self.nominal.words,
-                      bool(power <= self.limit)),)
+        return (CertificateClaim('power', power, self.limit, 'W', METHOD + self.nominal.words,
+                                 bool(power <= self.limit)),)
 
     def describe(self, index: int) -> str:
         """Return in words what slack number `index` limits."""

@@ -21,7 +21,7 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.errors import UnknownNameError
-from robot_identification.excitation.certificate.claim import Claim
+from robot_identification.excitation.certificate.claim import CertificateClaim
 from robot_identification.excitation.certificate.requirements import Workspace
 from robot_identification.excitation.certificate.segments import instants, Segments
 from robot_identification.excitation.certificate.state_constraint import StateConstraint
@@ -117,11 +117,12 @@ class WorkspaceLimits(StateConstraint):
         result = np.concatenate([-by_joint, by_joint], axis=1)
         return (result * (self.at(states) < 2.0)[:, :, None])[None]
 
-    def prove(self, trajectory: Trajectory) -> tuple[Claim, ...]:
+    def prove(self, trajectory: Trajectory) -> tuple[CertificateClaim, ...]:
         """Return the claim that the frame stays in its box."""
         room = prove_workspace(self.arm, trajectory, self.workspace)
-        return (Claim('workspace', room, 0.0, 'm', 'bounded speed between times', bool(room >= 0),
-                      f"frame '{self.workspace.frame}' to the sides of its box", at_least=True),)
+        return (CertificateClaim(
+            'workspace', room, 0.0, 'm', 'bounded speed between times', bool(room >= 0),
+            f"frame '{self.workspace.frame}' to the sides of its box", at_least=True),)
 
     def describe(self, index: int) -> str:
         """Return in words what slack number `index` limits."""

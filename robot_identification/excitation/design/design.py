@@ -27,22 +27,26 @@ from robot_identification.arrays import Array
 from robot_identification.dynamics.regressor import joint_torque_regressor
 from robot_identification.errors import ExcitationError
 from robot_identification.excitation.certificate.certificate import (
-    constraints_of,
+    build_constraints,
     prove,
     scene_for,
 )
 from robot_identification.excitation.certificate.geometry.scene import Scene
 from robot_identification.excitation.certificate.joint_limits import prove_peaks
 from robot_identification.excitation.certificate.nominal_torque import nominal_notes
-from robot_identification.excitation.design.columns import Columns, EarlierMotion, information_of
 from robot_identification.excitation.design.criteria import get_criterion
 from robot_identification.excitation.design.excitation import ColumnChoice, Excitation
-from robot_identification.excitation.design.objective import Objective
+from robot_identification.excitation.design.objective import DesignObjective
 from robot_identification.excitation.design.optimisers import OPTIMISERS
 from robot_identification.excitation.design.optimisers.minimum import Minimum
 from robot_identification.excitation.design.options import DesignOptions
 from robot_identification.excitation.design.problem import Problem
 from robot_identification.excitation.design.proven_motion import best_proven
+from robot_identification.excitation.design.regressor import (
+    compute_information,
+    DesignRegressor,
+    EarlierMotion,
+)
 from robot_identification.excitation.design.search import Report, search
 from robot_identification.excitation.motion import motion_limits, Series, Trajectory
 from robot_identification.excitation.motion.limits import centre, half_ranges
@@ -72,7 +76,7 @@ def design(arm: Arm, options: DesignOptions | None = None, *,
     earlier
         Recordings that the motion is to complete: their information is added to its own.
     progress
-        Called with a `Progress` a few times a second; an exception from it ends the design.
+        Called with a `SearchProgress` a few times a second; an exception from it ends the design.
     scene
         Collision geometry of these requirements, from `scene_for`, where it is shared by several
         motions; built when None.
@@ -115,7 +119,7 @@ def design(arm: Arm, options: DesignOptions | None = None, *,
         proven = best_proven(problem, minima, lambda: budget is not None
                              and time.monotonic() - began > budget)
     columns, trajectory = problem.objective.columns, proven.trajectory
-    rank = columns.rank if asked.drives == 'none' else Columns(arm).rank
+    rank = columns.rank if asked.drives == 'none' else DesignRegressor(arm).rank
     value = problem.objective.evaluate(trajectory.coefficients).value
     return Excitation(
         trajectory=trajectory, joint_names=arm.joint_names, arm_name=arm.name,
@@ -159,7 +163,7 @@ def build_problem(arm: Arm, options: DesignOptions, limits: Limits, *, scene: Sc
 
     """
     series, samples = options.series, options.samples_per_period
-    columns = Columns(arm, options.drives, options.scaling, options.noise)
+    columns = DesignRegressor(arm, options.drives, options.scaling, options.noise)
     needed = max(2 * series.harmonics + 1, -(-columns.rank // arm.n))
     if samples < needed:
         raise ExcitationError(
@@ -170,10 +174,10 @@ def build_problem(arm: Arm, options: DesignOptions, limits: Limits, *, scene: Sc
     if options.start is not None:
         free[0], rest[0] = False, _start(arm, series, limits, options.margin, options.start)
     return Problem(
-        series, Objective(columns, series, samples, get_criterion(options.criterion),
-                          information_of(columns, earlier, samples / series.period)),
-        constraints_of(arm, series, limits, options.margin, options.requirements, scene), limits,
-        free, rest, options.margin)
+        series, DesignObjective(columns, series, samples, get_criterion(options.criterion),
+                                compute_information(columns, earlier, samples / series.period)),
+        build_constraints(arm, series, limits, options.margin, options.requirements, scene),
+        limits, free, rest, options.margin)
 
 
 def condition_number(arm: Arm, trajectory: Trajectory, samples: int, rank: int) -> float:

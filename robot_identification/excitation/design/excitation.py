@@ -28,7 +28,7 @@ from robot_identification.excitation.certificate.requirements import Requirement
 from robot_identification.excitation.motion import Trajectory
 
 
-class Motion(NamedTuple):
+class SampledMotion(NamedTuple):
     """A sampled motion: t (N,) [s], q, v, a (N, n)."""
 
     t: Array
@@ -45,7 +45,7 @@ class ColumnChoice:
     Parameters
     ----------
     drives, scaling
-        See `Columns`.
+        See `DesignRegressor`.
     noise
         Standard deviations of the joints' torques [N m or N]; empty when all counted alike.
     earlier
@@ -138,7 +138,7 @@ class Excitation:
         """Length of one period [s]."""
         return self.trajectory.period
 
-    def sample(self, rate: float, periods: int = 1, *, endpoint: bool = False) -> Motion:
+    def sample(self, rate: float, periods: int = 1, *, endpoint: bool = False) -> SampledMotion:
         """
         Sample the motion evenly.
 
@@ -153,7 +153,7 @@ class Excitation:
 
         Returns
         -------
-        Motion
+        SampledMotion
             t, q, v, a.
 
         Raises
@@ -173,7 +173,7 @@ class Excitation:
         count = whole if exact else math.ceil(length)
         t = np.arange(count + (1 if endpoint and exact else 0)) / rate
         q, v, a = self.trajectory.evaluate(t, 2)
-        return Motion(t, q, v, a)
+        return SampledMotion(t, q, v, a)
 
     def check_arm(self, arm: Arm) -> None:
         """

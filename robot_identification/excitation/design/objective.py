@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.excitation.design.columns import Columns
 from robot_identification.excitation.design.criteria.criterion import Criterion
+from robot_identification.excitation.design.regressor import DesignRegressor
 from robot_identification.excitation.motion import Series
 from scipy.linalg import eigh
 
@@ -48,7 +48,7 @@ class Evaluation:
     value: float
 
 
-class Objective:
+class DesignObjective:
     """
     A criterion of the regressor that a motion, sampled evenly over its period, makes.
 
@@ -68,7 +68,7 @@ class Objective:
 
     """
 
-    def __init__(self, columns: Columns, series: Series, samples: int,
+    def __init__(self, columns: DesignRegressor, series: Series, samples: int,
                  criterion: Criterion, earlier: Array | None = None) -> None:
         self.earlier = np.zeros((columns.rank, columns.rank)) if earlier is None else earlier
         self.columns, self.criterion = columns, criterion
@@ -110,7 +110,7 @@ class Objective:
         gradient = sum(basis.T @ g for basis, g in zip(self._basis, by_motion))
         return Evaluation(merit, np.asarray(gradient), self.criterion.value(eigenvalues))
 
-    def look(self, coefficients: Array) -> tuple[float, float]:
+    def value_only(self, coefficients: Array) -> tuple[float, float]:
         """Return merit and value without the gradient; infinite and NaN as `evaluate`."""
         information, _ = self._scaled(self.information(coefficients))
         eigenvalues = eigh(information, driver='evr', check_finite=False, eigvals_only=True)

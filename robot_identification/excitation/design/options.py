@@ -23,15 +23,15 @@ from typing import Any
 import numpy as np
 from robot_identification.errors import ConfigurationError, ExcitationError, UnknownNameError
 from robot_identification.excitation.certificate.requirements import (
+    DEFAULT_REQUIREMENTS,
     Requirements,
     requirements_schema,
-    SAFE,
 )
-from robot_identification.excitation.design.columns import DRIVE_COLUMNS, SCALINGS
 from robot_identification.excitation.design.criteria import get_criterion
 from robot_identification.excitation.design.optimisers import OPTIMISERS
+from robot_identification.excitation.design.regressor import DRIVE_COLUMNS, SCALINGS
 from robot_identification.excitation.motion import get_series, Series
-from robot_identification.excitation.motion.frequencies import check_harmonics, suggested_harmonics
+from robot_identification.excitation.motion.frequencies import check_harmonics, suggest_harmonics
 from robot_identification.yaml_file import Schema, shown
 
 _S = Schema(ConfigurationError)
@@ -61,7 +61,7 @@ class DesignOptions:
     criterion
         From `CRITERIA`, or a mixture such as 'cond + 0.1 logdet'.
     drives, scaling, noise
-        Which columns count, and how they and the joints are weighted; see `Columns`.
+        Which columns count, and how they and the joints are weighted; see `DesignRegressor`.
     samples_per_period
         Samples with which the criterion is evaluated.
     starts, seed
@@ -86,8 +86,8 @@ class DesignOptions:
         Position to start from and return to, (n,) [rad or m], for motions that rest there; free
         when None.
     requirements
-        Torque, power, payload, clearance, workspace. `SAFE` looks at torques and collisions;
-        `Requirements()` at nothing but the limits of motion.
+        Torque, power, payload, clearance, workspace. `DEFAULT_REQUIREMENTS` limits torques and
+        avoids collisions; `Requirements()` has the limits of motion alone.
 
     Raises
     ------
@@ -118,7 +118,7 @@ class DesignOptions:
     acceleration: PerJoint = None
     margin: float = 0.0
     start: PerJoint = None
-    requirements: Requirements = SAFE
+    requirements: Requirements = DEFAULT_REQUIREMENTS
 
     def __post_init__(self) -> None:
         for name in ('noise', 'velocity', 'acceleration', 'start'):
@@ -154,8 +154,8 @@ class DesignOptions:
     def series(self) -> Series:
         """The parametrisation of the motion."""
         series = get_series(self.kind, self.period, self.harmonics if self.harmonics is not None
-                            else suggested_harmonics(self.period, self.upper_frequency,
-                                                     self.first_resonance))
+                            else suggest_harmonics(self.period, self.upper_frequency,
+                                                   self.first_resonance))
         check_harmonics(series.harmonics, self.period, self.first_resonance)
         return series
 
@@ -189,7 +189,7 @@ class DesignOptions:
         OPTIONS(content, origin)
         _known(content, tuple(field.name for field in dataclasses.fields(cls)), origin)
         asked = content.get('requirements', {})
-        plain = SAFE.to_mapping()
+        plain = DEFAULT_REQUIREMENTS.to_mapping()
         _known(asked, tuple(plain), f'{origin}, requirements')
         try:
             return cls(**{**content, 'requirements': Requirements.from_mapping(

@@ -22,7 +22,7 @@ from robot_identification.arm import Limits
 from robot_identification.arrays import Array
 from robot_identification.errors import ExcitationError
 from robot_identification.excitation.certificate.constraint import Constraint
-from robot_identification.excitation.design.objective import Objective
+from robot_identification.excitation.design.objective import DesignObjective
 from robot_identification.excitation.motion import Series
 from robot_identification.excitation.motion.limits import centre, half_ranges
 
@@ -58,7 +58,7 @@ class Problem:
     """
 
     series: Series
-    objective: Objective
+    objective: DesignObjective
     constraints: tuple[Constraint, ...]
     limits: Limits
     free: Array
@@ -92,9 +92,9 @@ class Problem:
             swing = self._draw(rng, min(0.95, OFFSET + attempt / ATTEMPTS))
             still = np.zeros_like(swing)
             still[0] = swing[0]
-            part = 1.0 if self.broken(still) is None else 0.0
+            part = 1.0 if self.most_violated(still) is None else 0.0
             while part > SMALLEST:
-                if self.broken(swing) is None:
+                if self.most_violated(swing) is None:
                     return swing
                 part /= 2
                 swing[1:] /= 2
@@ -149,7 +149,7 @@ class Problem:
             found.append((float(slack[index]), constraint, index))
         return min(found, key=lambda entry: entry[0])
 
-    def broken(self, coefficients: Array) -> str | None:
+    def most_violated(self, coefficients: Array) -> str | None:
         """Return in words the constraint that is broken most, None when all hold."""
         slack, constraint, index = self._nearest(coefficients)
         return constraint.describe(index) if slack <= 0 else None

@@ -88,7 +88,7 @@ def best_proven(problem: Problem, minima: list[Minimum],
     for number, (_, coefficients) in enumerate(candidates):
         attempts: list[Callable[[Array], Array]] = [lambda x: x]
         if number < REPAIRS:
-            attempts.append(lambda x: repaired(problem, x, out_of_time))
+            attempts.append(lambda x: restore_feasibility(problem, x, out_of_time))
         for attempt in attempts:
             trajectory = _within(Trajectory(problem.series, attempt(coefficients)),
                                  problem.limits, problem.margin)
@@ -100,8 +100,8 @@ def best_proven(problem: Problem, minima: list[Minimum],
                           f'more time or starts, or a larger margin')
 
 
-def repaired(problem: Problem, coefficients: Array,
-             out_of_time: Callable[[], bool] = lambda: False) -> Array:
+def restore_feasibility(problem: Problem, coefficients: Array,
+                        out_of_time: Callable[[], bool] = lambda: False) -> Array:
     """
     Return a motion that respects the constraints on a finer grid: a smaller one, improved there.
 
@@ -118,12 +118,12 @@ def repaired(problem: Problem, coefficients: Array,
     finer = dataclasses.replace(problem, constraints=tuple(
         constraint.refined() for constraint in problem.constraints))
     part = 1.0
-    while finer.broken(coefficients) is not None and part > SMALLEST_PART:
+    while finer.most_violated(coefficients) is not None and part > SMALLEST_PART:
         part -= 0.01
         smaller = coefficients * part
         smaller[0] = coefficients[0]
         coefficients = smaller
-    if finer.broken(coefficients) is not None:
+    if finer.most_violated(coefficients) is not None:
         return coefficients
     phases = tuple(dataclasses.replace(phase, steps=phase.steps // 10) for phase in PHASES[-2:])
     return minimise_by_barrier(finer, coefficients, lambda best, part: out_of_time(),

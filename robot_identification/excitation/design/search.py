@@ -31,7 +31,7 @@ REPORT_EVERY = 0.2    # [s]
 
 
 @dataclass(frozen=True)
-class Progress:
+class SearchProgress:
     """
     How far a search is.
 
@@ -55,7 +55,7 @@ class Progress:
     starts: int
 
 
-Report = Callable[[Progress], None]
+Report = Callable[[SearchProgress], None]
 Optimiser = Callable[..., Minimum]
 
 
@@ -131,7 +131,7 @@ def search(
         if time_budget is not None:
             fraction = max(fraction, min(1.0, seconds / time_budget) if time_budget > 0 else 1.0)
         if progress is not None:
-            progress(Progress(fraction, best, seconds, done, starts))
+            progress(SearchProgress(fraction, best, seconds, done, starts))
 
     with ThreadPoolExecutor(workers or core_count()) as pool:
         futures: list[Future[Minimum | None]] = [pool.submit(run, i) for i in range(starts)]

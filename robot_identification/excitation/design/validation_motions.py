@@ -29,10 +29,13 @@ from robot_identification.excitation.certificate import Certificate
 from robot_identification.excitation.certificate.certificate import certify, scene_for
 from robot_identification.excitation.certificate.geometry.scene import Scene
 from robot_identification.excitation.certificate.joint_limits import prove_peaks
-from robot_identification.excitation.certificate.requirements import Requirements, SAFE
-from robot_identification.excitation.design.columns import Columns
+from robot_identification.excitation.certificate.requirements import (
+    DEFAULT_REQUIREMENTS,
+    Requirements,
+)
 from robot_identification.excitation.design.design import condition_number, design
 from robot_identification.excitation.design.excitation import Excitation
+from robot_identification.excitation.design.regressor import DesignRegressor
 from robot_identification.excitation.motion import Trajectory
 from robot_identification.excitation.motion.limits import centre, half_ranges, motion_limits
 from robot_identification.excitation.motion.quintic_spline import DEGREE, QuinticSpline
@@ -58,7 +61,7 @@ ROOM = 1.02              # between what is seen at some times and what is proven
 
 @single_threaded_blas()
 def validation_motion(
-    arm: Arm, name: str, *, seed: int = 0, requirements: Requirements = SAFE,
+    arm: Arm, name: str, *, seed: int = 0, requirements: Requirements = DEFAULT_REQUIREMENTS,
     velocity: ArrayLike | None = None, acceleration: ArrayLike | None = None,
     margin: float = 0.0, diameter: float = 0.1, speed: float = 0.5, laps: int = 4,
     frame: str | None = None, time_budget: float | None = 10.0, scene: Scene | None = None,
@@ -185,7 +188,7 @@ def _roughly_within(trajectory: Trajectory, limits: Limits, margin: float) -> bo
 def _slowed(path: Path, limits: Limits, margin: float) -> Trajectory:
     """Return the motion along a path, slower where velocity or acceleration ask for it."""
     times, positions, period = path
-    found = through(times, positions, period)
+    found = spline_through(times, positions, period)
     t = np.linspace(0, period, 400, endpoint=False)
     _, v, a = found.evaluate(t, 2)
     _, largest_v, largest_a = half_ranges(limits)[:3] * (1.0 - margin)
@@ -193,7 +196,7 @@ def _slowed(path: Path, limits: Limits, margin: float) -> Trajectory:
                  float(np.max(np.abs(a).max(axis=0) / largest_a)) ** 0.5)
     if not 1.0 < slower <= SLOWEST:
         return found
-    return through(times * slower * ROOM, positions, period * slower * ROOM)
+    return spline_through(times * slower * ROOM, positions, period * slower * ROOM)
 
 
 def _apart(scene: Scene | None, requirements: Requirements, positions: Array) -> bool:
@@ -205,7 +208,7 @@ def _apart(scene: Scene | None, requirements: Requirements, positions: Array) ->
     return bool(distances.min(initial=np.inf) > requirements.clearance)
 
 
-def through(times: Array, positions: Array, period: float) -> Trajectory:
+def spline_through(times: Array, positions: Array, period: float) -> Trajectory:
     """
     Return the quintic spline that starts and ends at rest and passes close to waypoints.
 
@@ -337,7 +340,7 @@ def _point_to_point(limits: Limits, margin: float, rng: np.random.Generator,
 def _excitation(arm: Arm, name: str, trajectory: Trajectory, limits: Limits, margin: float,
                 seed: int, notes: Sequence[str], requirements: Requirements,
                 certificate: Certificate, scene: Scene | None) -> Excitation:
-    rank = Columns(arm).rank
+    rank = DesignRegressor(arm).rank
     value = condition_number(arm, trajectory, 200, rank)
     return Excitation(
         trajectory=trajectory, joint_names=arm.joint_names, arm_name=arm.name,

@@ -83,8 +83,8 @@ def check_rate(rate: float, harmonics: int, duration: float) -> None:
             f'controller best')
 
 
-def suggested_harmonics(duration: float, upper_frequency: float = 0.5,
-                        first_resonance: float | None = None) -> int:
+def suggest_harmonics(duration: float, upper_frequency: float = 0.5,
+                      first_resonance: float | None = None) -> int:
     """
     Return how many harmonics of 1 / duration stay below a frequency.
 

@@ -94,7 +94,7 @@ class _Genetic(ABC):
         x = np.where(self.problem.free, self.middle, self.problem.rest)
         x.flat[self.free] += self.size.ravel()[self.free] * self.decode(member)
         self.evaluations += 1
-        merit, value = self.problem.objective.look(x)
+        merit, value = self.problem.objective.value_only(x)
         if not np.isfinite(merit):
             return float('inf')
         worst = min(float(c.slack(x).min()) for c in self.problem.constraints)

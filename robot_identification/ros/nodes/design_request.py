@@ -23,19 +23,19 @@ from typing import Any
 
 from robot_identification.arm import Arm
 from robot_identification.errors import ExcitationError
-from robot_identification.excitation.certificate import Requirements, SAFE
+from robot_identification.excitation.certificate import DEFAULT_REQUIREMENTS, Requirements
 from robot_identification.excitation.design import (
     design,
     DesignOptions,
     Excitation,
     save_excitation,
 )
-from robot_identification.excitation.design.search import Progress
+from robot_identification.excitation.design.search import SearchProgress
 
 SUFFIXES = ('.yaml', '.yml')    # of an excitation file
 
 
-def designed(request: Any, arm: Arm, tell: Callable[[Progress], None]) -> Excitation:
+def designed(request: Any, arm: Arm, tell: Callable[[SearchProgress], None]) -> Excitation:
     """
     Design an excitation.
 
@@ -108,7 +108,8 @@ def _requirements(request: Any) -> Requirements:
     if request.no_collisions and surroundings:
         raise ExcitationError('a floor or boxes and no_collisions contradict each other')
     return dataclasses.replace(
-        SAFE, torque_margin=None if request.no_torque else SAFE.torque_margin,
-        clearance=None if request.no_collisions else SAFE.clearance,
+        DEFAULT_REQUIREMENTS,
+        torque_margin=None if request.no_torque else DEFAULT_REQUIREMENTS.torque_margin,
+        clearance=None if request.no_collisions else DEFAULT_REQUIREMENTS.clearance,
         floor=float(request.floor[0]) if request.floor else None,
         boxes=tuple(tuple(boxes[i:i + 6]) for i in range(0, len(boxes), 6)))

@@ -28,7 +28,7 @@ from rclpy.node import Node
 from rclpy.task import Future
 from robot_identification.errors import ExecutionError, RobotIdentificationError
 from robot_identification.excitation import Excitation
-from robot_identification.excitation.design.search import Progress
+from robot_identification.excitation.design.search import SearchProgress
 from robot_identification.ros.execution import Fault, Tolerances
 from robot_identification.ros.execution.data_directory import DataDirectory
 from robot_identification.ros.execution.run import Sending
@@ -195,7 +195,7 @@ class ExcitationProcess:
         begin = time.monotonic()
 
         def job(step: Callable[[str, float], None]) -> Excitation:
-            def tell(progress: Progress) -> None:
+            def tell(progress: SearchProgress) -> None:
                 step('designing', progress.fraction)
                 passed = time.monotonic() - begin
                 feedback('design', passed, passed / max(progress.fraction, 1e-3), 0.0)

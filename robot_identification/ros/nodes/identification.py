@@ -32,7 +32,7 @@ from robot_identification.errors import ConfigurationError, RobotIdentificationE
 from robot_identification.estimation.link_limits import load_limits
 from robot_identification.estimation.settings import read_settings
 from robot_identification.excitation import load_excitation
-from robot_identification.excitation.design.search import Progress
+from robot_identification.excitation.design.search import SearchProgress
 from robot_identification.files import check_output_folder
 from robot_identification.identification import IdentificationResult, identify
 from robot_identification.recording import load_recording
@@ -218,7 +218,7 @@ def _check_results(output: Path, inputs: list[Path | None]) -> None:
 def _designed(request: Any, arm: Arm, handle: Any, step: Step) -> Any:
     last = 0.0
 
-    def tell(progress: Progress) -> None:
+    def tell(progress: SearchProgress) -> None:
         nonlocal last
         step('designing', progress.fraction)
         if time.monotonic() > last + 0.2:

@@ -34,9 +34,9 @@ from robot_identification.errors import ExcitationError, MissingDependencyError
 from robot_identification.excitation.certificate.geometry.shapes import (
     box,
     coarse,
+    convex_shapes,
     merged,
     Shape,
-    shapes_of,
 )
 
 RANDOM_STATES = 400
@@ -145,7 +145,7 @@ class Scene:
             object.__setattr__(self, '_reach', known)
         return known[1]
 
-    def words(self, pair: int) -> str:
+    def pair_names(self, pair: int) -> str:
         """Return the names of a pair."""
         first, second = self.pairs[pair]
         return f"'{self.shapes[int(first)].name}' and '{self.shapes[int(second)].name}'"
@@ -200,7 +200,7 @@ def build_scene(
         Meshes are missing, or there is no collision geometry at all.
 
     """
-    shapes = shapes_of_arm(arm, package_dirs)
+    shapes = link_shapes(arm, package_dirs)
     bare = [name for name in arm.joint_names
             if not any(shape.link == arm.joint_names.index(name) for shape in shapes)]
     if not shapes or len(bare) == arm.n:
@@ -236,7 +236,7 @@ def build_scene(
     return Scene(tree, tuple(shapes), pairs[keep], excluded, tuple(notes), room)
 
 
-def shapes_of_arm(arm: Arm, package_dirs: Iterable[str | Path] = ()) -> list[Shape]:
+def link_shapes(arm: Arm, package_dirs: Iterable[str | Path] = ()) -> list[Shape]:
     """
     Return the convex shapes of the links.
 
@@ -263,7 +263,7 @@ def shapes_of_arm(arm: Arm, package_dirs: Iterable[str | Path] = ()) -> list[Sha
                               f'repair it, or design without it (--no-collisions)') from error
     shapes: list[Shape] = []
     for item in geometry.geometryObjects:
-        found = shapes_of(item, arm.model.frames[item.parentFrame].name)
+        found = convex_shapes(item, arm.model.frames[item.parentFrame].name)
         # the slabs of one mesh stay apart, simple shapes are joined
         shapes = shapes + found if len(found) > 1 else merged([*shapes, *found])
     return shapes

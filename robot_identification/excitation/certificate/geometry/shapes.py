@@ -84,7 +84,7 @@ def box(name: str, lower: Array, upper: Array, link: int = -1) -> Shape:
     return Shape(name, link, read_only(corners))
 
 
-def shapes_of(geometry: pin.GeometryObject, name: str) -> list[Shape]:
+def convex_shapes(geometry: pin.GeometryObject, name: str) -> list[Shape]:
     """
     Return convex shapes that together contain a geometry's surface.
 

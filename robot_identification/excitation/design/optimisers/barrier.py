@@ -93,7 +93,7 @@ def minimise_by_barrier(
     J. Nocedal, S. Wright, "Numerical optimization", 2nd ed., 2006: 18.3 (damped BFGS), 19.
 
     """
-    broken = problem.broken(start)
+    broken = problem.most_violated(start)
     if broken is not None:
         raise ExcitationError(f'the start of the optimisation breaks {broken}')
     descent = _Descent(problem, start)

@@ -40,7 +40,7 @@ PRIOR = 0.3                # relative standard deviation of the URDF's parameter
 PRIOR_FRICTION = (0.05, 0.05, 0.02)    # of Coulomb, viscous, offset over the rated torque
 
 
-class Columns:
+class DesignRegressor:
     """
     The columns of an arm's regressor, scaled and weighted, and the space their rows can span.
 
@@ -148,7 +148,7 @@ class Columns:
         return gradients
 
     def _drive(self, v: Array, a: Array) -> Array:
-        """Columns of friction and rotor inertia, (N, n, columns)."""
+        """Return columns of friction and rotor inertia, (N, n, columns)."""
         elements = self._elements
         speed = v @ elements.T
         columns = [2 / np.pi * np.arctan(STEEPNESS * speed), speed, np.ones_like(speed)]
@@ -173,7 +173,7 @@ class Columns:
                 kept, _, _ = independent_columns(triangle * scale / root)
                 return read_only(np.eye(self.size)[:, np.array(kept)])
         elif scaling == 'prior':
-            scale = prior_deviations(arm, self.size, len(self._elements))
+            scale = prior_standard_deviations(arm, self.size, len(self._elements))
         _, values, right = np.linalg.svd(triangle * scale)
         rank = int(np.count_nonzero(values > RANK_TOLERANCE * values[0]))
         if rank == 0:
@@ -191,7 +191,7 @@ def _weights(arm: Arm, noise: ArrayLike | None) -> Array | None:
     return read_only(np.broadcast_to(1.0 / values, (arm.n,)))
 
 
-def prior_deviations(arm: Arm, size: int, elements: int) -> Array:
+def prior_standard_deviations(arm: Arm, size: int, elements: int) -> Array:
     """
     Return prior standard deviations of the columns' parameters, (size,).
 
@@ -203,7 +203,7 @@ def prior_deviations(arm: Arm, size: int, elements: int) -> Array:
     arm
         The arm.
     size
-        Number of columns, as of `Columns`.
+        Number of columns, as of `DesignRegressor`.
     elements
         Elements of the transmission that have columns; 0 without drive columns.
 
@@ -249,14 +249,15 @@ class EarlierMotion:
     name: str = ''
 
 
-def information_of(columns: Columns, motions: Sequence[EarlierMotion], rate: float) -> Array:
+def compute_information(columns: DesignRegressor, motions: Sequence[EarlierMotion],
+                        rate: float) -> Array:
     """
     Return the information of motions that were recorded before, on the row space, (r, r).
 
     Parameters
     ----------
     columns
-        Columns of the design.
+        DesignRegressor of the design.
     motions
         The recordings.
     rate
