@@ -15,10 +15,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 import hashlib
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -56,12 +55,12 @@ from robot_identification.estimation.uncertainty import (
     UNCERTAINTY,
 )
 from robot_identification.parallel import single_threaded_blas
-from robot_identification.parts import Far, mapped_over, Over, over, Shelf
 from robot_identification.recording import load_recording, Recording
 from robot_identification.scratch import walk
 from robot_identification.signals import process, Samples
 from robot_identification.signals.effort_check import check_effort, EffortCheck
 from robot_identification.signals.shift import judged
+from robot_identification.spilling_list import SpillingList
 from robot_identification.validation import (
     evaluate,
     Finding,
@@ -170,8 +169,6 @@ class IdentificationOptions:
         never, 1000 are usual. The draws are the same in every run.
     backend
         Regressor backend, None for what is installed.
-    spread
-        What calls the fits that 'auto' compares: `parts.over` here, or that of a cluster.
 
     """
 
@@ -184,7 +181,6 @@ class IdentificationOptions:
     consistency: Mapping[str, Any] = field(default_factory=dict)
     bootstrap: int = 0
     backend: str | None = None
-    spread: Over = over
 
     @classmethod
     def of(cls, **options: Any) -> IdentificationOptions:
@@ -248,11 +244,9 @@ def run_identification(
     if bootstrap:
         Bootstrap.check(None if method is None else FitOptions(method, friction or PLAIN, delay or
                                                                False), arm, len(fitted), bootstrap)
-    named = list(over(_named, fitted, given=(len(fitted),)))
+    named = [_named(recording, len(fitted)) for recording in fitted]
     _refuse_twins(named)
-    samples = mapped_over(
-        _processed, fitted, [number / len(fitted) for number in range(len(fitted))],
-        given=(arm, processing, None if isinstance(fitted, Far) else tell))
+    samples = SpillingList(_process_all(fitted, arm, processing, tell))
     effort = check_effort(arm, samples)
     tilt = None
     if arm.estimate_gravity:
@@ -284,7 +278,8 @@ def run_identification(
         arm=arm, model=model, estimate=fit.estimate, consistent=fit.consistent, effort=effort,
         verdict=_verdict(fit, predictions, options.thresholds, tilt, drawn, findings),
         training=fit.regression.samples,
-        fitted=mapped_over(_evaluated, samples, [each.name for each in named], given=(model,)),
+        fitted=SpillingList(evaluate(model, part, name=each.name, repeated=1.0)
+                            for part, each in zip(samples, named, strict=True)),
         delay=fit.delay, choice=choice, tilt=tilt, bootstrap=drawn)
 
 
@@ -368,11 +363,11 @@ class _Named:
 
 def _all(arm: Arm, given: Sequence[Recording | str | Path]) -> Sequence[Recording]:
     """Return recordings; those that are read here are not all held in memory."""
-    if isinstance(given, (Shelf, Far)):
+    if isinstance(given, SpillingList):
         return given
     if all(isinstance(each, Recording) for each in given):
         return [each for each in given if isinstance(each, Recording)]
-    return Shelf(_load(arm, each) for each in given)
+    return SpillingList(_load(arm, each) for each in given)
 
 
 def _named(recording: Recording, count: int) -> _Named:
@@ -382,15 +377,11 @@ def _named(recording: Recording, count: int) -> _Named:
     return _Named(recording.name, recording.duration, content.digest())
 
 
-def _processed(recording: Recording, done: float, arm: Arm, processing: Mapping[str, Any],
-               tell: Progress | None) -> Samples:
-    if tell is not None:
-        tell('processing recordings', done)
-    return process(recording, arm, **processing)
-
-
-def _evaluated(samples: Samples, name: str, model: IdentifiedModel) -> HeldOut:
-    return evaluate(model, samples, name=name, repeated=1.0)
+def _process_all(recordings: Sequence[Recording], arm: Arm, processing: Mapping[str, Any],
+                 tell: Progress) -> Iterator[Samples]:
+    for number, recording in enumerate(recordings):
+        tell('processing recordings', number / len(recordings))
+        yield process(recording, arm, **processing)
 
 
 def _refuse_twins(recordings: Sequence[_Named]) -> None:
@@ -414,8 +405,7 @@ def _options(arm: Arm, samples: Sequence[Samples], options: IdentificationOption
     estimators = {name: get_estimator(name) for name, kind in ESTIMATORS.items()
                   if kind.candidate and (repeated or not kind.needs_repeats)}
     choice = choose(arm, samples, friction, estimators, delay=delay,
-                    consistency=options.consistency, backend=options.backend, progress=tell,
-                    spread=options.spread)
+                    consistency=options.consistency, backend=options.backend, progress=tell)
     return choice.options, choice
 
 
@@ -507,7 +497,7 @@ def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds,
                      + estimate.interval_doubt)
     if drawn is not None:
         notes.append(drawn.against(estimate.standard_deviations))
-    leads = fit.delay.implausible(1 / min(over(_rate, fit.regression.samples)))
+    leads = fit.delay.implausible(1 / min(part.rate for part in fit.regression.samples))
     if len(leads):
         notes.append('positions lead the torque by '
                      + ', '.join(f'{-1e3 * fit.delay.values[j]:.1f} ms ({arm.joint_names[j]})'
@@ -527,21 +517,14 @@ def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds,
                  infeasible=infeasible, notes=notes, findings=findings)
 
 
-def _rate(samples: Samples) -> float:
-    return samples.rate
-
-
-def _coarse(samples: Samples) -> list[dict[str, Any]]:
-    return [trace.coarse() for trace in Trace.of(samples)]
-
-
 def _information(recordings: Sequence[_Named], samples: Sequence[Samples], estimate: Estimate,
                  consistent: ConsistentEstimate) -> dict[str, Any]:
     return {
         'estimator': estimate.estimator,
         'recordings': [recording.name for recording in recordings],
         'seconds': [float(round(recording.duration, 3)) for recording in recordings],
-        'training_motion': list(chain.from_iterable(over(_coarse, samples))),
+        'training_motion': [
+            trace.coarse() for part in samples for trace in Trace.of(part)],
         'rows_per_joint': int(estimate.rows[0]),
         'condition_number': float(estimate.condition_number),
         'status': estimate.status,

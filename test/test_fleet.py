@@ -23,13 +23,11 @@ import pickle
 import signal
 import sqlite3
 import tempfile
-import threading
-import time
 
 from known_truth import two_link_recording as recorded
 import numpy as np
 import pytest
-from robot_identification import identify, load_arm, load_model, parallel, parts
+from robot_identification import identify, load_arm, load_model, parallel, spilling_list
 from robot_identification.cli import app
 from robot_identification.errors import (
     ConfigurationError,
@@ -37,7 +35,7 @@ from robot_identification.errors import (
     UnknownNameError,
 )
 from robot_identification.files import check_output_folder
-from robot_identification.fleet import Database, read_fleet, run_fleet, spread
+from robot_identification.fleet import Database, read_fleet, run_fleet
 from robot_identification.fleet.cluster import cluster as made
 from robot_identification.fleet.cluster import Tasks
 from robot_identification.fleet.database import key_of
@@ -45,8 +43,7 @@ from robot_identification.fleet.drift import drifts
 from robot_identification.fleet.page import write_index
 from robot_identification.fleet.plan import Job
 from robot_identification.fleet.run import _shown, _write
-from robot_identification.fleet.source import expand, fetched, fingerprint, size
-from robot_identification.fleet.spread import Workers
+from robot_identification.fleet.source import expand, fetched, fingerprint
 from robot_identification.fleet.table import write_table
 from robot_identification.fleet.work import BROKEN, FITTED, identify_robot, Outcome
 from robot_identification.papers.searches import Bounds, get_search
@@ -55,7 +52,6 @@ from robot_identification.papers.studies.repeat import Contestant, repeat
 from robot_identification.papers.studies.study import StudyResult, Table
 from robot_identification.reporting import RESULTS
 from robot_identification.reporting.results_files import RESULT_FILES
-from robot_identification.signals import Samples
 from typer.testing import CliRunner
 
 ARM = 'two_link'
@@ -304,9 +300,9 @@ def test_runs_of_a_study_are_tasks_and_a_worker_that_dies_changes_no_digit(clust
                 killed.append(sorted(client.run(os.getpid).values())[0])
             os.kill(killed[0], signal.SIGKILL)
 
-    def tiny(quick, seed, progress, over):
+    def tiny(quick, seed, progress, map_items):
         found = repeat(contestants, lambda x: np.sum((x - 0.3) ** 2, axis=1), bounds, 3, seed,
-                       over, progress)
+                       map_items, progress)
         rows = tuple((label, *(run.cost for run in runs)) for label, runs in found.items())
         return StudyResult('tiny', '', '', {}, (), (Table('', ('', *'123'), rows),), (), ())
 
@@ -316,7 +312,7 @@ def test_runs_of_a_study_are_tasks_and_a_worker_that_dies_changes_no_digit(clust
         far = run_study('tiny', seed=4, progress=kill, tasks=tasks)
         assert killed and 0 < tasks.processor <= far.processor_seconds
         with pytest.raises(RobotIdentificationError, match="no search 'no search'"):
-            list(tasks.over(get_search, ['no search']))
+            list(tasks.map_items(get_search, ['no search']))
     assert far.tables == run_study('tiny', seed=4).tables
 
 
@@ -357,124 +353,11 @@ def test_a_scheduler_that_is_lost_breaks_no_robot(folder, tmp_path, caplog):
     assert not [record for record in caplog.records if record.name == 'distributed.client']
 
 
-def _held_by_workers(client):
-    """Return how many items each worker holds, by its address."""
-
-    def count():
-        from robot_identification.fleet.spread import _stores
-        return sum(len(store._places) for store in _stores.values())
-    return client.run(count)
-
-
-def test_workers_share_the_recordings_of_a_robot_and_one_dies(cluster, tmp_path, monkeypatch):
-    distributed = pytest.importorskip('distributed')
-    monkeypatch.setattr(spread, 'LONG', 0)    # as if its recordings were long
-    for number in range(5):
-        recorded(number).to_npz(tmp_path / f'{number}.npz')
-    (tmp_path / 'bad.npz').write_bytes(b'no archive')
-    recorded(9, count=20).to_npz(tmp_path / '9.npz')
-    (tmp_path / 'fleet.yaml').write_text(
-        'settings: {processing: {cutoff: 20.0, decimation_cutoff: 10.0}, friction: viscous, '
-        'bootstrap: 100}\n'
-        f'robots: {{a: {{robot: {ARM}, recordings: [bad.npz, "[0-9].npz"]}}}}')
-    fleet, killed = read_fleet(tmp_path / 'fleet.yaml'), []
-    [job] = fleet.jobs
-    assert Workers.can_share(job)
-
-    def kill():
-        with distributed.Client(cluster, set_as_default=False) as client:
-            while not all(held := _held_by_workers(client).values()) or len(held) < 2:
-                time.sleep(0.02)
-            calls = {where: [key for key in keys if str(key).startswith('a-')]
-                     for where, keys in client.processing().items()}
-            [robot] = [where for where, keys in calls.items() if keys]
-            [victim] = [where for where in calls if where != robot]
-            os.kill(client.run(os.getpid, workers=[victim])[victim], signal.SIGKILL)
-        killed.append(victim)
-
-    thread = threading.Thread(target=kill)
-    thread.start()
-    done = run_fleet(fleet, tmp_path / 'out', scheduler=cluster.scheduler_address)
-    thread.join()
-    assert killed and done.states == {'not validated': 1}
-    with Database(tmp_path / 'out' / 'fleet.sqlite') as database:
-        rows = {table: database.rows(f'SELECT * FROM {table}')
-                for table in ('parameter', 'drift', 'recording')}
-    alone = identify_robot(job)
-    assert [row['value'] for row in rows['parameter']] == [p.value for p in alone.parameters]
-    assert [row['deviation'] for row in rows['parameter']] == [
-        p.deviation for p in alone.parameters]
-    assert [row['bootstrap'] for row in rows['parameter']] == [
-        p.bootstrap for p in alone.parameters]
-    assert [row['value'] for row in rows['drift']] == [d.value for d in alone.drift]
-    assert [(row['error'] or 0.0, row['sentence']) for row in rows['recording']] == [
-        (part.error if part.state == FITTED else 0.0, part.sentence) for part in alone.parts]
-    assert [part.state for part in alone.parts] == [FITTED] * 5 + [BROKEN] * 2
-    single = identify(load_arm(ARM), job.recordings[1:6], **job.settings)
-    assert np.any(single.estimate.colour > 1)    # so that the widened covariance is looked at, too
-    assert np.allclose([row['value'] for row in rows['parameter']], single.consistent.values,
-                       rtol=1e-9, atol=1e-9)
-
-
-def test_workers_share_the_grid_of_auto_and_one_dies(cluster, folder, tmp_path):
-    distributed = pytest.importorskip('distributed')
-    [job] = [job for job in read_fleet(folder / 'fleet.yaml').jobs if job.name == 'r0']
-    job = replace(job, settings={**job.settings, 'estimator': 'auto'})
-    fleet, killed = replace(read_fleet(folder / 'fleet.yaml'), jobs=(job,)), []
-    assert job.chooses and not Workers.can_share(job)
-
-    def kill():
-        with distributed.Client(cluster, set_as_default=False) as client:
-            while not killed:
-                keys = {where: [str(key) for key in keys]
-                        for where, keys in client.processing().items()}
-                victims = [where for where, each in keys.items()
-                           if any(key.startswith('call-') for key in each)
-                           and not any(key.startswith('r0-') for key in each)]
-                for victim in victims[:1]:
-                    os.kill(client.run(os.getpid, workers=[victim])[victim], signal.SIGKILL)
-                    killed.append(victim)
-
-    thread = threading.Thread(target=kill)
-    thread.start()
-    run_fleet(fleet, tmp_path, scheduler=cluster.scheduler_address)
-    thread.join()
-    alone = identify_robot(job)
-    with Database(tmp_path / 'fleet.sqlite') as database:
-        rows = database.rows('SELECT value, deviation FROM parameter')
-    assert killed and [(row['value'], row['deviation']) for row in rows] == [
-        (p.value, p.deviation) for p in alone.parameters]
-    tried = [json.loads(results)['choice'] for results in (
-        (tmp_path / 'r0' / RESULTS).read_text(), alone.files[RESULTS])]
-    for choice in tried:
-        for trial in choice['trials']:
-            del trial['seconds']
-    assert tried[0] == tried[1]
-
-
-def test_short_recordings_are_not_shared(tmp_path):
-    """More work than what another worker takes over."""
-    (tmp_path / 'bag').mkdir()
-    (tmp_path / 'bag' / 'b.mcap').write_bytes(bytes(1000))
-    (tmp_path / 'a.npz').write_bytes(bytes(500))
-    job = Job('a', ARM, (str(tmp_path / 'bag'), str(tmp_path / 'a.npz'), 'missing'), (), {})
-    assert size(job.recordings) == size([f'file://{tmp_path}/a.npz']) + 1000 == 1500
-    assert not Workers.long_enough(1500, job) and Workers.long_enough(3 * spread.LONG, job)
-
-
-@pytest.mark.parametrize('settings, shared', [
-    ({}, True), ({'estimator': 'ridge'}, True), ({'estimator': 'huber'}, False),
-    ({'estimator': 'auto'}, False), ({'friction': 'stribeck'}, False), ({'delay': True}, False)])
-def test_what_several_workers_can_share(settings, shared):
-    assert Workers.can_share(Job('a', ARM, ('x', 'y'), (), settings)) == shared
-    assert not Workers.can_share(Job('a', ARM, ('x',), (), settings))
-
-
 def test_recordings_that_do_not_fit_into_memory_change_no_digit(folder, tmp_path, monkeypatch):
     job = read_fleet(folder / 'fleet.yaml').jobs[0]
     job = replace(job, held_out=(str(folder / 'r1' / '0.npz'),))
     held = identify_robot(job)
-    monkeypatch.setattr(parts, '_HELD', 0)
+    monkeypatch.setattr(spilling_list, '_MAX_BYTES_IN_MEMORY', 0)
     monkeypatch.setattr(tempfile, 'tempdir', str(tmp_path))
     made, dump = [], pickle.dump
     monkeypatch.setattr(pickle, 'dump', lambda *arguments: (
@@ -484,21 +367,3 @@ def test_recordings_that_do_not_fit_into_memory_change_no_digit(folder, tmp_path
     assert held.parameters == lying.parameters and held.drift == lying.drift
     assert held.parts == lying.parts and held.state == lying.state
     assert not list(tmp_path.iterdir())    # and nothing is left on the disk
-
-
-def test_a_full_disk_leaves_a_shelf_in_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(parts, '_HELD', 0)
-    monkeypatch.setattr(tempfile, 'tempdir', str(tmp_path))
-    samples = Samples(*np.ones((1, 5)), *np.ones((4, 5, 2)), 100.0, ('a', 'b'), (slice(0, 5),))
-
-    def full(item, file, protocol):
-        file.write(b'half')
-        raise OSError('No space left on device')
-
-    shelf = parts.Shelf([samples])
-    monkeypatch.setattr(pickle, 'dump', full)
-    shelf.append(samples)
-    assert shelf[0] is not samples and np.array_equal(shelf[0].tau, samples.tau)
-    assert not shelf[0].tau.flags.writeable
-    assert shelf[1] is samples and os.fstat(shelf._file.fileno()).st_size < 1000
-    assert np.array_equal(pickle.loads(pickle.dumps(shelf))[0].q, samples.q)

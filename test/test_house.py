@@ -30,7 +30,8 @@ import robot_identification
 ROOT = Path(robot_identification.__file__).resolve().parent
 MODULES = sorted(name for _, name, _
                  in pkgutil.walk_packages([str(ROOT)], 'robot_identification.'))
-GROUND = ('errors', 'registry', 'parallel', 'scratch', 'arrays', 'parts', 'files', 'yaml_file')
+GROUND = ('errors', 'registry', 'parallel', 'scratch', 'arrays', 'spilling_list',
+          'files', 'yaml_file')
 SPINE = (*GROUND, 'arm', 'dynamics', 'recording', 'signals', 'regression', 'estimation',
          'validation', 'pipeline')    # each imports only those before it
 SIDE = {    # what a side package may import beside the spine

@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
 from time import perf_counter
 from typing import Any
 
@@ -45,7 +44,6 @@ from robot_identification.estimation.fit import (
 )
 from robot_identification.estimation.selection import Selected, TermSelection
 from robot_identification.parallel import single_threaded_blas
-from robot_identification.parts import Over, over
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import delayed, select
 from robot_identification.signals.thinning import thinned
@@ -198,7 +196,6 @@ def choose(
     consistency: Mapping[str, Any] | None = None,
     backend: str | None = None,
     progress: Callable[[str, float], None] | None = None,
-    spread: Over = over,
 ) -> Choice:
     """
     Choose friction terms, delays and estimator by cross-validation over blocks.
@@ -227,8 +224,6 @@ def choose(
         Regressor backend, None for what is installed.
     progress
         Called with what is being tried and the part done, 0 to 1.
-    spread
-        `parts.over`, or that of a cluster: fits without a block are its calls.
 
     Raises
     ------
@@ -242,7 +237,7 @@ def choose(
 
     """
     folds = _Folds(arm, [thinned(part) for part in samples], backend)
-    run = _Run(folds, progress or (lambda text, part: None), len(estimators) + 6, spread)
+    run = _Run(folds, progress or (lambda text, part: None), len(estimators) + 6)
     first, = list(estimators.values())[:1]
     options: dict[str, Any] = dict(consistency or {})
     best = run.stage([FitOptions(first, friction or PLAIN, delay or False, options)])
@@ -272,11 +267,6 @@ class _Folds:
         self.arm, self.samples, self.backend = arm, samples, backend
         self._bases: dict[str, BaseParameters] = {}
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out what whoever gets it makes anew."""
-        return {**{name: value for name, value in vars(self).items() if name != 'splits'},
-                '_bases': {}}
-
     @cached_property
     def splits(self) -> list[tuple[list[tuple[Samples, Samples]], str]]:
         """(training, left out) of each fold of each recording, and what its blocks are."""
@@ -303,28 +293,26 @@ class _Folds:
         return (np.sum([normal.rss(beta) for normal in normals], axis=0),
                 np.sum([normal.energy() for normal in normals], axis=0))
 
+    def timed_score(self, options: FitOptions, number: int, start: Array | None,
+                    shift: Array) -> tuple[Array, Array, float] | str:
+        """Return a score and the time it took [s], or why it could not be fitted."""
+        began = perf_counter()
+        try:
+            return *self.score(options, number, start, shift), perf_counter() - began
+        except RobotIdentificationError as error:
+            return str(error)
+
     def _base(self, friction: str) -> BaseParameters:
         if friction not in self._bases:
             self._bases[friction] = base_parameters(self.structure(friction))
         return self._bases[friction]
 
 
-def _of_fold(options: FitOptions, number: int, start: Array | None, shift: Array,
-             folds: _Folds) -> tuple[Array, Array, float] | str:
-    """Return a score and the time it took [s], or why it could not be fitted."""
-    began = perf_counter()
-    try:
-        return *folds.score(options, number, start, shift), perf_counter() - began
-    except RobotIdentificationError as error:
-        return str(error)
-
-
 class _Run:
     """Trials of combinations on the same folds."""
 
-    def __init__(self, folds: _Folds, progress: Callable[[str, float], None], count: int,
-                 spread: Over) -> None:
-        self.folds, self.progress, self.count, self.spread = folds, progress, count, spread
+    def __init__(self, folds: _Folds, progress: Callable[[str, float], None], count: int) -> None:
+        self.folds, self.progress, self.count = folds, progress, count
         self.scores: dict[Key, _Score] = {}
         self.trials: dict[Key, Trial] = {}
         self.plain: Array | None = None
@@ -381,17 +369,15 @@ class _Run:
         return np.array(structure.shape) if structure.friction.shape else None
 
     def _try(self, candidates: Mapping[Key, FitOptions]) -> None:
-        """Score candidates: each block of each is a call of its own."""
-        started = {key: self._start(options) for key, options in candidates.items()}
-        calls = [(candidates[key], number, *found) for key, found in started.items()
-                 if not isinstance(found, str) for number in range(FOLDS)]
-        scores = self.spread(_of_fold, *zip(*calls), given=(self.folds,)) if calls else iter(())
-        for key, found in started.items():
+        """Score candidates on each fold."""
+        for key, options in candidates.items():
             self.progress(f'trying {key[0]} with {key[1]}'
                           + (f' and delays of {key[2]}' if key[2] else ''),
                           min(1.0, len(self.trials) / self.count))
-            parts = [found] if isinstance(found, str) else list(islice(scores, FOLDS))
-            self._note(key, candidates[key], parts)
+            start = self._start(options)
+            parts = [start] if isinstance(start, str) else [
+                self.folds.timed_score(options, number, *start) for number in range(FOLDS)]
+            self._note(key, options, parts)
 
     def _note(self, key: Key, options: FitOptions,
               parts: Sequence[tuple[Array, Array, float] | str]) -> None:

@@ -17,9 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import reduce
 from itertools import pairwise
-import operator
 from typing import Any
 
 import numpy as np
@@ -27,12 +25,12 @@ from robot_identification.arrays import Array
 from robot_identification.dynamics import BaseParameters
 from robot_identification.errors import EstimationError
 from robot_identification.estimation.estimate import Estimate
-from robot_identification.parts import mapped_over, merged_over, over
 from robot_identification.regression import NormalForm, Regression
 from robot_identification.regression.reduce import reduce_samples
 from robot_identification.scratch import changes, mapped
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import select
+from robot_identification.spilling_list import SpillingList
 
 _Squares = tuple[Array, Array]
 """Gram matrices (blocks, r, r) and right sides (blocks, r) of weighted rows."""
@@ -79,10 +77,10 @@ def widened(estimate: Estimate, regression: Regression) -> Estimate:
         return estimate
     regression = regression.of(estimate.base)
     weights = 1 / estimate.noise
-    groups = mapped_over(_squares, regression.samples, regression.loads_of_parts,
-                         given=(regression.base, weights))
-    wholes = mapped_over(_whole, groups)
-    count = sum(over(_count, groups))
+    groups = SpillingList(_squares(samples, load, regression.base, weights)
+                          for samples, load in regression.parts)
+    wholes = SpillingList(map(_whole, groups))
+    count = sum(len(grams) for grams, _ in groups)
     ratios = _widening(groups, wholes)
     if ratios is None or count < BLOCKS // 2:
         return estimate
@@ -105,17 +103,16 @@ def _widening(groups: Sequence[_Squares], wholes: Sequence[_Squares]) -> Array |
 
     The fits are without each block of `groups`; `wholes` are the sums of each group's blocks.
     """
-    count = sum(over(_count, groups))
+    count = sum(len(grams) for grams, _ in groups)
     if count < 2:
         return None
-    gram, right = merged_over(_first, _added, wholes)
+    gram, right = (np.sum([part.sum(axis=0) for part in parts], axis=0) for parts in zip(*wholes))
     scale = np.sqrt(np.diag(gram))
     if not np.all(scale > 0):
         return None
     whole = np.linalg.pinv(gram / np.outer(scale, scale), rcond=1e-13, hermitian=True)
     beta = whole @ (right / scale)
-    squares = reduce(operator.add, over(
-        _steps, groups, given=(gram, right, scale, beta)))
+    squares = np.sum([_steps(group, gram, right, scale, beta) for group in groups], axis=0)
     ratios: Array = (count - 1) / count * squares / np.diag(whole)
     return ratios
 
@@ -146,18 +143,6 @@ def _whole(group: _Squares) -> _Squares:
     grams, rights = group
     count = min(len(grams), 1)
     return grams.sum(axis=0)[None][:count], rights.sum(axis=0)[None][:count]
-
-
-def _count(group: _Squares) -> int:
-    return len(group[0])
-
-
-def _first(group: _Squares) -> _Squares:
-    return group[0].sum(axis=0), group[1].sum(axis=0)
-
-
-def _added(one: _Squares, other: _Squares) -> _Squares:
-    return one[0] + other[0], one[1] + other[1]
 
 
 def _blocks(base: BaseParameters, samples: Samples, load: Array | None) -> list[NormalForm]:

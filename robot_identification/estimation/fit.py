@@ -36,10 +36,10 @@ from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.estimator import Estimator
 from robot_identification.estimation.wls import WeightedLeastSquares
 from robot_identification.parallel import single_threaded_blas
-from robot_identification.parts import mapped_over
 from robot_identification.regression import build_regression, Regression
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import delayed
+from robot_identification.spilling_list import SpillingList
 
 PLAIN = 'coulomb_viscous'
 """Friction where none is named: others are measured by it, and its torques are the first loads."""
@@ -252,7 +252,8 @@ def _transmitted(samples: Sequence[Samples], fit: Fit) -> tuple[Array, ...]:
 
 
 def _shifted(regression: Regression, delay: DelayEstimate) -> Regression:
-    parts = mapped_over(delayed, regression.samples, given=(delay.values, None, delay.of))
+    parts = SpillingList(delayed(samples, delay.values, of=delay.of)
+                         for samples in regression.samples)
     loads = None
     if regression.loads is not None:
         loads = tuple(load[np.searchsorted(samples.t, part.t)] for samples, part, load in zip(

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,6 @@ from robot_identification.dynamics.structure import ModelStructure
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation.body import fit_body
 from robot_identification.estimation.noise import colour
-from robot_identification.parts import over
 from robot_identification.recording import Recording
 from robot_identification.regression.normal_form import triangle
 from robot_identification.signals import delayed, process, Samples
@@ -246,10 +245,11 @@ def _last_body(arm: Arm, q: Array, v: Array, a: Array) -> Array:
 
 def _misfit(model: IdentifiedModel, samples: Sequence[Samples]) -> Array:
     """Return the mean square of the payloads in pieces, weighed by how well they show a mass."""
-    pieces = list(over(_pieces, samples))
+    pieces = [_pieces(part) for part in samples]
     chosen = [part[start::step] for part, start, step in zip(
         pieces, *spread_rows(list(map(len, pieces)), PIECES))]
-    found = list(chain.from_iterable(over(_left_in_pieces, samples, chosen, given=(model,))))
+    found = [rows for part, each in zip(samples, chosen, strict=True)
+             for rows in _left_in_pieces(part, each, model)]
     if not found:
         return np.zeros((10, 10))
     rows, targets = zip(*found)

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 from robot_identification.arm import Arm
@@ -27,7 +28,6 @@ from robot_identification.estimation.consistent import DRIVE_DEVIATION
 from robot_identification.estimation.estimator import Estimator
 from robot_identification.estimation.fit import Fit, fit_samples, FitOptions
 from robot_identification.estimation.prior import Prior
-from robot_identification.parts import merged_over
 from robot_identification.regression.normal_form import NormalForm, triangle
 from robot_identification.regression.packing import blocks_of, joint_columns
 from robot_identification.regression.reduce import packed_rows, row_count
@@ -132,9 +132,9 @@ def estimate_tilt(fit: Fit) -> Tilt:
     columns, rank = joint_columns(base), base.rank
     kept: Sequence[list[Array] | None] = ([None] * len(regression.samples)
                                           if regression.kept is None else regression.kept)
-    factors = merged_over(_pushed, NormalForm.added, regression.samples,
-                          regression.loads_of_parts, kept,
-                          given=(base, turned, fit.consistent.inertial))
+    factors = reduce(NormalForm.added, (
+        _pushed(samples, load, rows, base, turned, fit.consistent.inertial)
+        for (samples, load), rows in zip(regression.parts, kept, strict=True)))
     weighted = []
     for j, chosen in enumerate(columns):
         packed = factors[j]

@@ -108,7 +108,6 @@ def cluster(scheduler: str | None, workers: int | None = None,
 class _Done:
     """What a task returns: a result, or the sentence of an error, and processor time [s]."""
 
-    worker: str
     found: Any
     refused: str
     processor: float
@@ -122,29 +121,24 @@ class Tasks:
     ----------
     client
         Client of Dask.
-    here
-        Address of the worker in whose process this is; its time is counted there.
 
     """
 
-    priority = 0
-    """That of Dask: what is higher comes first."""
-
-    def __init__(self, client: Any, here: str = '') -> None:
-        self.client, self.here = client, here
+    def __init__(self, client: Any) -> None:
+        self.client = client
         self.processor = 0.0
         self._given: tuple[Any, ...] = (self,)    # as nobody gives
         self._held: Any = None
 
-    def over(self, function: Callable[..., Any], *sequences: Sequence[Any],
-             given: tuple[Any, ...] = ()) -> Iterator[Any]:
+    def map_items(self, function: Callable[..., Any], *sequences: Sequence[Any],
+                  args: tuple[Any, ...] = ()) -> Iterator[Any]:
         """
-        Yield function(*items, *given) of the items of sequences, as `parts.over` does.
+        Yield function(*items, *args) of the items of sequences, in their order.
 
-        What is `given` is sent once while it is the same object; errors come back as the sentence
-        of a RobotIdentificationError.
+        `args` are sent once while they are the same objects; errors come back as the message of a
+        RobotIdentificationError.
         """
-        held = self._hold(given)
+        held = self._hold(args)
         waiting = [self.submit(_with, function, items, held)
                    for items in zip(*sequences, strict=True)]
         try:
@@ -158,23 +152,21 @@ class Tasks:
         from distributed.protocol.pickle import dumps
         if [id(each) for each in given] != [id(each) for each in self._given]:
             self._held = self.client.submit(
-                bytes, dumps(given), key=f'given-{uuid4()}', pure=False,
-                priority=self.priority)    # a task: it outlives its worker
+                bytes, dumps(given), key=f'given-{uuid4()}',
+                pure=False)    # a task: it outlives its worker
             self.client.replicate([self._held])    # nobody waits for what died with a worker
             self._given = given
         return self._held
 
-    def submit(self, function: Callable[..., Any], *arguments: Any, **where: Any) -> Any:
-        """Begin a call; `where` are options of Dask."""
-        return self.client.submit(_timed, function, *arguments, key=f'call-{uuid4()}', pure=False,
-                                  priority=self.priority, **where)
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Begin a call."""
+        return self.client.submit(_timed, function, *arguments, key=f'call-{uuid4()}', pure=False)
 
     def found(self, future: Any) -> Any:
         """Return what a call returned, or raise what it raised."""
         done = future.result()
         future.release()
-        if done.worker != self.here:
-            self.processor += done.processor
+        self.processor += done.processor
         if done.refused:
             raise RobotIdentificationError(done.refused)
         return done.found
@@ -191,7 +183,6 @@ def _unpacked(given: bytes) -> Any:
 
 
 def _timed(function: Callable[..., Any], *arguments: Any) -> _Done:
-    from distributed import get_worker
     use_cores(1)
     began, found, refused = time.thread_time(), None, ''
     try:
@@ -199,7 +190,7 @@ def _timed(function: Callable[..., Any], *arguments: Any) -> _Done:
             found = function(*arguments)
     except RobotIdentificationError as error:
         refused = str(error)
-    return _Done(get_worker().address, found, refused, time.thread_time() - began)
+    return _Done(found, refused, time.thread_time() - began)
 
 
 @contextmanager

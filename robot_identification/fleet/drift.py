@@ -24,7 +24,6 @@ from robot_identification.errors import EstimationError
 from robot_identification.estimation import ConsistentEstimate
 from robot_identification.estimation.fit import transmitted_torques
 from robot_identification.identification import IdentificationResult
-from robot_identification.parts import over
 from robot_identification.regression.reduce import reduce_samples
 from robot_identification.signals import Samples
 
@@ -87,9 +86,9 @@ def drifts(result: IdentificationResult) -> list[Drift]:
     columns = base.matrix @ np.hstack([friction, mass])    # (r, m + 1)
     names = [*(f'friction of {name}' for name in structure.arm.element_names), PAYLOAD]
     weights = 1 / (result.estimate.noise * np.sqrt(result.estimate.colour))
-    found = over(_of_one, result.training, given=(
-        base, columns, weights, result.estimate.values,
-        result.consistent if structure.friction.needs_load else None))
+    loading = result.consistent if structure.friction.needs_load else None
+    found = (_of_one(samples, base, columns, weights, result.estimate.values, loading)
+             for samples in result.training)
     return _changes(names, [(number, *each) for number, each in enumerate(found) if each])
 
 

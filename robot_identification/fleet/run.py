@@ -37,8 +37,7 @@ from robot_identification.fleet.cluster import cluster
 from robot_identification.fleet.database import Database, key_of
 from robot_identification.fleet.page import INDEX, write_index
 from robot_identification.fleet.plan import Fleet, Job
-from robot_identification.fleet.source import fingerprint, size
-from robot_identification.fleet.spread import Workers
+from robot_identification.fleet.source import fingerprint
 from robot_identification.fleet.table import TABLE, write_table
 from robot_identification.fleet.work import BROKEN, identify_robot, Outcome
 from robot_identification.parallel import core_count
@@ -90,8 +89,8 @@ def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
     scheduler
         Address of a scheduler of Dask; a cluster on this machine when None.
     workers
-        Workers of the cluster on this machine, one core each, and no more than robots,
-        or recordings that can be shared; as many as cores when None.
+        Workers of the cluster on this machine, one core each, and no more than robots; as many as
+        cores when None.
     tell
         Called with sentences on the progress.
     force
@@ -126,18 +125,14 @@ def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
         todo = [job for job in fleet.jobs if known.get(job.name) != keys[job.name]
                 or not _stored(folder / job.name, before[job.name])]
         tell(f'{len(todo)} of {len(fleet.jobs)} robots have changed')
-        shared: set[str] = set()
         if todo:
             database.begin(fleet.path)
-            shared = _shared(client, todo, workers)
-            useful = None if any(job.chooses and job.name in shared for job in todo) else sum(
-                len(job.recordings) if job.name in shared else 1 for job in todo)
-            client = client or stack.enter_context(cluster(None, workers, useful))
+            client = client or stack.enter_context(cluster(None, workers, len(todo)))
             tell(f'dashboard: {client.dashboard_link}')
         left = {job.name: job for job in todo}
         with _shown(database, folder, left, tell):
             for number, (job, outcome, lasting) in enumerate(
-                    _outcomes(client, todo, shared), start=1):
+                    _outcomes(client, todo), start=1):
                 _write(folder / job.name, outcome)
                 database.store(job, keys[job.name] if lasting else '', prints, outcome)
                 del left[job.name]
@@ -170,24 +165,12 @@ def _show(database: Database, folder: Path, missing: Mapping[str, str]) -> None:
     write_index(database, folder, missing)
 
 
-def _shared(client: Any, jobs: Sequence[Job], workers: int | None) -> set[str]:
-    """Return the robots that several workers share; none if all have a robot to do."""
-    if len(jobs) >= (sum(client.nthreads().values()) if client else workers or core_count()):
-        return set()
-    able = [job for job in jobs if Workers.can_share(job)]
-    sources = [job.recordings for job in able]
-    sizes = _gathered(client, size, sources) if client else map(size, sources)
-    return {job.name for job in jobs if job.chooses} | {
-        job.name for job, found in zip(able, sizes) if Workers.long_enough(found, job)}
-
-
-def _outcomes(client: Any, jobs: Sequence[Job],
-              shared: set[str]) -> Iterator[tuple[Job, Outcome, bool]]:
+def _outcomes(client: Any, jobs: Sequence[Job]) -> Iterator[tuple[Job, Outcome, bool]]:
     """Yield what comes in, and whether the same would come of the same inputs again."""
     if not jobs:
         return
     from distributed import as_completed
-    futures = {client.submit(identify_robot, job, job.name in shared, pure=False,
+    futures = {client.submit(identify_robot, job, pure=False,
                              key=f'{job.name}-{uuid4()}'): job for job in jobs}
     for future in as_completed(list(futures), loop=client.loop):
         job = futures.pop(future)

@@ -31,13 +31,12 @@ from robot_identification.errors import RobotIdentificationError
 from robot_identification.fleet.drift import Drift, drifts
 from robot_identification.fleet.plan import Job
 from robot_identification.fleet.source import fetched
-from robot_identification.fleet.spread import Spread, Workers
 from robot_identification.identification import IdentificationResult, identify
 from robot_identification.parallel import use_cores
-from robot_identification.parts import mapped_over, over, Shelf
 from robot_identification.recording import load_recording, Recording
 from robot_identification.reporting import save_results
 from robot_identification.signals import process
+from robot_identification.spilling_list import SpillingList
 from robot_identification.validation import HeldOut, Thresholds
 import scipy
 
@@ -117,7 +116,7 @@ def versions() -> str:
                        'scipy': scipy.__version__, 'machine': platform.machine()})
 
 
-def identify_robot(job: Job, spread: bool = False) -> Outcome:
+def identify_robot(job: Job) -> Outcome:
     """
     Identify one robot on one core, as `identify` does.
 
@@ -129,40 +128,27 @@ def identify_robot(job: Job, spread: bool = False) -> Outcome:
     ----------
     job
         The robot's work.
-    spread
-        Whether other workers of the cluster take part; this is a task of one of them then.
 
     """
     use_cores(1)
-    began, busy, others = time.perf_counter(), time.process_time(), 0.0
+    began, busy = time.perf_counter(), time.process_time()
     try:
-        if spread:
-            with Workers.of_this_task() as workers:
-                try:
-                    outcome = _identify(job, workers)
-                finally:
-                    others = workers.processor
-        else:
-            outcome = _identify(job, None)
+        outcome = _identify(job)
     except RobotIdentificationError as error:
         outcome = Outcome(job.name, job.robot, BROKEN, str(error))
     except Exception as error:    # the rest of the fleet goes on
-        if spread and type(error).__name__ == 'KilledWorker':
-            raise    # of Dask, when every worker dies at a recording
         outcome = Outcome(job.name, job.robot, BROKEN,
                           f'a defect of robot-identification: {type(error).__name__}: {error}')
     return replace(outcome, versions=versions(), seconds=time.perf_counter() - began,
-                   processor=time.process_time() - busy + others)
+                   processor=time.process_time() - busy)
 
 
-def _identify(job: Job, workers: Workers | None) -> Outcome:
+def _identify(job: Job) -> Outcome:
     arm = load_arm(job.robot)
     options = dict(job.settings)
     options['thresholds'] = Thresholds(**options.get('thresholds', {}))
-    if job.chooses and workers is not None:
-        options['spread'], workers = workers.over, None    # fits, not recordings
-    fitted, broken = _load(job.recordings, arm, workers)
-    held_out, also = _load(job.held_out, arm, None)
+    fitted, broken = _load(job.recordings, arm)
+    held_out, also = _load(job.held_out, arm)
     broken += also
     try:
         result = _of(arm, fitted, held_out, options)
@@ -182,20 +168,16 @@ def _identify(job: Job, workers: Workers | None) -> Outcome:
 
 @dataclass(frozen=True)
 class _Loaded:
-    """Recordings, where they came from, and the workers that hold them."""
+    """Recordings and where they came from."""
 
     sources: tuple[str, ...]
     recordings: Sequence[Recording]
-    workers: Workers | None
 
     def parts(self, state: str, errors: Sequence[HeldOut]) -> list[Part]:
         """Return what became of each of them."""
-        return [Part(source, state, '', *facts) for source, facts in zip(
-            self.sources, over(_facts, self.recordings, errors))]
-
-
-def _facts(recording: Recording, error: HeldOut) -> tuple[float, float, float]:
-    return recording.duration, recording.rate, error.relative_error
+        return [Part(source, state, '', recording.duration, recording.rate, error.relative_error)
+                for source, recording, error in zip(
+                    self.sources, self.recordings, errors, strict=True)]
 
 
 def _of(arm: Arm, fitted: _Loaded, held_out: _Loaded,
@@ -203,52 +185,34 @@ def _of(arm: Arm, fitted: _Loaded, held_out: _Loaded,
     return identify(arm, fitted.recordings, held_out=held_out.recordings, **options)
 
 
-def _load(sources: tuple[str, ...], arm: Arm,
-          workers: Workers | None) -> tuple[_Loaded, list[Part]]:
+def _load(sources: tuple[str, ...], arm: Arm) -> tuple[_Loaded, list[Part]]:
     """Return the recordings that can be read, and what is wrong with the others."""
-    read = (mapped_over(_read, sources, given=(arm,)) if workers is None
-            else Spread.of(workers, _read, sources, (arm,)))
-    return _without(sources, read, list(over(_sentence, read)), arm, workers)
-
-
-def _read(source: str, arm: Arm) -> Recording | str:
-    """Return a recording, or why it cannot be read."""
-    try:
-        with fetched(source) as path:
-            recording = load_recording(path, arm)
-    except (RobotIdentificationError, OSError) as error:
-        return str(error)
-    return replace(recording, name=source) if '://' in source else recording
-
-
-def _sentence(read: Recording | str) -> str:
-    return read if isinstance(read, str) else ''
-
-
-def _without(sources: tuple[str, ...], recordings: Sequence[Recording], sentences: list[str],
-             arm: Arm, workers: Workers | None) -> tuple[_Loaded, list[Part]]:
-    """Return recordings but for those of which there is a sentence, and these sentences."""
-    good = tuple(source for source, text in zip(sources, sentences) if not text)
-    if len(good) < len(sources):
-        recordings = (Spread.of(workers, _read, good, (arm,)) if workers is not None else Shelf(
-            recording for recording, text in zip(recordings, sentences) if not text))
-    return _Loaded(good, recordings, workers), [
-        Part(source, BROKEN, text) for source, text in zip(sources, sentences) if text]
+    good, recordings, broken = [], SpillingList(), []
+    for source in sources:
+        try:
+            with fetched(source) as path:
+                recording = load_recording(path, arm)
+        except (RobotIdentificationError, OSError) as error:
+            broken.append(Part(source, BROKEN, str(error)))
+            continue
+        recordings.append(replace(recording, name=source) if '://' in source else recording)
+        good.append(source)
+    return _Loaded(tuple(good), recordings), broken
 
 
 def _usable(loaded: _Loaded, arm: Arm, processing: dict[str, Any],
             still: bool) -> tuple[_Loaded, list[Part]]:
     """Return the recordings that can be processed, and what is wrong with the others."""
-    return _without(loaded.sources, loaded.recordings, list(over(
-        _unusable, loaded.recordings, given=(arm, processing, still))), arm, loaded.workers)
-
-
-def _unusable(recording: Recording, arm: Arm, processing: dict[str, Any], still: bool) -> str:
-    try:
-        process(recording, arm, still_joints=still, **processing)
-    except RobotIdentificationError as error:
-        return str(error)
-    return ''
+    good, recordings, broken = [], SpillingList(), []
+    for source, recording in zip(loaded.sources, loaded.recordings, strict=True):
+        try:
+            process(recording, arm, still_joints=still, **processing)
+        except RobotIdentificationError as error:
+            broken.append(Part(source, BROKEN, str(error)))
+            continue
+        recordings.append(recording)
+        good.append(source)
+    return _Loaded(tuple(good), recordings), broken
 
 
 def _outcome(job: Job, arm: Arm, result: IdentificationResult, fitted: _Loaded,

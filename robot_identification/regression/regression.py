@@ -17,15 +17,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any
+from functools import cached_property, reduce
+import operator
 
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import base_parameters, BaseParameters, ModelStructure
 from robot_identification.errors import EstimationError
-from robot_identification.parts import Far, mapped_over, merged_over, over, Shelf
 from robot_identification.regression.normal_form import NormalForm, triangle
 from robot_identification.regression.packing import joint_columns
 from robot_identification.regression.reduce import (
@@ -36,6 +35,7 @@ from robot_identification.regression.reduce import (
 )
 from robot_identification.scratch import stacked
 from robot_identification.signals import Samples
+from robot_identification.spilling_list import SpillingList
 
 MOST_KEPT = 24_000_000
 """Bytes of decimated rows that a regression keeps, so that they are made once: those of an hour
@@ -114,32 +114,25 @@ class Regression:
         """The sum of the normal forms of all recordings."""
         if self.reduced is not None:
             return self.reduced
-        function, sequences, given = self._reduction
-        return NormalForm(self.base, joint_columns(self.base), *merged_over(
-            function, _stacked_factors, *sequences, given=given))
+        return reduce(operator.add, self.normals_of_parts())
 
     def normals_of_parts(self) -> Iterator[NormalForm]:
         """Yield the normal form of each of the samples."""
-        function, sequences, given = self._reduction
+        if self.kept is None:
+            return (reduce_samples(self.base, samples, progress=self.progress, load=load)
+                    for samples, load in self.parts)
         columns = joint_columns(self.base)
-        return (NormalForm(self.base, columns, factors, rows)
-                for factors, rows in over(function, *sequences, given=given))
-
-    @property
-    def _reduction(self) -> tuple[Callable[..., Any], tuple[Sequence[Any], ...], tuple[Any, ...]]:
-        """What makes triangular factors and rows of each of the samples, and of what."""
-        if self.kept is not None:
-            return _triangles, (self.kept,), ()
-        return _factors, (self.samples, self.loads_of_parts), (self.base, self._told)
+        return (NormalForm(self.base, columns, tuple(map(triangle, rows)),
+                           np.full(len(rows), len(rows[0]))) for rows in self.kept)
 
     @cached_property
     def kept(self) -> Sequence[list[Array]] | None:
         """For each of the samples the rows of each joint, see `packed_rows`; None if too many."""
         width = sum(len(chosen) + 1 for chosen in joint_columns(self.base))
-        if sum(over(row_count, self.samples)) * width * 8 > MOST_KEPT:
+        if sum(map(row_count, self.samples)) * width * 8 > MOST_KEPT:
             return None
-        return mapped_over(_packed, self.samples, self.loads_of_parts,
-                           given=(self.base, self._told))
+        return SpillingList(packed_rows(self.base, samples, load, self.progress)
+                            for samples, load in self.parts)
 
     def rows(self) -> list[Array]:
         """Return for each joint the rows of all samples, `kept` ones or made anew."""
@@ -149,10 +142,11 @@ class Regression:
 
     def residuals_of_parts(self, beta: Array) -> Iterator[Array]:
         """Yield torque minus prediction on the rows of each of the samples, (rows, n)."""
-        kept, columns = self.kept, joint_columns(self.base)
-        if kept is None:
-            return over(_residuals, self.samples, self.loads_of_parts, given=(self.base, beta))
-        return over(_kept_residuals, kept, given=(columns, beta))
+        if self.kept is None:
+            return (residuals(self.base, samples, beta, load=load)
+                    for samples, load in self.parts)
+        columns = joint_columns(self.base)
+        return (_kept_residuals(rows, columns, beta) for rows in self.kept)
 
     def residuals(self, beta: Array) -> Array:
         """Return torque minus prediction on all rows, (rows, n) [N m or N]."""
@@ -161,11 +155,7 @@ class Regression:
     @property
     def parts(self) -> Iterator[tuple[Samples, Array | None]]:
         """Each of the samples with its load, None where the friction needs none."""
-        return zip(self.samples, self.loads_of_parts)
-
-    @property
-    def _told(self) -> Callable[[float], None] | None:
-        return None if isinstance(self.samples, Far) else self.progress
+        return zip(self.samples, self.loads_of_parts, strict=True)
 
     @property
     def loads_of_parts(self) -> Sequence[Array | None]:
@@ -173,33 +163,9 @@ class Regression:
         return self.loads or [None] * len(self.samples)
 
 
-def _factors(samples: Samples, load: Array | None, base: BaseParameters,
-             progress: Callable[[float], None] | None) -> tuple[tuple[Array, ...], Array]:
-    normal = reduce_samples(base, samples, progress=progress, load=load)
-    return normal.factors, normal.rows
-
-
-def _triangles(rows: list[Array]) -> tuple[tuple[Array, ...], Array]:
-    return tuple(map(triangle, rows)), np.full(len(rows), len(rows[0]))
-
-
-def _packed(samples: Samples, load: Array | None, base: BaseParameters,
-            progress: Callable[[float], None] | None) -> list[Array]:
-    return packed_rows(base, samples, load, progress)
-
-
 def _kept_residuals(rows: list[Array], columns: Sequence[IndexArray], beta: Array) -> Array:
     return np.column_stack([packed[:, -1] - packed[:, :-1] @ beta[chosen]
                             for packed, chosen in zip(rows, columns)])
-
-
-def _stacked_factors(one: tuple[tuple[Array, ...], Array], other: tuple[tuple[Array, ...], Array]
-                     ) -> tuple[tuple[Array, ...], Array]:
-    return NormalForm.added(one[0], other[0]), one[1] + other[1]
-
-
-def _residuals(samples: Samples, load: Array | None, base: BaseParameters, beta: Array) -> Array:
-    return residuals(base, samples, beta, load=load)
 
 
 def shapes_of_speed(regression: Regression) -> None:
@@ -261,17 +227,13 @@ def build_regression(
     """
     if not samples:
         raise EstimationError('no recording to identify from')
-    for names in over(_names, samples):
-        if names != arm.joint_names:
-            raise EstimationError(f'the samples are of the joints {", ".join(names)}, '
+    for part in samples:
+        if part.joint_names != arm.joint_names:
+            raise EstimationError(f'the samples are of the joints {", ".join(part.joint_names)}, '
                                   f'the arm has {", ".join(arm.joint_names)}')
     structure = ModelStructure.of(arm, friction, backend)
-    if not isinstance(samples, (Far, Shelf)):
+    if not isinstance(samples, SpillingList):
         samples = tuple(samples)
     return Regression(base_parameters(structure), samples, progress,
                       fixed=not structure.friction.shape,
                       loads=None if loads is None else tuple(loads))
-
-
-def _names(samples: Samples) -> tuple[str, ...]:
-    return samples.joint_names

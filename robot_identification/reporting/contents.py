@@ -25,7 +25,6 @@ import numpy as np
 import pinocchio as pin
 from robot_identification.arm import Arm
 from robot_identification.excitation import Excitation
-from robot_identification.parts import over
 from robot_identification.pipeline import Identification
 from robot_identification.reporting.parameter_contents import (
     base_parameter_contents,
@@ -63,8 +62,8 @@ def contents(result: Identification, excitation: Excitation | None = None) -> di
         'arm': _arm(result.arm),
         'verdict': verdict_contents(result.arm, result.verdict),
         'next_steps': next_steps(result.arm, result.verdict, auto=result.choice is not None),
-        'fit': list(over(_evaluation, result.fitted,
-                         given=(result.arm, result.verdict.thresholds))),
+        'fit': [_evaluation(fitted, result.arm, result.verdict.thresholds)
+                for fitted in result.fitted],
         'estimate': _estimate(result),
         'delay': _delay(result),
         'choice': _choice(result),
@@ -77,7 +76,7 @@ def contents(result: Identification, excitation: Excitation | None = None) -> di
         'friction': friction_contents(result),
         'effort_check': {'scale': result.effort.scale, 'message': result.effort.message,
                          'joint_scale': result.effort.joint_scale},
-        'recordings': list(over(_recording, result.fitted, result.training)),
+        'recordings': list(map(_recording, result.fitted, result.training)),
         'motion': _recorded_motion(result) if excitation is None else _designed(excitation)}
     plain_content: dict[str, Any] = plain(content)
     return plain_content
@@ -229,7 +228,7 @@ def _usage(arm: Arm, parts: Sequence[Samples]) -> dict[str, np.ndarray]:
     lower, upper = np.where(bounded, [limits.lower, limits.upper], np.nan)
     middle, half = np.where(bounded, (lower + upper) / 2, 0.0), (upper - lower) / 2
 
-    peaks = np.max(list(over(_peaks, parts, given=(middle,))), axis=0)
+    peaks = np.max([_peaks(part, middle) for part in parts], axis=0)
     return {name: peak / np.where(np.isfinite(limit), limit, np.nan) for name, peak, limit in zip(
         QUANTITIES, peaks, (half, limits.velocity, limits.acceleration))}
 
@@ -242,14 +241,10 @@ def _peaks(samples: Samples, middle: np.ndarray) -> np.ndarray:
 def _recorded_motion(result: Identification) -> dict[str, Any]:
     limits = result.arm.limits
     return {'kind': 'recorded',
-            'name': next(iter(over(_name, result.fitted)), ''),
+            'name': result.fitted[0].name if result.fitted else '',
             'usage': _usage(result.arm, result.training),
             'limits': {name: getattr(limits, name) for name in (
                 'lower', 'upper', 'velocity', 'acceleration')}}
-
-
-def _name(fitted: HeldOut) -> str:
-    return fitted.name
 
 
 def _designed(excitation: Excitation) -> dict[str, Any]:

@@ -22,9 +22,7 @@ from numpy.typing import NDArray
 from robot_identification.arrays import Array
 from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
 from robot_identification.excitation import Excitation
-from robot_identification.parts import over
 from robot_identification.pipeline import Identification
-from robot_identification.signals import Samples
 from robot_identification.signals.shift import spread_rows, thinned
 from robot_identification.validation import HeldOut
 from scipy.signal import welch
@@ -66,7 +64,7 @@ def plot_data(result: Identification,
     panels = result.arm.n * (1 + len(result.verdict.held_out) + len(result.fitted))
     most = max(FEWEST_POINTS, min(MOST_POINTS, ALL_POINTS // panels))
     for kind, evaluations in (('held_out', result.verdict.held_out), ('fit', result.fitted)):
-        for k, evaluation in enumerate(over(_evaluation, evaluations, given=(most,))):
+        for k, evaluation in enumerate(_evaluation(each, most) for each in evaluations):
             arrays |= {f'{kind}_{k}_{name}': array for name, array in evaluation.items()}
     arrays |= _friction(result)
     arrays |= _motion(result, excitation, most)
@@ -139,8 +137,10 @@ def _friction(result: Identification) -> dict[str, Array]:
     load = inverse_dynamics(arm, q, v, a, model.inertial)
     states = None
     if model.structure.friction.has_state:
-        rows = spread_rows(list(over(len, result.training)), MOST_ROWS)
-        states = np.concatenate(list(over(_remembered, result.training, *rows, given=(model,))))
+        rows = spread_rows([len(part) for part in result.training], MOST_ROWS)
+        states = np.concatenate([
+            np.asarray(model.states(part.q))[start::step]    # (rows, m, terms)
+            for part, start, step in zip(result.training, *rows, strict=True)])
     residual = tau - load - model.drive_torque(v, a, load, q, states)
     curves = model.friction_torque(v, load, q, states)
     rng = np.random.default_rng(0)
@@ -158,11 +158,6 @@ def _friction(result: Identification) -> dict[str, Array]:
         arrays[f'friction_{e}_data'] = np.stack([speed[picked], measured[picked]])
         arrays[f'friction_{e}_bins'] = _bins(speed, measured, top)
     return arrays
-
-
-def _remembered(samples: Samples, start: int, step: int, model: IdentifiedModel) -> Array:
-    """Return what the friction remembers at every so many rows, (rows, m, terms)."""
-    return np.asarray(model.states(samples.q))[start::step]
 
 
 def _curve(model: IdentifiedModel, e: int, grid: Array, load: float, place: float) -> Array:
@@ -190,14 +185,11 @@ def _bins(speed: Array, torque: Array, top: float) -> Array:
 def _motion(result: Identification, excitation: Excitation | None,
             most: int) -> dict[str, Array]:
     if excitation is None:
-        return next(iter(over(_drawn, result.training, given=(most,))))
+        first = result.training[0]
+        return _panels(first.t, first.q, first.v, first.a, most)
     rate = max(200 / excitation.period, 40 * excitation.trajectory.series.harmonics
                / excitation.period)
     return _panels(*excitation.sample(rate, endpoint=True), most)
-
-
-def _drawn(samples: Samples, most: int) -> dict[str, Array]:
-    return _panels(samples.t, samples.q, samples.v, samples.a, most)
 
 
 def _panels(t: Array, q: Array, v: Array, a: Array, most: int) -> dict[str, Array]:

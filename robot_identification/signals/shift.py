@@ -22,7 +22,6 @@ from itertools import pairwise
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import SignalError
-from robot_identification.parts import over
 from robot_identification.scratch import picked, release, stacked
 from robot_identification.signals.samples import Samples
 from robot_identification.signals.standstill import runs_between
@@ -66,8 +65,8 @@ def thinned(samples: Sequence[Samples], most: int) -> tuple[Array, Array, Array,
         Rows wanted; up to twice as many are returned.
 
     """
-    q, v, a, tau = (np.concatenate(parts) for parts in zip(
-        *over(_every, samples, *spread_rows(list(over(len, samples)), most))))
+    q, v, a, tau = (np.concatenate(parts) for parts in zip(*map(
+        _every, samples, *spread_rows([len(part) for part in samples], most))))
     return q, v, a, tau
 
 

@@ -25,16 +25,22 @@ from robot_identification.papers.studies.abc_er16 import abc_er16
 from robot_identification.papers.studies.elpidso_2link import elpidso_2link
 from robot_identification.papers.studies.ics_er16 import ics_er16
 from robot_identification.papers.studies.mfs_qj import mfs_qj
-from robot_identification.papers.studies.study import Plot, Progress, StudyResult, Table
+from robot_identification.papers.studies.study import (
+    map_items,
+    MapFunction,
+    Plot,
+    Progress,
+    StudyResult,
+    Table,
+)
 from robot_identification.papers.studies.survey_er20 import survey_er20
 from robot_identification.papers.studies.verdict import Claim
 from robot_identification.parallel import single_threaded_blas
-from robot_identification.parts import Over, over
 
 if TYPE_CHECKING:    # Dask
     from robot_identification.fleet.cluster import Tasks
 
-STUDIES: dict[str, Callable[[bool, int, Progress, Over], StudyResult]] = {
+STUDIES: dict[str, Callable[[bool, int, Progress, MapFunction], StudyResult]] = {
     study.__name__: study for study in (abc_er16, ics_er16, survey_er20, elpidso_2link,
                                         mfs_qj)}
 
@@ -89,7 +95,7 @@ def run_study(name: str, *, quick: bool = False, seed: int = 0,
     began, before = time.monotonic(), busy()
     with single_threaded_blas():
         result = study(quick, seed, progress or (lambda text, part: None),
-                       over if tasks is None else tasks.over)
+                       map_items if tasks is None else tasks.map_items)
     return dataclasses.replace(result, seconds=time.monotonic() - began,
                                processor_seconds=busy() - before)
 

@@ -35,6 +35,7 @@ from robot_identification.papers.studies.er16 import (
 from robot_identification.papers.studies.linear_algebra import compare_with_searches
 from robot_identification.papers.studies.repeat import best_run, Contestant, convergence, repeat
 from robot_identification.papers.studies.study import (
+    MapFunction,
     PAPER,
     part_of,
     Plot,
@@ -43,7 +44,6 @@ from robot_identification.papers.studies.study import (
     Table,
 )
 from robot_identification.papers.studies.verdict import Claim, judge
-from robot_identification.parts import Over
 
 FRICTION, SOURCES = 'coulomb_viscous', 25
 ITERATIONS = (10, 25, 50, 100, 200)
@@ -61,7 +61,7 @@ CONTESTANTS = (('ABC', 'abc'), ('GA', 'ga'), ('GA, binary', 'binary_ga'), ('PSO'
 Results = Mapping[str, list[SearchResult]]
 
 
-def abc_er16(quick: bool, seed: int, progress: Progress, over: Over) -> StudyResult:
+def abc_er16(quick: bool, seed: int, progress: Progress, map_items: MapFunction) -> StudyResult:
     """
     Identify base and linear friction parameters with a bee colony and compare it with others.
 
@@ -73,8 +73,8 @@ def abc_er16(quick: bool, seed: int, progress: Progress, over: Over) -> StudyRes
         Seed of the arm, and the first of the searches.
     progress
         Called with what is done and the part of it.
-    over
-        `parts.over`, or that of a cluster.
+    map_items
+        `study.map_items`, or that of a cluster.
 
     References
     ----------
@@ -93,7 +93,7 @@ def abc_er16(quick: bool, seed: int, progress: Progress, over: Over) -> StudyRes
         results = repeat([
             Contestant(name, search, {}, budget)
             for name, search in (CONTESTANTS[:1] if chain is OURS else CONTESTANTS)],
-            cost, bounds, runs, seed, over, part_of(progress, 0.1, 0.7, label))
+            cost, bounds, runs, seed, map_items, part_of(progress, 0.1, 0.7, label))
         square = through.least_squares(FRICTION)
         tables.append(_table(through, results, square, cost, label))
         claims += _claims(through, results, cost, square, label)
@@ -102,7 +102,7 @@ def abc_er16(quick: bool, seed: int, progress: Progress, over: Over) -> StudyRes
     chains = compare_chains(experiment.others(seed, arms), 'abc', FRICTION,
                             lambda text, part: progress(text, 0.75 + 0.15 * part))
     algebra = compare_with_searches(FRICTION, problem, bounds, budget, seed,
-                                    part_of(progress, 0.9, 1.0), over, quick)
+                                    part_of(progress, 0.9, 1.0), map_items, quick)
     printed = experiment.through(ABC)
     return StudyResult(
         name='abc_er16', title='Artificial bee colony on the ER-16, linear friction',

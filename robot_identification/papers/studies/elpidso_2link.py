@@ -29,6 +29,7 @@ from robot_identification.papers.searches.result import CONVERGED
 from robot_identification.papers.studies.linear_algebra import against_searches
 from robot_identification.papers.studies.repeat import Contestant, convergence, repeat, run_search
 from robot_identification.papers.studies.study import (
+    MapFunction,
     PAPER,
     part_of,
     Plot,
@@ -37,7 +38,6 @@ from robot_identification.papers.studies.study import (
     Table,
 )
 from robot_identification.papers.studies.verdict import Claim, judge
-from robot_identification.parts import Over
 from robot_identification.simulation import Plant, PlantOptions
 
 TRUE = np.array([6.7333, 3.4, 3.0, 0.0])
@@ -76,7 +76,8 @@ class _Data:
         return cost
 
 
-def elpidso_2link(quick: bool, seed: int, progress: Progress, over: Over) -> StudyResult:
+def elpidso_2link(quick: bool, seed: int, progress: Progress,
+                  map_items: MapFunction) -> StudyResult:
     """
     Compare LS, GA, SPSO and ELPIDSO, as the paper does, and differential evolution and CMA-ES.
 
@@ -88,8 +89,8 @@ def elpidso_2link(quick: bool, seed: int, progress: Progress, over: Over) -> Stu
         The first seed.
     progress
         Called with what is done and the part of it.
-    over
-        `parts.over`, or that of a cluster.
+    map_items
+        `study.map_items`, or that of a cluster.
 
     References
     ----------
@@ -110,13 +111,13 @@ def elpidso_2link(quick: bool, seed: int, progress: Progress, over: Over) -> Stu
         for k, rho in enumerate(rhos):
             first, last = ((number + part / len(rhos)) / 2 for part in (k, k + 1))
             results[kind][rho] = repeat(
-                _contestants(budget), data[rho], bounds, runs, seed, over,
+                _contestants(budget), data[rho], bounds, runs, seed, map_items,
                 part_of(progress, first, last, f'eta range {kind}, rho {rho:g}'),
                 target=_optimum(data[rho], bounds) * (1 + 1e-9) + 1e-18, run=_run)
     least: dict[float, Array] = {
         rho: np.asarray(np.linalg.lstsq(data[rho].rows, data[rho].target, rcond=None)[0],
                         dtype=np.float64) for rho in FIT}
-    return _report(data, ranges, results, least, runs, budget, quick, seed, progress, over)
+    return _report(data, ranges, results, least, runs, budget, quick, seed, progress, map_items)
 
 
 def _contestants(budget: int) -> tuple[Contestant, ...]:
@@ -192,7 +193,7 @@ def _optimum(data: _Data, bounds: Bounds) -> float:
 def _report(data: dict[float, _Data], ranges: dict[str, Bounds],
             results: dict[str, dict[float, dict[str, list[SearchResult]]]],
             least: dict[float, Array], runs: int, budget: int, quick: bool,
-            seed: int, progress: Progress, over: Over) -> StudyResult:
+            seed: int, progress: Progress, map_items: MapFunction) -> StudyResult:
     paper = results['paper']
     labels = tuple(paper[FIT[0]])
     tables = []
@@ -235,7 +236,7 @@ def _report(data: dict[float, _Data], ranges: dict[str, Bounds],
     algebra = against_searches(
         f'rho = {SHOWN:g}, 4 unknowns', 'bounded least squares', one, ranges['paper'],
         lambda: _bounded(one, ranges['paper']), 1000 if quick else 20_000, seed,
-        part_of(progress, 0.95, 1.0), over, quick=quick)
+        part_of(progress, 0.95, 1.0), map_items, quick=quick)
     return StudyResult(
         name='elpidso_2link', title='ELPIDSO against LS, GA and SPSO on a two-link arm',
         reference='Yan, Lu, Levy, PLoS ONE 10(6), e0129157, 2015',

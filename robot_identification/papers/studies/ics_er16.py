@@ -41,6 +41,7 @@ from robot_identification.papers.studies.repeat import (
     repeat,
 )
 from robot_identification.papers.studies.study import (
+    MapFunction,
     PAPER,
     part_of,
     Plot,
@@ -49,7 +50,6 @@ from robot_identification.papers.studies.study import (
     Table,
 )
 from robot_identification.papers.studies.verdict import Claim, judge
-from robot_identification.parts import Over
 
 NEST, ITERATIONS, FRICTION = 25, 200, 'atan'
 BEST_OF = 3    # runs of which the paper prints the best
@@ -75,7 +75,7 @@ PUBLISHED_PARAMETERS = Table(
 Results = Mapping[str, list[SearchResult]]
 
 
-def ics_er16(quick: bool, seed: int, progress: Progress, over: Over) -> StudyResult:
+def ics_er16(quick: bool, seed: int, progress: Progress, map_items: MapFunction) -> StudyResult:
     """
     Repeat the comparison of ICS, CS and PSO on the cost (11) with atan friction.
 
@@ -87,8 +87,8 @@ def ics_er16(quick: bool, seed: int, progress: Progress, over: Over) -> StudyRes
         Seed of the arm, and the first of the searches.
     progress
         Called with what is done and the part of it.
-    over
-        `parts.over`, or that of a cluster.
+    map_items
+        `study.map_items`, or that of a cluster.
 
     References
     ----------
@@ -109,7 +109,8 @@ def ics_er16(quick: bool, seed: int, progress: Progress, over: Over) -> StudyRes
         cost = MeanAbsolute(problem)
         contestants = _contestants(iterations)
         results = repeat(contestants[:4] if number else contestants, cost, bounds, runs, seed,
-                         over, part_of(progress, 0.05 + 0.2 * number, 0.25 + 0.2 * number, label))
+                         map_items,
+                         part_of(progress, 0.05 + 0.2 * number, 0.25 + 0.2 * number, label))
         square = through.least_squares(FRICTION)
         tables += [_costs(results, square, cost, label),
                    _correlations(through, results, square, label)]
@@ -118,10 +119,10 @@ def ics_er16(quick: bool, seed: int, progress: Progress, over: Over) -> StudyRes
     problem, results, square = kept[cases[0][0]]
     progress('linear friction', 0.65)
     experiments = experiment.others(seed, arms)
-    frictions = _frictions(experiments, iterations, seed, over)
+    frictions = _frictions(experiments, iterations, seed, map_items)
     chains = compare_chains(experiments, 'ics', FRICTION,
                             lambda text, part: progress(text, 0.7 + 0.1 * part))
-    algebra = [_algebra(experiment, friction, budget, seed, k, progress, over, quick)
+    algebra = [_algebra(experiment, friction, budget, seed, k, progress, map_items, quick)
                for k, friction in enumerate((FRICTION, 'stribeck'))]
     return StudyResult(
         name='ics_er16', title='Improved cuckoo search against CS and PSO on the ER-16',
@@ -150,10 +151,10 @@ def ics_er16(quick: bool, seed: int, progress: Progress, over: Over) -> StudyRes
 
 
 def _algebra(experiment: Experiment, friction: str, budget: int, seed: int, number: int,
-             progress: Progress, over: Over, quick: bool) -> Comparison:
+             progress: Progress, map_items: MapFunction, quick: bool) -> Comparison:
     return compare_with_searches(
         friction, *experiment.problem(friction), budget, seed,
-        part_of(progress, 0.8 + 0.1 * number, 0.9 + 0.1 * number, friction), over, quick)
+        part_of(progress, 0.8 + 0.1 * number, 0.9 + 0.1 * number, friction), map_items, quick)
 
 
 def _contestants(iterations: int) -> tuple[Contestant, ...]:
@@ -214,7 +215,7 @@ def _claims(results: Results, label: str) -> list[Claim]:
 
 
 def _frictions(experiments: list[Experiment], iterations: int, seed: int,
-               over: Over) -> tuple[Table, tuple[Claim, ...]]:
+               map_items: MapFunction) -> tuple[Table, tuple[Claim, ...]]:
     """Compare linear and nonlinear friction near reversals, found by ICS and by least squares."""
     rows: list[tuple[str | float, ...]] = []
     near: dict[tuple[str, str], list[float]] = {}
@@ -223,7 +224,7 @@ def _frictions(experiments: list[Experiment], iterations: int, seed: int,
         rated = one.runs[0].plant.truth.rated_torque
         for friction in ('coulomb_viscous', 'atan', 'stribeck'):
             problem, bounds = one.problem(friction)
-            runs = repeat([ics], MeanAbsolute(problem), bounds, BEST_OF, seed, over)
+            runs = repeat([ics], MeanAbsolute(problem), bounds, BEST_OF, seed, map_items)
             for method, values in (('ICS', best_run(runs['ICS']).values),
                                    ('least squares', one.least_squares(friction))):
                 for kind, samples in (('fit', one.fit), ('validation', one.check)):

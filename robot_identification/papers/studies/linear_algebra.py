@@ -26,9 +26,8 @@ from robot_identification.papers.searches.objective import Squared
 from robot_identification.papers.searches.problem import SearchProblem
 from robot_identification.papers.searches.projection import Eliminated, minimise_squared
 from robot_identification.papers.studies.repeat import convergence
-from robot_identification.papers.studies.study import part_of, Plot, Progress, Table
+from robot_identification.papers.studies.study import MapFunction, part_of, Plot, Progress, Table
 from robot_identification.papers.studies.verdict import Claim, judge
-from robot_identification.parts import Over
 
 NEAR = 0.01
 """A search has arrived when its cost is this part above that of linear algebra."""
@@ -70,7 +69,7 @@ class _Timed:
 
 
 def compare_with_searches(friction: str, problem: SearchProblem, bounds: Bounds, budget: int,
-                          seed: int, progress: Progress, over: Over,
+                          seed: int, progress: Progress, map_items: MapFunction,
                           quick: bool = False) -> Comparison:
     """
     Minimise the squared cost by linear algebra and by every search, within the same bounds.
@@ -89,8 +88,8 @@ def compare_with_searches(friction: str, problem: SearchProblem, bounds: Bounds,
         Seed of the searches.
     progress
         Called with what is done and the part of it.
-    over
-        `parts.over`, or that of a cluster.
+    map_items
+        `study.map_items`, or that of a cluster.
     quick
         Fewer repeats of the solver.
 
@@ -100,7 +99,7 @@ def compare_with_searches(friction: str, problem: SearchProblem, bounds: Bounds,
         f'{friction}: all {problem.dimension} unknowns',
         'bounded least squares' if problem.linear else 'variable projection', cost, bounds,
         lambda: minimise_squared(cost, bounds), budget, seed,
-        part_of(progress, 0.0, 1.0 if problem.linear else 0.7), over, quick=quick)
+        part_of(progress, 0.0, 1.0 if problem.linear else 0.7), map_items, quick=quick)
     if problem.linear:
         return whole
     alone = Eliminated(cost, bounds)
@@ -108,7 +107,7 @@ def compare_with_searches(friction: str, problem: SearchProblem, bounds: Bounds,
         f'{friction}: the {alone.bounds.dimension} shape numbers alone, the linear parameters '
         f'eliminated', 'variable projection', alone, alone.bounds,
         lambda: minimise_squared(cost, bounds), budget // 40, seed,
-        part_of(progress, 0.7, 1.0), over,
+        part_of(progress, 0.7, 1.0), map_items,
         ' Here the searches are given the other half of variable projection: the best linear '
         'parameters within their bounds.', quick)
     return Comparison(whole.tables + few.tables, whole.claims + few.claims[:1],
@@ -117,7 +116,7 @@ def compare_with_searches(friction: str, problem: SearchProblem, bounds: Bounds,
 
 def against_searches(title: str, label: str, cost: Callable[[Array], Array], bounds: Bounds,
                      solve: Callable[[], SearchResult], budget: int, seed: int,
-                     progress: Progress, over: Over, note: str = '',
+                     progress: Progress, map_items: MapFunction, note: str = '',
                      quick: bool = False) -> Comparison:
     """
     Compare a solver of linear algebra with every search.
@@ -134,8 +133,8 @@ def against_searches(title: str, label: str, cost: Callable[[Array], Array], bou
         Budget and seed of the searches.
     progress
         Called with what is done and the part of it.
-    over
-        `parts.over`, or that of a cluster.
+    map_items
+        `study.map_items`, or that of a cluster.
     note
         Added to that of the table.
     quick
@@ -151,8 +150,8 @@ def against_searches(title: str, label: str, cost: Callable[[Array], Array], bou
     cost(bounds.from_unit(np.full((1, bounds.dimension), 0.5)))     # rows are made once
     found: dict[str, _Timed] = {}
     names = list(SEARCHES)
-    for k, (name, (result, seconds)) in enumerate(zip(names, over(
-            _search, names, given=(cost, bounds, budget, seed))), start=1):
+    for k, (name, (result, seconds)) in enumerate(zip(names, map_items(
+            _search, names, args=(cost, bounds, budget, seed))), start=1):
         progress(f'squared cost, {name}', k / len(names))
         near = np.flatnonzero(result.history[:, 1] <= (1 + NEAR) * exact.cost)
         arrived = int(result.history[near[0], 0]) if len(near) else None

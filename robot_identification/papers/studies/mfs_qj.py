@@ -29,6 +29,7 @@ from robot_identification.papers.searches.problem import SearchProblem
 from robot_identification.papers.searches.ranges import search_bounds
 from robot_identification.papers.studies.linear_algebra import compare_with_searches, Comparison
 from robot_identification.papers.studies.study import (
+    MapFunction,
     PAPER,
     part_of,
     Plot,
@@ -37,7 +38,6 @@ from robot_identification.papers.studies.study import (
     Table,
 )
 from robot_identification.papers.studies.verdict import Claim, judge
-from robot_identification.parts import Over
 from robot_identification.regression import build_regression
 from robot_identification.signals import process, Samples
 from robot_identification.simulation import Plant, PlantOptions, simulate, SimulatedRun
@@ -83,7 +83,7 @@ class _Fit:
     transient: float
 
 
-def mfs_qj(quick: bool, seed: int, progress: Progress, over: Over) -> StudyResult:
+def mfs_qj(quick: bool, seed: int, progress: Progress, map_items: MapFunction) -> StudyResult:
     """
     Identify with both kinds of excitation from rest and predict a circle.
 
@@ -95,8 +95,8 @@ def mfs_qj(quick: bool, seed: int, progress: Progress, over: Over) -> StudyResul
         Seed of the designs, and the first of the arms.
     progress
         Called with what is done and the part of it.
-    over
-        `parts.over`, or that of a cluster.
+    map_items
+        `study.map_items`, or that of a cluster.
 
     References
     ----------
@@ -113,7 +113,7 @@ def mfs_qj(quick: bool, seed: int, progress: Progress, over: Over) -> StudyResul
         for label, optimiser in list(DESIGNS.items())[int(quick):] for kind in ('ffs', 'mfs')}
     circle = _circle(arm)
     fits: dict[Key, list[_Fit]] = {}
-    for k, (found, samples) in enumerate(over(_of_arm, range(seed, seed + arms), given=(
+    for k, (found, samples) in enumerate(map_items(_of_arm, range(seed, seed + arms), args=(
             arm, motions, circle, periods)), start=1):
         progress(f'{k} of {arms} arms', 0.2 + 0.7 * k / arms)
         last = samples
@@ -122,7 +122,7 @@ def mfs_qj(quick: bool, seed: int, progress: Progress, over: Over) -> StudyResul
     problem = SearchProblem(build_regression(arm, [last], FRICTION))
     algebra = compare_with_searches(FRICTION, problem, search_bounds(problem),
                                     1000 if quick else 20_000, seed,
-                                    part_of(progress, 0.9, 1.0), over, quick)
+                                    part_of(progress, 0.9, 1.0), map_items, quick)
     return _report(arm, motions, fits, circle, arms, periods, quick, seed, algebra)
 
 

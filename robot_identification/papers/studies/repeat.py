@@ -22,8 +22,7 @@ from typing import Any
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.papers.searches import Bounds, get_search, SearchResult
-from robot_identification.papers.studies.study import Plot
-from robot_identification.parts import Over
+from robot_identification.papers.studies.study import MapFunction, Plot
 
 
 @dataclass(frozen=True)
@@ -51,8 +50,8 @@ class Contestant:
 
 
 def repeat(contestants: Sequence[Contestant], cost: Callable[[Array], Array], bounds: Bounds,
-           runs: int, seed: int, over: Over, tell: Callable[[str, float], None] | None = None, *,
-           target: float = -np.inf,
+           runs: int, seed: int, map_items: MapFunction,
+           tell: Callable[[str, float], None] | None = None, *, target: float = -np.inf,
            run: Callable[..., SearchResult] | None = None) -> dict[str, list[SearchResult]]:
     """
     Run searches with seeds seed, seed + 1, ..., and return what each found, by label.
@@ -67,8 +66,8 @@ def repeat(contestants: Sequence[Contestant], cost: Callable[[Array], Array], bo
         How often.
     seed
         The first seed.
-    over
-        `parts.over`, or that of a cluster.
+    map_items
+        `study.map_items`, or that of a cluster.
     tell
         Called with what was done and the part of it.
     run
@@ -77,9 +76,9 @@ def repeat(contestants: Sequence[Contestant], cost: Callable[[Array], Array], bo
     """
     labels = [contestant.label for contestant in contestants for _ in range(runs)]
     results: dict[str, list[SearchResult]] = {label: [] for label in labels}
-    found = over(run or run_search, [c for c in contestants for _ in range(runs)],
-                 [seed + k for _ in contestants for k in range(runs)],
-                 given=(cost, bounds, target))
+    found = map_items(run or run_search, [c for c in contestants for _ in range(runs)],
+                      [seed + k for _ in contestants for k in range(runs)],
+                      args=(cost, bounds, target))
     for number, (label, result) in enumerate(zip(labels, found), start=1):
         results[label].append(result)
         if tell is not None:

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +24,8 @@ from robot_identification.arrays import Array
 from robot_identification.papers.studies.verdict import Claim
 
 Progress = Callable[[str, float], None]
+MapFunction = Callable[..., Iterator[Any]]
+"""Calls of a function over sequences: `map_items`, or that of the tasks of a cluster."""
 HERE, PAPER = 'computed here', 'printed in the paper'
 
 
@@ -128,6 +130,12 @@ class StudyResult:
             'plots': [{'title': p.title, 'x': p.x, 'y': p.y, 'log': p.log,
                        'lines': [{'name': name, 'x': x, 'y': y} for name, x, y in p.lines]}
                       for p in self.plots]}
+
+
+def map_items(function: Callable[..., Any], *sequences: Sequence[Any],
+              args: tuple[Any, ...] = ()) -> Iterator[Any]:
+    """Yield function(*items, *args) of the items of sequences, one after the other."""
+    return (function(*items, *args) for items in zip(*sequences, strict=True))
 
 
 def part_of(progress: Progress, first: float, last: float, label: str = '') -> Progress:

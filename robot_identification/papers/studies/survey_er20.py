@@ -22,7 +22,13 @@ from robot_identification.excitation import design, Excitation, Requirements
 from robot_identification.papers.searches.problem import SearchProblem
 from robot_identification.papers.searches.ranges import search_bounds
 from robot_identification.papers.studies.linear_algebra import compare_with_searches, Comparison
-from robot_identification.papers.studies.study import part_of, Progress, StudyResult, Table
+from robot_identification.papers.studies.study import (
+    MapFunction,
+    part_of,
+    Progress,
+    StudyResult,
+    Table,
+)
 from robot_identification.papers.studies.survey_frictions import compare_frictions
 from robot_identification.papers.studies.survey_idim import compare_instruments, PUBLISHED_IDIM
 from robot_identification.papers.studies.survey_methods import (
@@ -46,7 +52,6 @@ from robot_identification.papers.studies.survey_published import (
 )
 from robot_identification.papers.studies.survey_tracking import follow, Tracking
 from robot_identification.papers.studies.verdict import Claim, judge
-from robot_identification.parts import Over
 from robot_identification.regression import build_regression
 
 ONLINE = ('Kalman', 'extended Kalman', 'exponential forgetting')
@@ -58,7 +63,7 @@ Runs = dict[str, list[Outcome]]
 """Outcomes of each method, one for each seed."""
 
 
-def survey_er20(quick: bool, seed: int, progress: Progress, over: Over) -> StudyResult:
+def survey_er20(quick: bool, seed: int, progress: Progress, map_items: MapFunction) -> StudyResult:
     """
     Compare calculation methods, the following of changing friction, and friction models.
 
@@ -70,8 +75,8 @@ def survey_er20(quick: bool, seed: int, progress: Progress, over: Over) -> Study
         First seed of arms, noise and searches.
     progress
         Called with what is done and the part of it.
-    over
-        `parts.over`, or that of a cluster.
+    map_items
+        `study.map_items`, or that of a cluster.
 
     References
     ----------
@@ -84,16 +89,16 @@ def survey_er20(quick: bool, seed: int, progress: Progress, over: Over) -> Study
     progress('designing the motions', 0.0)
     conditions, excitation = _designs(quick, seed)
     runs, changed = _runs(excitation, seeds, budgets,
-                          part_of(progress, 0.1, 0.6), over)
+                          part_of(progress, 0.1, 0.6), map_items)
     platform = Platform.build(excitation, seed, 0.0)
     tracking = follow(platform, seeds, 1 if quick else 3,
-                      part_of(progress, 0.6, 0.7), over)
+                      part_of(progress, 0.6, 0.7), map_items)
     instruments = compare_instruments(platform, seeds, 1 if quick else 4,
-                                      part_of(progress, 0.7, 0.8), over)
+                                      part_of(progress, 0.7, 0.8), map_items)
     frictions = compare_frictions(seeds, 500 if quick else 4000,
-                                  part_of(progress, 0.8, 0.9), over)
+                                  part_of(progress, 0.8, 0.9), map_items)
     algebra = _algebra(platform, seed, 500 if quick else 10_000,
-                       part_of(progress, 0.9, 1.0), over, quick)
+                       part_of(progress, 0.9, 1.0), map_items, quick)
     return StudyResult(
         name='survey_er20', title='Calculation methods and friction models on the ER20-C10',
         reference='Zhang, Wang, Jing, Tan, Science China Information Sciences, 2018',
@@ -171,15 +176,15 @@ def _designs(quick: bool, seed: int) -> tuple[Table, Excitation]:
 
 
 def _runs(excitation: Excitation, seeds: range, budgets: dict[str, int], progress: Progress,
-          over: Over) -> tuple[dict[str, Runs], Runs]:
+          map_items: MapFunction) -> tuple[dict[str, Runs], Runs]:
     """Return the outcomes by friction with the CAD inertias, and with others."""
     runs: dict[str, Runs] = {LINEAR: {}, STRIBECK: {}}
     changed: Runs = {}
     cases = [(LINEAR, 0.0), (STRIBECK, 0.0), (LINEAR, 0.2)]
     count = len(seeds) * len(cases)
-    for number, (friction, error, found) in enumerate(over(
+    for number, (friction, error, found) in enumerate(map_items(
             _of_seed, [case for _ in seeds for case in cases],
-            [seed for seed in seeds for _ in cases], given=(excitation, budgets)), start=1):
+            [seed for seed in seeds for _ in cases], args=(excitation, budgets)), start=1):
         progress(f'{number} of {count} comparisons of methods', number / count)
         for outcome in found:
             (changed if error else runs[friction]).setdefault(outcome.method, []).append(outcome)
@@ -195,15 +200,15 @@ def _of_seed(case: tuple[str, float], seed: int, excitation: Excitation,
                                   budgets[friction], seed, methods)
 
 
-def _algebra(platform: Platform, seed: int, budget: int, progress: Progress, over: Over,
-             quick: bool) -> Comparison:
+def _algebra(platform: Platform, seed: int, budget: int, progress: Progress,
+             map_items: MapFunction, quick: bool) -> Comparison:
     """Compare all searches with linear algebra on the noisy samples, linear and Stribeck."""
     def one(friction: str, number: int) -> Comparison:
         problem = SearchProblem(build_regression(
             platform.arm, [platform.noisy(friction, seed)], friction))
         return compare_with_searches(
             friction, problem, search_bounds(problem), budget, seed,
-            part_of(progress, number / 2, (number + 1) / 2), over, quick)
+            part_of(progress, number / 2, (number + 1) / 2), map_items, quick)
 
     parts = [one(friction, k) for k, friction in enumerate((LINEAR, STRIBECK))]
     return Comparison(*(tuple(x for part in parts for x in getattr(part, name))

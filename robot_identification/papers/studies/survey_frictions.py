@@ -24,9 +24,8 @@ from robot_identification.dynamics import inverse_dynamics
 from robot_identification.estimation import get_estimator
 from robot_identification.excitation import design, Excitation, Requirements
 from robot_identification.papers.studies.linear_algebra import Comparison
-from robot_identification.papers.studies.study import Plot, Progress, Table
+from robot_identification.papers.studies.study import MapFunction, Plot, Progress, Table
 from robot_identification.papers.studies.verdict import judge
-from robot_identification.parts import Over
 from robot_identification.regression import build_regression, Regression
 from robot_identification.signals import process, Samples
 from robot_identification.simulation import Plant, PlantOptions, simulate
@@ -39,7 +38,8 @@ SHOWN = 2
 """Joint whose torque is drawn."""
 
 
-def compare_frictions(seeds: range, budget: int, progress: Progress, over: Over) -> Comparison:
+def compare_frictions(seeds: range, budget: int, progress: Progress,
+                      map_items: MapFunction) -> Comparison:
     """
     Fit six friction models with a particle filter, as the paper does, and by least squares.
 
@@ -51,8 +51,8 @@ def compare_frictions(seeds: range, budget: int, progress: Progress, over: Over)
         Evaluations of the particle filter.
     progress
         Called with what is done and the part of it.
-    over
-        `parts.over`, or that of a cluster.
+    map_items
+        `study.map_items`, or that of a cluster.
 
     """
     arm = load_arm('er20_c10')
@@ -60,8 +60,8 @@ def compare_frictions(seeds: range, budget: int, progress: Progress, over: Over)
                       requirements=Requirements()) for k, h in enumerate((5, 3))]
     found: dict[str, list[list[float]]] = {friction: [] for friction in FRICTIONS}
     lines: list[tuple[str, Array, Array]] = []
-    for number, (check, parts) in enumerate(over(
-            _of_seed, seeds, given=(arm, motions, budget)), start=1):
+    for number, (check, parts) in enumerate(map_items(
+            _of_seed, seeds, args=(arm, motions, budget)), start=1):
         progress('friction models', number / len(seeds))
         for friction, (_, row) in parts.items():
             found[friction].append(row)

@@ -20,11 +20,10 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.estimation import get_estimator
-from robot_identification.papers.studies.study import PAPER, Progress, Table
+from robot_identification.papers.studies.study import MapFunction, PAPER, Progress, Table
 from robot_identification.papers.studies.survey_methods import NOISE, Platform
 from robot_identification.papers.studies.survey_parameters import about_centre
 from robot_identification.papers.studies.verdict import Claim, judge
-from robot_identification.parts import Over
 from robot_identification.recording import Recording
 from robot_identification.regression import build_regression, Regression
 from robot_identification.signals import process, Samples
@@ -95,7 +94,7 @@ class _Judge:
 
 
 def compare_instruments(platform: Platform, seeds: range, rounds: int,
-                        progress: Progress, over: Over) -> Instruments:
+                        progress: Progress, map_items: MapFunction) -> Instruments:
     """
     Identify from noisy positions, filtered and not, by the pseudo-inverse and by IDIM-IV.
 
@@ -109,14 +108,14 @@ def compare_instruments(platform: Platform, seeds: range, rounds: int,
         Most simulations of IDIM-IV.
     progress
         Called with what is done and the part of it.
-    over
-        `parts.over`, or that of a cluster.
+    map_items
+        `study.map_items`, or that of a cluster.
 
     """
     found: dict[Key, list[tuple[float, ...]]] = {}
     floors = []
-    for number, (floor, errors) in enumerate(over(
-            _of_seed, seeds, given=(platform, rounds)), start=1):
+    for number, (floor, errors) in enumerate(map_items(
+            _of_seed, seeds, args=(platform, rounds)), start=1):
         progress('IDIM-IV', number / len(seeds))
         floors.append(floor)
         for key, each in errors.items():

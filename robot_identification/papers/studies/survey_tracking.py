@@ -21,10 +21,9 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.online.recursive import OnlineEstimator
-from robot_identification.papers.studies.study import Plot, Progress, Table
+from robot_identification.papers.studies.study import MapFunction, Plot, Progress, Table
 from robot_identification.papers.studies.survey_methods import NOISE, Platform
 from robot_identification.papers.studies.verdict import Claim, judge
-from robot_identification.parts import Over
 
 JOINT = 2
 MEMORY = 5.0
@@ -60,7 +59,7 @@ class Tracking:
 
 
 def follow(platform: Platform, seeds: range, periods: int, progress: Progress,
-           over: Over) -> Tracking:
+           map_items: MapFunction) -> Tracking:
     """
     Run the filters over torques in which the viscous friction of joint 3 grows.
 
@@ -74,8 +73,8 @@ def follow(platform: Platform, seeds: range, periods: int, progress: Progress,
         Periods of the excitation.
     progress
         Called with what is done and the part of it.
-    over
-        `parts.over`, or that of a cluster.
+    map_items
+        `study.map_items`, or that of a cluster.
 
     """
     samples = platform.samples['coulomb_viscous']
@@ -88,7 +87,7 @@ def follow(platform: Platform, seeds: range, periods: int, progress: Progress,
     later, shown = t > t[-1] / 3, t > BEGINNING
     errors: dict[tuple[str, str], list[float]] = {}
     plots: list[Plot] = []
-    for number, found in enumerate(over(_followed, seeds, given=(
+    for number, found in enumerate(map_items(_followed, seeds, args=(
             platform, (q, v, a, tau), first, courses)), start=1):
         progress('following a changing friction', number / len(seeds))
         true = {name: first * (1 + CHANGE * course) for name, course in courses.items()}

@@ -16,7 +16,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 
 import numpy as np
 from robot_identification.arrays import Array
@@ -29,7 +28,6 @@ from robot_identification.dynamics import (
 )
 from robot_identification.estimation import Fit
 from robot_identification.parallel import on_cores
-from robot_identification.parts import over
 from robot_identification.recording import Recording
 from robot_identification.signals import delayed, Samples
 from robot_identification.signals.effort_check import EffortCheck
@@ -73,14 +71,11 @@ def look_at_fit(model: IdentifiedModel, fit: Fit, recordings: Sequence[Recording
         What the effort looks like against gravity, over all recordings.
 
     """
-    found = over(_fitted, recordings, fit.regression.samples, given=(
-        model, fit.estimate.base, fit.estimate.values, effort if len(recordings) == 1 else None))
-    return (*chain.from_iterable(found), *look(Case('', model), Role.MODEL))
-
-
-def _fitted(recording: Recording, samples: Samples, model: IdentifiedModel, base: BaseParameters,
-            beta: Array, effort: EffortCheck | None) -> tuple[Finding, ...]:
-    return look(Case(recording.name, model, recording, samples, base, beta, effort), Role.FITTED)
+    found = [finding for recording, samples in zip(recordings, fit.regression.samples, strict=True)
+             for finding in look(Case(
+                 recording.name, model, recording, samples, fit.estimate.base,
+                 fit.estimate.values, effort if len(recordings) == 1 else None), Role.FITTED)]
+    return (*found, *look(Case('', model), Role.MODEL))
 
 
 def look_at_held_out(model: IdentifiedModel, recording: Recording, samples: Samples,
