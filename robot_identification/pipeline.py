@@ -70,13 +70,13 @@ from robot_identification.validation import (
     Thresholds,
     Verdict,
 )
-from robot_identification.validation.checks.look import (
-    look_at_fit,
-    look_at_held_out,
-    look_at_model,
+from robot_identification.validation.checks.run_checks import (
+    check_fit,
+    check_held_out,
+    check_model,
 )
 from robot_identification.validation.held_out import SHORTEST
-from robot_identification.validation.repeats import repeated_share, Symmetry, Trace
+from robot_identification.validation.repeats import Symmetry, Trace, training_overlap
 from robot_identification.validation.whole_motion import whole_motion_error
 
 Progress = Callable[[str, float], None]
@@ -266,7 +266,7 @@ def run_identification(
     model = replace(model, information={**model.information, 'payload_covariance': [
         [float(x) for x in row]
         for row in payload_covariance(model, fit.consistent.covariance, samples)]})
-    predictions, findings = [], list(look_at_fit(model, fit, fitted, effort))
+    predictions, findings = [], list(check_fit(model, fit, fitted, effort))
     del fitted    # what was read here is large, and is not looked at again
     for number, recording in enumerate(others):
         tell('validating on held-out motion', number / len(others))
@@ -345,10 +345,10 @@ def run_validation(
         predictions.append(replace(held_out, whole_relative_error=whole_motion_error(
             measured.t, measured.joint_torque(model.arm), t, torque)))
         traces.append((t, torque))
-        findings += look_at_held_out(model, measured, samples)
+        findings += check_held_out(model, measured, samples)
     verdict = judge(predictions, thresholds or Thresholds(),
                     rated_torque=model.arm.limits.torque,
-                    findings=(*findings, *look_at_model(model)))
+                    findings=(*findings, *check_model(model)))
     return Validation(verdict, *traces[0])
 
 
@@ -425,7 +425,7 @@ def _validate(model: IdentifiedModel, fit: Fit, recording: Recording,
         t, torque = predict(model, recording, _whole(model, recording, processing))
         held_out = replace(held_out, whole_relative_error=whole_motion_error(
             recording.t, recording.joint_torque(model.arm), t, torque))
-    return held_out, look_at_held_out(model, recording, samples, fit.estimate.base)
+    return held_out, check_held_out(model, recording, samples, fit.estimate.base)
 
 
 def _held_out_samples(model: IdentifiedModel, recording: Recording,
@@ -451,7 +451,7 @@ def _whole(model: IdentifiedModel, recording: Recording,
 def _repeated(arm: Arm, samples: Samples, training: Sequence[Trace]) -> float:
     if not training:
         return 0.0
-    return repeated_share(Trace.of(samples), training, Symmetry.of(arm, training))
+    return training_overlap(Trace.of(samples), training, Symmetry.of(arm, training))
 
 
 def _free_model(model: IdentifiedModel, estimate: Estimate) -> IdentifiedModel:

@@ -30,8 +30,7 @@ from robot_identification.errors import (
 from robot_identification.estimation.uncertainty import UNCERTAINTY
 from robot_identification.signals import process
 from robot_identification.signals.effort_check import EffortCheck
-from robot_identification.validation.checks import CHECKS, get_check
-from robot_identification.validation.checks.case import Case
+from robot_identification.validation.checks import CheckInput, CHECKS, get_check
 from robot_identification.validation.whole_motion import whole_motion_error
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'benchmarks'))
@@ -132,7 +131,7 @@ def test_exchanged_neighbours_are_named(arm, seed):
             spoilt = Recording(good.t, good.q[:, moved], good.tau[:, order], v=good.v[:, moved],
                                name='a', joint_names=arm.joint_names)
             estimate = result.estimate
-            finding = get_check('exchanged joints').find(Case(
+            finding = get_check('exchanged joints').run(CheckInput(
                 'a', result.model, spoilt, process(spoilt, arm), estimate.base, estimate.values))
             assert finding.alarm, finding.text
             assert f'the {what} of j{first + 1} and j{first + 2} exchanged' in finding.text
@@ -152,49 +151,49 @@ def test_the_offset_of_an_encoder_is_estimated(arm, joint, offset):
     finding = next(f for f in identify(arm, [good]).verdict.findings
                    if f.check == 'encoder offset')
     assert abs(finding.figure) < 0.02
-    assert 'does not tell it of j1, j4' in finding.text
+    assert 'not identifiable from this motion for j1, j4' in finding.text
 
 
 @pytest.mark.parametrize(('signal', 'joint'), [('gravity', None), ('predicted', 2)])
 def test_the_deviation_of_an_effect_is_that_of_a_jackknife(arm, pair, signal, joint):
     """Against fits of all columns without each block, by least squares of the stacked rows."""
     result = identify(arm, [pair[0]])
-    evidence = Case('a', result.model, pair[0], result.training[0], result.estimate.base,
-                    result.estimate.values).evidence
-    rank, mine = len(evidence.beta), [joint] if joint is not None else range(arm.n)
-    column = getattr(evidence, signal)
-    stacked = np.zeros((*evidence.residual.shape, rank + 1))
-    for j, (columns, rows) in enumerate(zip(evidence.columns, evidence.rows)):
+    regression = CheckInput('a', result.model, pair[0], result.training[0], result.estimate.base,
+                    result.estimate.values).regression
+    rank, mine = len(regression.beta), [joint] if joint is not None else range(arm.n)
+    column = getattr(regression, signal)
+    stacked = np.zeros((*regression.residual.shape, rank + 1))
+    for j, (columns, rows) in enumerate(zip(regression.columns, regression.rows)):
         stacked[:, j, columns] = rows
     for j in mine:
-        stacked[:, j, -1] = (column * evidence.weights)[:, j]
+        stacked[:, j, -1] = (column * regression.weights)[:, j]
     found = []
-    for block in np.unique(evidence.block):
-        rest = evidence.block != block
+    for block in np.unique(regression.block):
+        rest = regression.block != block
         found.append(np.linalg.lstsq(stacked[rest].reshape(-1, rank + 1),
-                                     evidence.residual[rest].ravel(), rcond=1e-12)[0][-1])
+                                     regression.residual[rest].ravel(), rcond=1e-12)[0][-1])
     count = len(found)
     assert count > 20
-    effect = evidence.effect(column, joint)
-    assert effect.deviation == pytest.approx(np.sqrt((count - 1) * np.var(found)), rel=1e-5)
+    effect = regression.add_column(column, joint)
+    assert effect.std == pytest.approx(np.sqrt((count - 1) * np.var(found)), rel=1e-5)
 
 
 @pytest.mark.parametrize(('where', 'alarm'), [('at rest', False), ('throughout', True)])
 def test_a_torque_that_leads_at_rest_alone_is_friction(arm, pair, where, alarm):
     result, joint = identify(arm, [pair[0]]), 1
-    case = Case('a', result.model, pair[0], result.training[0], result.estimate.base,
+    case = CheckInput('a', result.model, pair[0], result.training[0], result.estimate.base,
                 result.estimate.values)
-    evidence = case.evidence
-    speed = np.abs(evidence.apply(evidence.samples.v)[:, joint])
+    regression = case.regression
+    speed = np.abs(regression.decimate(regression.samples.v)[:, joint])
     rows = (speed < 0.05 * speed.max()) | (where == 'throughout')
-    lead = np.zeros_like(evidence.slope)
-    lead[rows, joint] = evidence.slope[rows, joint]
-    lead *= 0.1 * np.sum(evidence.slope[:, joint] ** 2) / np.sum(lead ** 2)
-    residual = evidence.residual + lead * evidence.weights
-    case.__dict__['evidence'] = replace(evidence, residual=residual)
-    effect = case.evidence.effect(-evidence.slope, joint)
-    assert effect.beyond(-0.02) and effect.value < -0.02 and effect.explained > 0.25
-    found = get_check('delay').find(case)
+    lead = np.zeros_like(regression.slope)
+    lead[rows, joint] = regression.slope[rows, joint]
+    lead *= 0.1 * np.sum(regression.slope[:, joint] ** 2) / np.sum(lead ** 2)
+    residual = regression.residual + lead * regression.weights
+    case.__dict__['regression'] = replace(regression, residual=residual)
+    effect = case.regression.add_column(-regression.slope, joint)
+    assert effect.exceeds(-0.02) and effect.value < -0.02 and effect.explained > 0.25
+    found = get_check('delay').run(case)
     assert found.alarm == alarm and 'j2 leads' in found.text
 
 
@@ -232,8 +231,8 @@ def test_alarms_are_sentences_with_a_way_out(arm, pair):
 def test_gravity_that_is_hardly_known_gives_no_alarm(arm, pair, scale, deviation, alarm):
     model = identify(arm, pair[:1]).model
     effort = EffortCheck(scale, np.full(arm.n, scale), '', deviation)
-    case = Case('held out', model, pair[1], process(pair[1], arm), effort=effort)
-    assert get_check('gravity scale').find(case).alarm == alarm
+    case = CheckInput('held out', model, pair[1], process(pair[1], arm), effort=effort)
+    assert get_check('gravity scale').run(case).alarm == alarm
 
 
 def test_a_model_that_was_edited_is_refused_and_one_without_digest_loads(arm, pair, tmp_path):
@@ -265,7 +264,7 @@ def test_a_model_without_its_training_motion_gives_an_alarm(arm, pair):
 
 
 def test_checks_are_a_family_with_questions_and_origins():
-    assert all(check.name == name and check.question.endswith('?') and check.origin
+    assert all(check.name == name and check.question.endswith('?') and check.threshold_source
                for name, check in CHECKS.items())
     with pytest.raises(UnknownNameError, match='gravity scale'):
         get_check('nothing')
@@ -292,7 +291,7 @@ def test_a_recording_counts_once(arm, pair):
 def test_positions_that_never_move_are_no_velocities_to_compare(arm, pair, recwarn):
     still = replace(pair[1], q=np.zeros_like(pair[1].q), v=np.zeros_like(pair[1].q))
     model = identify(arm, [pair[0]]).model
-    get_check('time scale').find(Case('other', model, still))
+    get_check('time scale').run(CheckInput('other', model, still))
     assert not recwarn.list
 
 
@@ -304,7 +303,7 @@ def test_a_lost_effort_is_named_and_a_coarse_one_is_not(arm, pair, step, seconds
         tau = np.rint(tau / step) * step
     tau[1000:1000 + round(seconds * pair[1].rate), 1] = tau[1000, 1]
     model = identify(arm, [pair[0]]).model
-    found = get_check('stuck effort').find(Case('other', model, replace(pair[1], tau=tau)))
+    found = get_check('stuck effort').run(CheckInput('other', model, replace(pair[1], tau=tau)))
     assert found.alarm is alarm
     if alarm:
         assert found.joint == 'j2'
@@ -319,5 +318,5 @@ def test_friction_stops_a_slow_joint_and_only_a_fast_one_cannot_stop(arm, pair, 
     t = pair[1].t
     q[:, 3] = height * np.clip(t - 2.0, 0.0, 1.0)
     recording = replace(pair[1], q=q, v=None)
-    found = get_check('encoder').find(Case('other', model, recording))
+    found = get_check('encoder').run(CheckInput('other', model, recording))
     assert found.alarm is alarm

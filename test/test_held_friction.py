@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 from robot_identification import IdentifiedModel
 from robot_identification.signals import Samples
-from robot_identification.validation.held_friction import held_friction
+from robot_identification.validation.stiction_torque import stiction_torque
 
 ARM = chain()
 FRICTION = np.array([[2.0, 0.5, 0.3], [4.0, 1.0, -0.2], [1.0, 0.0, 0.0]])
@@ -44,17 +44,17 @@ def model_of(friction='coulomb_viscous', parameters=FRICTION, shape=None):
     ([0.0, 0.01, 0.0099], 0.0), ([0.5, 0.5, 0.5], 0.0)])
 def test_half_of_the_friction_of_creeping_is_held_in_the_direction_of_the_last_travel(
         path, direction):
-    held = held_friction(model_of(), samples_of(path))[-1]
+    held = stiction_torque(model_of(), samples_of(path))[-1]
     np.testing.assert_allclose(held, direction * 0.5 * (FRICTION @ [1.0, 0.01, 0.0]), atol=1e-9)
 
 
 def test_what_moves_is_not_held_and_memory_speaks_for_itself():
     moving = samples_of([0.0, 0.01, 0.02])
     object.__setattr__(moving, 'v', np.full_like(moving.q, 1.0))
-    assert not held_friction(model_of(), moving).any()
+    assert not stiction_torque(model_of(), moving).any()
     remembers = model_of('viscous + slip', np.array([[0.0, 2.0]] * 3), np.full((3, 1), 1e-4))
     rest = samples_of([0.0, 0.01, 0.01])
-    assert np.all(held_friction(remembers, rest) == 0)
+    assert np.all(stiction_torque(remembers, rest) == 0)
     torque = remembers.torque(rest.q, rest.v, rest.a) - model_of(
         parameters=np.zeros((3, 3))).torque(rest.q, rest.v, rest.a)
     np.testing.assert_allclose(torque[-1], 2.0)

@@ -40,7 +40,7 @@ from robot_identification.signals.shift import judged
 from robot_identification.simulation import Plant, PlantOptions, simulate
 from robot_identification.validation import errors, evaluate, judge, predict, Thresholds
 from robot_identification.validation.predict import prediction_csv
-from robot_identification.validation.repeats import repeated_share, Trace
+from robot_identification.validation.repeats import Trace, training_overlap
 from simulation_arms import slow_motion
 
 ARM = chain()
@@ -89,9 +89,9 @@ def traces(seed=0, first=0, last=3000, noise=0.0):
     ([Trace(200.0, traces()[0].q[::2])], 0.0, 0.1),     # the same path at twice the pace
     ([Trace(200.0, -traces()[0].q)], 0.0, 0.02)])
 def test_repeats_are_recognised_and_other_motions_are_not(motion, low, high):
-    assert low <= repeated_share(motion, traces()) <= high
+    assert low <= training_overlap(motion, traces()) <= high
     remembered = [Trace.from_coarse(trace.coarse()) for trace in traces()]
-    assert low - 0.02 <= repeated_share(motion, remembered) <= high + 0.02
+    assert low - 0.02 <= training_overlap(motion, remembered) <= high + 0.02
 
 
 def test_verdict_passes_on_another_motion_within_the_thresholds():

@@ -147,7 +147,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
     return {'name': finding.check, 'subject': finding.subject, 'joint': finding.joint,
             'alarm': finding.alarm, 'figure': finding.figure, 'threshold': finding.threshold,
             'unit': finding.unit, 'text': finding.text, 'question': check.question,
-            'origin': check.origin}
+            'origin': check.threshold_source}
 
 
 def _evaluation(held_out: HeldOut, arm: Arm, thresholds: Thresholds) -> dict[str, Any]:

@@ -22,15 +22,15 @@ from robot_identification.arrays import Array
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.recording import Recording
 from robot_identification.signals import Samples
-from robot_identification.validation.held_friction import held_friction
+from robot_identification.validation.stiction_torque import stiction_torque
 
 
 def predict(model: IdentifiedModel, recording: Recording, samples: Samples) -> tuple[Array, Array]:
     """
     Predict the torques of a recording at its own stamps.
 
-    Joints at rest are held by friction, see `held_friction`. The positions that belong to a torque
-    are recorded later by the model's delays.
+    At joints at rest static friction is added, see `stiction_torque`. The positions that belong to
+    a torque are recorded later by the model's delays.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def predict(model: IdentifiedModel, recording: Recording, samples: Samples) -> t
     late = model.delay
     if model.delay_of == 'positions':
         samples, late = samples.moved(late), np.zeros_like(late)
-    torque = model.torque(samples.q, samples.v, samples.a) + held_friction(model, samples)
+    torque = model.torque(samples.q, samples.v, samples.a) + stiction_torque(model, samples)
     inside = np.zeros(len(recording.t), dtype=bool)
     out = np.full((len(recording.t), torque.shape[1]), np.nan)
     for segment in samples.segments:

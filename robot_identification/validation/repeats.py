@@ -148,7 +148,7 @@ class Symmetry:
         return cls(free, turning)
 
 
-def repeated_share(held_out: Sequence[Trace], training: Sequence[Trace],
+def training_overlap(held_out: Sequence[Trace], training: Sequence[Trace],
                    symmetry: Symmetry | None = None) -> float:
     """
     Return which part of a motion was already there in training, 0 to 1.

@@ -11,10 +11,9 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Checks: what a careful engineer looks at before he believes a number that looks right."""
+"""Checks of recordings and models for faults that leave the numbers looking plausible."""
 
-from robot_identification.validation.checks.check import Check
-from robot_identification.validation.checks.family import CHECKS, get_check
-from robot_identification.validation.checks.look import look
+from robot_identification.validation.checks.check import Check, CheckInput, Role
+from robot_identification.validation.checks.run_checks import CHECKS, get_check, run_checks
 
-__all__ = ['CHECKS', 'Check', 'get_check', 'look']
+__all__ = ['CHECKS', 'Check', 'CheckInput', 'Role', 'get_check', 'run_checks']

@@ -11,48 +11,48 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Friction takes energy; where a joint seems to give it, a sign is wrong."""
+"""Sign of the friction power of each joint."""
 
 from __future__ import annotations
 
 import numpy as np
-from robot_identification.validation import Finding
-from robot_identification.validation.checks.case import Case
-from robot_identification.validation.checks.check import Check, RECORDINGS
+from robot_identification.validation.checks.check import Check, CheckInput, RECORDINGS
+from robot_identification.validation.finding import Finding
 
-NAME = 'dissipation'
-SHARE = 0.02
+_NAME = 'dissipation'
+_TOLERANCE = 0.02
+"""Negative friction power without alarm, as a fraction of torque times velocity."""
 
 
-def find(case: Case) -> Finding | None:
-    """Compute the power that friction takes in the free fit, joint by joint."""
-    evidence = case.evidence
-    if evidence is None or case.base is None:
+def check_dissipation(data: CheckInput) -> Finding | None:
+    """Compute the power that friction dissipates in the unconstrained fit, per joint."""
+    regression = data.regression
+    if regression is None or data.base is None:
         return None
-    structure, q, v = case.base.structure, evidence.samples.q, evidence.samples.v
-    parameters = case.base.representative(evidence.free)[structure.friction_part].reshape(
+    structure, q, v = data.base.structure, regression.samples.q, regression.samples.v
+    parameters = data.base.representative(regression.free)[structure.friction_part].reshape(
         len(structure.arm.transmission), -1)
-    columns = structure.friction_columns(q, v, evidence.load, structure.states(q))
+    columns = structure.friction_columns(q, v, regression.load, structure.states(q))
     friction = np.einsum('tmk,mk->tm', columns, parameters)
     speed = v @ structure.arm.transmission.T
-    n = len(evidence.joint_names)
+    n = len(regression.joint_names)
     power = np.mean((friction - friction.mean(axis=0)) * (speed - speed.mean(axis=0)), axis=0)[:n]
-    size = evidence.level * np.std(speed, axis=0)[:n]
-    judged = size > 0
-    if not np.any(judged):
+    size = regression.level * np.std(speed, axis=0)[:n]
+    moving = size > 0
+    if not np.any(moving):
         return None
-    share = np.full(n, np.inf)
-    share[judged] = power[judged] / size[judged]
-    j = int(np.argmin(share))
-    joint, alarm = evidence.joint_names[j], bool(share[j] < -SHARE)
-    text = f"friction takes {share[j]:.1%} of {joint}'s torque in step with its velocity"
+    fraction = np.full(n, np.inf)
+    fraction[moving] = power[moving] / size[moving]
+    j = int(np.argmin(fraction))
+    joint, alarm = regression.joint_names[j], bool(fraction[j] < -_TOLERANCE)
+    text = f'friction power of {joint} is {fraction[j]:.1%} of its torque times velocity'
     if alarm:
-        text += (', that is, it drives the joint: the sign of its effort or position is the wrong '
-                 'way round, or joints are swapped; mend it in the recording or the robot YAML')
-    return Finding(NAME, case.name, float(share[j]), -SHARE, '-', alarm, text, joint)
+        text += (', so friction would drive the joint: the sign of its effort or position is '
+                 'wrong, or joints are swapped; correct the recording or the robot YAML')
+    return Finding(_NAME, data.name, float(fraction[j]), -_TOLERANCE, '-', alarm, text, joint)
 
 
 CHECK = Check(
-    NAME, 'Does friction take energy from every joint?',
-    f'below -{SHARE:.0%} of the size of torque times velocity: friction of real and simulated '
-    'arms takes 1 to 90 %', RECORDINGS, find)
+    _NAME, 'Does friction dissipate energy in every joint?',
+    f'below -{_TOLERANCE:.0%} of torque times velocity; friction of real and simulated arms takes '
+    '1 to 90 %', RECORDINGS, check_dissipation)

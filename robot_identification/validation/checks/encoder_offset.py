@@ -11,90 +11,92 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A joint whose zero is not where the URDF has it."""
+"""Offset between a joint's zero position and that of the URDF."""
 
 from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.dynamics import BaseParameters, inverse_dynamics
-from robot_identification.validation import Finding
-from robot_identification.validation.checks.case import Case
-from robot_identification.validation.checks.check import Check, RECORDINGS
-from robot_identification.validation.checks.evidence import Effect, Evidence
+from robot_identification.validation.checks.check import Check, CheckInput, RECORDINGS
+from robot_identification.validation.checks.residual_regression import (
+    AddedColumn,
+    ResidualRegression,
+)
+from robot_identification.validation.finding import Finding
 
-NAME = 'encoder offset'
-TOLERANCE = 0.1
-"""[rad]; where the recording tells an offset, it is at most 0.14 +- 0.05 on the real arms at hand,
-and 0.13 +- 0.03 on clean simulated plants: friction that the model lacks looks like it."""
-DEVIATIONS = 3.0
-EXPLAINED = 0.03
-"""Part of the squared residuals that the offset explains: up to 2 % on good recordings."""
-UNTOLD = 0.1
-"""Standard deviation from which the recording does not tell an offset [rad]."""
-STEP = 1e-3
-"""Step of the central differences [rad]: their error is some 1e-6 of the derivative."""
-STIFF = 1e-6
-"""Derivative by position over the largest torque, below which no torque depends on it [1/rad]."""
+_NAME = 'encoder offset'
+_TOLERANCE = 0.1
+"""[rad] Offset without alarm: at most 0.14 +- 0.05 on the real arms tested and 0.13 +- 0.03 on
+clean simulated plants, because unmodelled friction resembles an offset."""
+_DEVIATIONS = 3.0
+_EXPLAINED = 0.03
+"""Fraction of the squared residuals that the offset must explain; good recordings: up to 2 %."""
+_VAGUE = 0.1
+"""[rad] Standard deviation above which the recording does not determine an offset."""
+_STEP = 1e-3
+"""[rad] Step of the central differences, whose relative error is about 1e-6."""
+_STIFF = 1e-6
+"""[1/rad] Position derivative over the largest torque, below which no torque depends on it."""
 
 
-def _find(case: Case) -> Finding | None:
+def check_encoder_offset(data: CheckInput) -> Finding | None:
     """
-    Fit an offset of each turning joint, by the derivative of the torques by its position.
+    Estimate an offset of each revolute joint from the position derivative of the torques.
 
-    Positions q + d make the torques f(q) look like f(q + d) - d df/dq. Masses and inertias behind
-    the joint, which are fitted again, take most of the last term on: the first axis, where it is
-    vertical, and the last one tell nothing of their offset. Where axes are parallel the offset of
-    one looks much like that of another.
+    With an offset d the measured torques are f(q + d) ~ f(q) + d df/dq. The inertial parameters
+    beyond the joint, which are fitted again, absorb most of the last term: a vertical first axis
+    and the last axis do not determine their offset, and parallel axes hardly distinguish theirs.
     """
-    evidence = case.evidence
-    if evidence is None or case.base is None or case.beta is None:
+    regression = data.regression
+    if regression is None or data.base is None or data.beta is None:
         return None
-    if case.arm.balancers:    # what their model misses of a torque depends on the position too
+    if data.arm.balancers:    # errors of the balancer model depend on the position as well
         return None
-    told, untold = [], []
-    for j, joint in enumerate(evidence.joint_names):
-        if case.arm.prismatic[j]:
+    offsets, undetermined = [], []
+    for j, joint in enumerate(regression.joint_names):
+        if data.arm.prismatic[j]:
             continue
-        column = _stiffness(evidence, case.base, case.beta, j)
-        stiff = float(np.abs(column).max()) > STIFF * float(evidence.level.max())
-        effect = evidence.effect(-column) if stiff else None
-        if effect is not None and 0 < effect.deviation < UNTOLD:
-            told.append((effect, joint))
+        column = _position_derivative(regression, data.base, data.beta, j)
+        stiff = float(np.abs(column).max()) > _STIFF * float(regression.level.max())
+        offset = regression.add_column(-column) if stiff else None
+        if offset is not None and 0 < offset.std < _VAGUE:
+            offsets.append((offset, joint))
         else:
-            untold.append(joint)
-    if not told:
+            undetermined.append(joint)
+    if not offsets:
         return None
-    worst, joint = max(told, key=lambda item: (_alarming(item[0]),
-                                               abs(item[0].value) / item[0].deviation))
-    alarm = _alarming(worst)
-    text = (f'the torques fit best with the position of {joint} off by {worst.value:+.2f} '
-            f'\u00b1 {worst.deviation:.2f} rad')
+    worst, joint = max(offsets, key=lambda item: (_is_alarm(item[0]),
+                                                  abs(item[0].value) / item[0].std))
+    alarm = _is_alarm(worst)
+    text = (f'the torques fit best with a position offset of {worst.value:+.2f} \u00b1 '
+            f'{worst.std:.2f} rad at {joint}')
     if alarm:
-        text += ('; compare the zero of this joint (and of those parallel to it) with the mark on '
-                 'the arm or the drawing of the URDF, and mend positions or URDF: masses come out '
+        text += ('; compare the zero of this joint, and of joints parallel to it, with the mark '
+                 'on the arm or the drawing, and correct the positions or the URDF: masses are '
                  'wrong until then')
-    elif untold:
-        text += f' (the motion does not tell it of {", ".join(untold)})'
-    return Finding(NAME, case.name, float(worst.value), TOLERANCE, 'rad', alarm, text, joint)
+    elif undetermined:
+        text += f' (not identifiable from this motion for {", ".join(undetermined)})'
+    return Finding(_NAME, data.name, worst.value, _TOLERANCE, 'rad', alarm, text, joint)
 
 
-def _alarming(effect: Effect) -> bool:
-    return effect.beyond(TOLERANCE, DEVIATIONS) and effect.explained > EXPLAINED
+def _is_alarm(offset: AddedColumn) -> bool:
+    return offset.exceeds(_TOLERANCE, _DEVIATIONS) and offset.explained > _EXPLAINED
 
 
-def _stiffness(evidence: Evidence, base: BaseParameters, beta: Array, joint: int) -> Array:
-    """Return the derivative of the rigid-body torques by a position, (rows, n) [N m/rad]."""
-    samples, structure = evidence.samples, base.structure
+def _position_derivative(regression: ResidualRegression, base: BaseParameters, beta: Array,
+                         joint: int) -> Array:
+    """Return the derivative of the rigid-body torques by one position, (rows, n) [N m/rad]."""
+    samples, structure = regression.samples, base.structure
     inertial = base.representative(beta)[structure.inertial].reshape(-1, 10)
-    aside = STEP * (np.arange(samples.q.shape[1]) == joint)
-    after, before = (inverse_dynamics(structure.arm, samples.q + side * aside, samples.v,
+    step = _STEP * (np.arange(samples.q.shape[1]) == joint)
+    after, before = (inverse_dynamics(structure.arm, samples.q + side * step, samples.v,
                                       samples.a, inertial) for side in (1, -1))
-    return evidence.apply((after - before) / (2 * STEP))
+    return regression.decimate((after - before) / (2 * _STEP))
 
 
 CHECK = Check(
-    NAME, 'Do torques and masses put the zero of each joint where the URDF has it?',
-    f'beyond {TOLERANCE:g} rad and {DEVIATIONS:g} standard deviations more, if it explains '
-    f'{EXPLAINED:.0%} of the residuals: good recordings lie within 2 deviations; arms with '
-    'balancers are not judged', RECORDINGS, _find)
+    _NAME, 'Is the zero position of each joint that of the URDF?',
+    f'beyond {_TOLERANCE:g} rad plus {_DEVIATIONS:g} standard deviations, if the offset explains '
+    f'{_EXPLAINED:.0%} of the residuals; good recordings stay within 2 standard deviations; not '
+    'applied to arms with balancers', RECORDINGS, check_encoder_offset)

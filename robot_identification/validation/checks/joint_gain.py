@@ -11,54 +11,47 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""One joint's torque against those of the others: masses that several joints carry are one."""
+"""Torque gain of one joint against all others, from the masses that several joints carry."""
 
 from __future__ import annotations
 
-import numpy as np
-from robot_identification.validation import Finding
-from robot_identification.validation.checks.case import Case
-from robot_identification.validation.checks.check import Check, RECORDINGS
-from robot_identification.validation.checks.evidence import VAGUE
+from robot_identification.validation.checks.check import Check, CheckInput, RECORDINGS
+from robot_identification.validation.checks.residual_regression import VAGUE
+from robot_identification.validation.finding import Finding
 
-NAME = 'joint gain'
-TOLERANCE = 0.1
-DEVIATIONS = 2.0
-"""Deviations of the jackknife: as much as 3 of the smaller ones the tolerance was set with."""
-LOADED = 0.05
-"""Part of the most loaded joint's torque from which a joint is looked at: below, friction that
-the model lacks decides."""
+_NAME = 'joint gain'
+_TOLERANCE = 0.1
+"""Relative gain error without alarm; unmodelled friction causes up to 10 % on clean plants."""
+_DEVIATIONS = 2.0
+_LOADED = 0.05
+"""Joints with less than this fraction of the largest torque are skipped: unmodelled friction
+dominates there."""
 
 
-def find(case: Case) -> Finding | None:
-    """Fit one gain per joint, each against all other joints."""
-    evidence = case.evidence
-    if evidence is None or len(evidence.joint_names) < 2:
+def check_joint_gain(data: CheckInput) -> Finding | None:
+    """Estimate one torque gain per joint, all base parameters being fitted again."""
+    regression = data.regression
+    if regression is None or len(regression.joint_names) < 2:
         return None
-    if case.arm.balancers:    # what their model misses of a large torque looks like mass elsewhere
+    if data.arm.balancers:    # errors of a large balancer torque resemble mass elsewhere
         return None
-    found = []
-    for j, joint in enumerate(evidence.joint_names):
-        if evidence.level[j] < LOADED * evidence.level.max():
-            continue
-        effect = evidence.effect(evidence.predicted, j)
-        if effect is not None and 0 < effect.deviation < VAGUE:
-            found.append((effect, joint))
-    if not found:
+    gains = [(gain, j) for j in regression.loaded_joints(_LOADED)
+             if (gain := regression.add_column(regression.predicted, j)) and 0 < gain.std < VAGUE]
+    if not gains:
         return None
-    worst, joint = max(found, key=lambda item: (item[0].beyond(TOLERANCE, DEVIATIONS),
-                                                abs(item[0].value) / item[0].deviation))
-    alarm = worst.beyond(TOLERANCE, DEVIATIONS)
-    text = (f'with the masses that the other joints feel, {joint} has {1 + worst.value:.2f} '
-            f'\u00b1 {worst.deviation:.2f} times the torque that it should have')
+    worst, j = max(gains, key=lambda item: (item[0].exceeds(_TOLERANCE, _DEVIATIONS),
+                                            abs(item[0].value) / item[0].std))
+    joint, alarm = regression.joint_names[j], worst.exceeds(_TOLERANCE, _DEVIATIONS)
+    text = (f'the torque of {joint} is {1 + worst.value:.2f} \u00b1 {worst.std:.2f} times what '
+            f'the masses identified from the other joints predict')
     if alarm:
-        text += ('; check its gain, reduction and unit in the robot YAML (or a spring or '
-                 'balancer at the joint that the model does not know)')
-    return Finding(NAME, case.name, float(np.abs(worst.value)), TOLERANCE, '-', alarm, text, joint)
+        text += ('; check its gain, reduction and unit in the robot YAML (or an unmodelled spring '
+                 'or balancer at the joint)')
+    return Finding(_NAME, data.name, abs(worst.value), _TOLERANCE, '-', alarm, text, joint)
 
 
 CHECK = Check(
-    NAME, 'Do the joints agree on the masses that several of them carry?',
-    f'beyond {TOLERANCE:.0%} and {DEVIATIONS:g} standard deviations more: friction that the model '
-    'lacks moves the figure by up to 10 % on clean simulated plants; arms with balancers are not '
-    'judged', RECORDINGS, find)
+    _NAME, 'Do the joints agree on the masses that several of them carry?',
+    f'beyond {_TOLERANCE:.0%} plus {_DEVIATIONS:g} standard deviations; unmodelled friction moves '
+    'the figure by up to 10 % on clean simulated plants; not applied to arms with balancers',
+    RECORDINGS, check_joint_gain)

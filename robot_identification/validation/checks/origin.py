@@ -11,36 +11,34 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Whether the model file is the one that was written, and knows what it was fitted to."""
+"""Provenance of the model file: its digest, and the motion that it was fitted to."""
 
 from __future__ import annotations
 
-from robot_identification.validation import Finding
-from robot_identification.validation.checks.case import Case
-from robot_identification.validation.checks.check import Check, Role
+from robot_identification.validation.checks.check import Check, CheckInput, Role
+from robot_identification.validation.finding import Finding
 
-NAME = 'origin of the model'
+_NAME = 'origin of the model'
 
 
-def find(case: Case) -> Finding | None:
-    """Look for digest and training motion."""
-    model = case.model
+def check_origin(data: CheckInput) -> Finding | None:
+    """Check that the model names its training motion and has a digest."""
+    model = data.model
     if not model.information.get('training_motion'):
         return Finding(
-            NAME, case.name, 0.0, 1.0, '-', True,
-            'the model does not say to which motion it was fitted, so nobody can tell whether '
-            'this recording is held out; identify again, or take a model file that was not '
-            'stripped')
+            _NAME, data.name, 0.0, 1.0, '-', True,
+            'the model file lacks its training motion, so it is unknown whether this recording is '
+            'held out; identify again, or use a complete model file')
     if model.source and not model.sealed:
         return Finding(
-            NAME, case.name, 0.0, 1.0, '-', False,
-            'the model file has no digest (older versions wrote none), so nobody can tell whether '
-            'it was changed by hand; identify again to have one')
-    return Finding(NAME, case.name, 1.0, 1.0, '-', False,
-                   'the model knows the motion that it was fitted to')
+            _NAME, data.name, 0.0, 1.0, '-', False,
+            'the model file has no digest (older versions wrote none), so changes by hand are not '
+            'noticed; identify again to have one')
+    return Finding(_NAME, data.name, 1.0, 1.0, '-', False,
+                   'the model file names its training motion')
 
 
 CHECK = Check(
-    NAME, 'Is the model the one that was identified, and from which motion?',
-    'the motion must be there; a file whose digest does not fit is not loaded at all',
-    frozenset({Role.MODEL}), find)
+    _NAME, 'Is the model file unchanged, and is its training motion known?',
+    'the training motion must be present; a file whose digest does not match is not loaded',
+    frozenset({Role.MODEL}), check_origin)

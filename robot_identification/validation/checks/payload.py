@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A load at the flange that the model does not know."""
+"""A load at the flange that the model does not contain."""
 
 from __future__ import annotations
 
@@ -19,87 +19,87 @@ import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.dynamics import joint_torque_regressor
 from robot_identification.estimation.uncertainty import directions_of
-from robot_identification.validation import Finding
-from robot_identification.validation.checks.case import Case
-from robot_identification.validation.checks.check import Check, Role
-from robot_identification.validation.checks.evidence import Evidence
+from robot_identification.validation.checks.check import Check, CheckInput, Role
+from robot_identification.validation.checks.residual_regression import (
+    AddedColumn,
+    ResidualRegression,
+)
+from robot_identification.validation.finding import Finding
 
-NAME = 'payload'
-EXPLAINED = 0.15
-"""Part of the held-out residuals that mass and centre of one body at the last link explain."""
-EXPLAINED_LESS = 0.6
-"""The same for a body that is missing, which a wrong model looks like more often."""
-DEVIATIONS = 5.0
-LIGHTEST = 0.02
-"""Payload, as a part of the mass of the moving links, that a wrong model may well miss."""
-SINGULAR = 1e-3
+_NAME = 'payload'
+_EXPLAINED = 0.15
+"""Fraction of the held-out residuals that mass and centre of a body at the last link explain."""
+_EXPLAINED_MISSING = 0.6
+"""The same for a missing body, which a wrong model resembles more often."""
+_DEVIATIONS = 5.0
+_LIGHTEST = 0.02
+"""Payload without alarm, as a fraction of the mass of the moving links."""
+_SINGULAR = 1e-3
+"""Relative singular value below which a direction of mass and centre is left out."""
 
 
-def find(case: Case) -> Finding | None:
+def check_payload(data: CheckInput) -> Finding | None:
     """Fit mass and first moments of a body at the last link to the residuals of the model."""
-    evidence = case.evidence
-    if evidence is None:
+    regression = data.regression
+    body = None if regression is None else _fit_body(data, regression)
+    if regression is None or body is None:
         return None
-    found = _mass(case, evidence)
-    if found is None:
-        return None
-    mass, deviation, explained = found
-    lightest = min(LIGHTEST * float(np.sum(np.abs(case.model.inertial[:, 0]))), 0.1)
-    enough = EXPLAINED if mass > 0 else EXPLAINED_LESS
-    threshold = max(DEVIATIONS * deviation, lightest)
-    alarm = bool(explained > enough and abs(mass) > threshold)
-    text = (f'a body of {mass:.2f} \u00b1 {deviation:.2f} kg at the last link would explain '
-            f'{explained:.0%} of the squared residuals')
+    lightest = min(_LIGHTEST * float(np.sum(np.abs(data.model.inertial[:, 0]))), 0.1)
+    threshold = max(_DEVIATIONS * body.std, lightest)
+    alarm = bool(body.explained > (_EXPLAINED if body.value > 0 else _EXPLAINED_MISSING)
+                 and abs(body.value) > threshold)
+    text = (f'a body of {body.value:.2f} \u00b1 {body.std:.2f} kg at the last link would explain '
+            f'{body.explained:.0%} of the squared residuals')
     if alarm:
-        text += ('; another tool or load than in the training motion: record without it, or '
+        text += ('; tool or load differ from the training motion: record without the load, or '
                  'identify it (robot-identification payload)')
-    return Finding(NAME, case.name, mass, threshold, 'kg', alarm, text,
-                   evidence.joint_names[-1] if alarm else '')
+    return Finding(_NAME, data.name, body.value, threshold, 'kg', alarm, text,
+                   regression.joint_names[-1] if alarm else '')
 
 
-def _mass(case: Case, evidence: Evidence) -> tuple[float, float, float] | None:
+def _fit_body(data: CheckInput, regression: ResidualRegression) -> AddedColumn | None:
     """
-    Return the mass that residuals ask for, its deviation and the part of them that it explains.
+    Return the mass that the residuals ask for, with the fraction of them that it explains.
 
-    The deviation has two sources: what the body leaves of these residuals, by blocks of time, and
-    the errors of the model's own parameters, which over a motion unlike that of the training look
-    like a body: an arm of three joints makes twelve kilogrammes of them.
+    The standard deviation has two sources: the residuals that the body leaves, by blocks of time,
+    and the errors of the model's parameters, which over a motion unlike the training motion
+    resemble a body (up to 12 kg on an arm of three joints).
     """
-    samples, n = evidence.samples, len(evidence.joint_names)
-    body = joint_torque_regressor(case.arm, samples.q, samples.v, samples.a,
+    samples, n = regression.samples, len(regression.joint_names)
+    body = joint_torque_regressor(data.arm, samples.q, samples.v, samples.a,
                                   first_link=n - 1)[:, :, :4]
-    columns = evidence.apply(np.ascontiguousarray(body.reshape(len(body), -1)))
-    flat = (columns.reshape(-1, n, 4) * evidence.weights[:, None]).reshape(-1, 4)
-    target, norms = evidence.residual.ravel(), np.linalg.norm(flat, axis=0)
+    columns = regression.decimate(np.ascontiguousarray(body.reshape(len(body), -1)))
+    flat = (columns.reshape(-1, n, 4) * regression.weights[:, None]).reshape(-1, 4)
+    target, norms = regression.residual.ravel(), np.linalg.norm(flat, axis=0)
     known = norms > 1e-9 * norms.max()
     if not known[0]:
         return None
     flat = flat[:, known] / norms[known]
-    inverse = np.linalg.pinv(flat, rcond=SINGULAR)
+    inverse = np.linalg.pinv(flat, rcond=_SINGULAR)
     scaled = inverse @ target
     rest = (target - flat @ scaled).reshape(-1, n)
-    sums = np.zeros((int(evidence.block.max()) + 1, int(known.sum())))
-    np.add.at(sums, evidence.block, np.einsum(
+    sums = np.zeros((int(regression.block.max()) + 1, int(known.sum())))
+    np.add.at(sums, regression.block, np.einsum(
         'tnk,tn->tk', flat.reshape(-1, n, flat.shape[1]), rest))
-    of_residuals = (inverse @ inverse.T @ sums.T)[0]
-    of_model = _of_model(case, evidence, inverse[0].reshape(-1, n))
-    deviation = np.hypot(np.linalg.norm(of_residuals), np.linalg.norm(of_model)) / norms[0]
-    return (float(scaled[0] / norms[0]), float(deviation),
-            float(1 - np.sum(rest ** 2) / np.sum(target ** 2)))
+    from_residuals = (inverse @ inverse.T @ sums.T)[0]
+    from_model = _model_errors(data, regression, inverse[0].reshape(-1, n))
+    std = np.hypot(np.linalg.norm(from_residuals), np.linalg.norm(from_model)) / norms[0]
+    return AddedColumn(float(scaled[0] / norms[0]), float(std),
+                       float(1 - np.sum(rest ** 2) / np.sum(target ** 2)))
 
 
-def _of_model(case: Case, evidence: Evidence, mass: Array) -> Array:
-    """Return what the model's own deviations make of a sum of weighted residuals, (k,)."""
-    directions = directions_of(case.model)
-    if directions is None or case.base is None:    # a model file that tells none
+def _model_errors(data: CheckInput, regression: ResidualRegression, weights: Array) -> Array:
+    """Return the errors of a weighted sum of residuals due to those of the model, (k,)."""
+    directions = directions_of(data.model)
+    if directions is None or data.base is None:    # a model file without its covariance
         return np.zeros(0)
-    found: Array = directions @ (case.base.matrix.T @ evidence.products(mass))
-    return found
+    errors: Array = directions @ (data.base.matrix.T @ regression.products(weights))
+    return errors
 
 
 CHECK = Check(
-    NAME, 'Does the flange carry what it carried in training?',
-    f'a mass beyond {DEVIATIONS:g} standard deviations, above 100 g or {LIGHTEST:.0%} of the arm, '
-    f'that explains {EXPLAINED:.0%} of the residuals: the deviation contains the errors of the '
-    "model's own parameters over this motion",
-    frozenset({Role.HELD_OUT}), find)
+    _NAME, 'Does the flange carry the same load as in training?',
+    f'a mass beyond {_DEVIATIONS:g} standard deviations, above 100 g or {_LIGHTEST:.0%} of the '
+    f'arm, that explains {_EXPLAINED:.0%} of the residuals; the standard deviation contains the '
+    "errors of the model's parameters over this motion",
+    frozenset({Role.HELD_OUT}), check_payload)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Recorded velocities against the way that the positions go."""
+"""Recorded velocities against the derivative of the positions."""
 
 from __future__ import annotations
 
@@ -20,31 +20,30 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.recording import Recording
-from robot_identification.validation import Finding
-from robot_identification.validation.checks.case import Case
-from robot_identification.validation.checks.check import Check, RECORDINGS
+from robot_identification.validation.checks.check import Check, CheckInput, RECORDINGS
+from robot_identification.validation.finding import Finding
 
-NAME = 'velocity'
-RATIO, MISMATCH, LAG = 0.03, 0.1, 0.02    # [-], [-], [s]
-WINDOW = 0.2
-"""Over which ways are compared [s]: long enough for the counts of an encoder not to matter."""
-MOVES = 0.02
-"""Part of the largest way of any joint from which a joint is judged."""
+_NAME = 'velocity'
+_RATIO, _MISMATCH, _LAG = 0.03, 0.1, 0.02    # [-], [-], [s]
+_WINDOW = 0.2
+"""[s] Time over which displacements are compared: long enough to ignore encoder counts."""
+_MOVES = 0.02
+"""Displacement over the largest of any joint, below which a joint is skipped."""
 
 
 @dataclass(frozen=True, eq=False)
-class _VelocityRatios:
+class VelocityComparison:
     """
-    Integrated velocities over differences of positions.
+    Integrated velocities against displacements, per joint.
 
     Parameters
     ----------
     ratio
-        Ratio for each joint, (n,); NaN for joints that hardly move.
+        Velocity over derivative of the position, (n,); NaN for joints that hardly move.
     mismatch
-        What is left after ratio and a delay of the velocities, over the way itself, (n,).
+        Residual after ratio and delay are fitted, over the displacement, (n,).
     lag
-        Delay of the velocities, (n,) [s]; negative where velocities come first.
+        Delay of the velocities, (n,) [s]; negative if they lead.
 
     """
 
@@ -53,14 +52,14 @@ class _VelocityRatios:
     lag: Array
 
 
-def velocity_ratios(recording: Recording) -> _VelocityRatios | None:
+def compare_velocities(recording: Recording) -> VelocityComparison | None:
     """
     Compare the recorded velocities with the positions over windows of time.
 
     Parameters
     ----------
     recording
-        A recording; None is returned where it has no velocities, or is too short.
+        A recording; the result is None if it has no velocities or is too short.
 
     """
     if recording.v is None:
@@ -68,71 +67,66 @@ def velocity_ratios(recording: Recording) -> _VelocityRatios | None:
     t, q, v = recording.t, recording.q, recording.v
     steps = np.diff(t)
     step = float(np.median(steps))
-    reach = max(2, round(WINDOW / step))
-    if len(t) < 10 * reach:
+    window = max(2, round(_WINDOW / step))
+    if len(t) < 10 * window:
         return None
-    way = np.zeros(q.shape)
-    way[1:] = np.cumsum((v[1:] + v[:-1]) / 2 * steps[:, None], axis=0)
-    starts = np.arange(0, len(t) - reach - 1, max(1, reach // 4))
-    whole = (t[starts + reach] - t[starts]) < 1.5 * reach * step
-    starts = starts[whole]
+    integral = np.zeros(q.shape)
+    integral[1:] = np.cumsum((v[1:] + v[:-1]) / 2 * steps[:, None], axis=0)
+    starts = np.arange(0, len(t) - window - 1, max(1, window // 4))
+    starts = starts[(t[starts + window] - t[starts]) < 1.5 * window * step]    # without gaps
     if len(starts) < 20:
         return None
-    real, claimed, change = (x[starts + reach] - x[starts] for x in (q, way, v))
-    size = np.sqrt(np.mean(real ** 2, axis=0))
+    moved, integrated, change = (x[starts + window] - x[starts] for x in (q, integral, v))
+    size = np.sqrt(np.mean(moved ** 2, axis=0))
     ratio, mismatch, lag = np.full((3, q.shape[1]), np.nan)
-    for j in np.flatnonzero(size > MOVES * size.max()):
-        columns = np.column_stack([real[:, j], change[:, j]])    # of the delay: v over the window
-        fitted = np.linalg.lstsq(columns, claimed[:, j], rcond=None)[0]
+    for j in np.flatnonzero(size > _MOVES * size.max()):
+        columns = np.column_stack([moved[:, j], change[:, j]])    # of ratio and delay
+        fitted = np.linalg.lstsq(columns, integrated[:, j], rcond=None)[0]
         ratio[j], lag[j] = fitted[0], -fitted[1]
-        mismatch[j] = np.sqrt(np.mean((claimed[:, j] - columns @ fitted) ** 2)) / size[j]
-    return _VelocityRatios(ratio, mismatch, lag)
+        mismatch[j] = np.sqrt(np.mean((integrated[:, j] - columns @ fitted) ** 2)) / size[j]
+    return VelocityComparison(ratio, mismatch, lag)
 
 
-def find(case: Case) -> Finding | None:
-    """Name the joint whose velocities contradict its positions most."""
-    if case.recording is None:
+def check_velocity(data: CheckInput) -> Finding | None:
+    """Find the joint whose velocities contradict its positions most."""
+    comparison = None if data.recording is None else compare_velocities(data.recording)
+    if data.recording is None or comparison is None or not np.any(np.isfinite(comparison.ratio)):
         return None
-    found = velocity_ratios(case.recording)
-    if found is None or not np.any(np.isfinite(found.ratio)):
-        return None
-    names = case.recording.joint_names
-    off, loose, late = (np.nan_to_num(np.abs(x)) for x in (
-        found.ratio - 1, found.mismatch, found.lag))
-    everywhere = int(np.sum(off > RATIO)) == int(np.sum(np.isfinite(found.ratio))) > 1
-    sizes = {'ratio': off / RATIO, 'mismatch': loose / MISMATCH, 'lag': late / LAG}
-    kind = max(sizes, key=lambda name: float(sizes[name].max()))
-    j = int(np.argmax(sizes[kind]))
-    alarm = bool(sizes[kind][j] > 1)
+    names = data.recording.joint_names
+    ratio, mismatch, lag = (np.nan_to_num(np.abs(x)) for x in (
+        comparison.ratio - 1, comparison.mismatch, comparison.lag))
+    all_joints = int(np.sum(ratio > _RATIO)) == int(np.sum(np.isfinite(comparison.ratio))) > 1
+    figures = {'ratio': (ratio, _RATIO, '-'), 'mismatch': (mismatch, _MISMATCH, '-'),
+               'lag': (lag, _LAG, 's')}
+    kind = max(figures, key=lambda name: float(figures[name][0].max()) / figures[name][1])
+    figure, threshold, unit = figures[kind]
+    j = int(np.argmax(figure))
+    alarm = bool(figure[j] > threshold)
     if kind == 'ratio':
-        where = 'all joints' if everywhere else names[j]
-        text = (f'the velocities of {where} are {found.ratio[j]:.3f} times the derivative of the '
-                f'positions')
+        text = (f'the velocities of {"all joints" if all_joints else names[j]} are '
+                f'{comparison.ratio[j]:.3f} times the derivative of the positions')
         cause = ('the stamps run too fast or too slow, or the unit of the velocities is wrong'
-                 if everywhere else
+                 if all_joints else
                  'sign, unit or reduction of one of them is wrong, joints are swapped, or the '
                  'velocity is clipped')
     elif kind == 'mismatch':
         text = (f'the velocities of {names[j]} differ from the derivative of its positions by '
-                f'{loose[j]:.0%} of their size')
-        cause = 'joints are swapped, the velocity is clipped, or the encoder stands still'
+                f'{mismatch[j]:.0%} of their size')
+        cause = 'joints are swapped, the velocity is clipped, or the encoder froze'
     else:
-        side = 'behind' if found.lag[j] > 0 else 'ahead of'
-        text = (f'the velocities of {names[j]} are {1e3 * late[j]:.0f} ms {side} the derivative '
-                f'of its positions')
-        cause = 'the two come from different clocks, or one of them through a slow filter'
-    figure, threshold, unit = {'ratio': (off[j], RATIO, '-'),
-                               'mismatch': (loose[j], MISMATCH, '-'),
-                               'lag': (late[j], LAG, 's')}[kind]
+        text = (f'the velocities of {names[j]} are {1e3 * lag[j]:.0f} ms '
+                f'{"behind" if comparison.lag[j] > 0 else "ahead of"} the derivative of its '
+                'positions')
+        cause = 'the two come from different clocks, or one of them passes a slow filter'
     if alarm:
-        text += (f': {cause}; compare both with the motion that was sent, and mend the recording '
-                 f'(leave the velocities out if they alone are wrong)')
-    return Finding(NAME, case.name, float(figure), threshold, unit, alarm, text,
-                   '' if everywhere and alarm else names[j])
+        text += (f': {cause}; compare both with the commanded motion, and correct the recording '
+                 f'(leave the velocities out if only they are wrong)')
+    return Finding(_NAME, data.name, float(figure[j]), threshold, unit, alarm, text,
+                   '' if all_joints and alarm else names[j])
 
 
 CHECK = Check(
-    NAME, 'Are the recorded velocities the derivative of the positions?',
-    f'a ratio {RATIO:.0%} off, {MISMATCH:.0%} of the way left over, or {1e3 * LAG:.0f} ms between '
-    'them: velocities of the UR10e agree within 0.1 % and 2 ms, differences of encoder counts '
-    'within 1 %', RECORDINGS, find)
+    _NAME, 'Are the recorded velocities the derivative of the positions?',
+    f'a ratio {_RATIO:.0%} off, a mismatch of {_MISMATCH:.0%}, or {1e3 * _LAG:.0f} ms between '
+    'them; velocities of the UR10e agree within 0.1 % and 2 ms, differences of encoder counts '
+    'within 1 %', RECORDINGS, check_velocity)

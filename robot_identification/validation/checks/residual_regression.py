@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Regression rows, and the test whether one more column explains what the model leaves."""
+"""Regression rows of a recording, and added-variable tests of its residuals."""
 
 from __future__ import annotations
 
@@ -30,83 +30,83 @@ from robot_identification.signals.shift import select
 from robot_identification.signals.thinning import FINE, thinned
 from scipy.linalg import lapack
 
-MOST_SAMPLES = 40_000
-"""So many at most are looked at, in `STRETCHES` pieces at begin and end of the recording: a few
-tenths of a second of work, whatever the recording's length."""
-STRETCHES = 2
-BLOCK = 0.5
-"""Residuals of one block are taken for alike, those of two blocks for independent [s]: the
-residuals of the recordings at hand are correlated over 0.2 to 0.4 s."""
-REACH = 0.025
-"""Over which the change of a torque is taken [s]: delays that matter are as long."""
-FEWEST_BLOCKS, MOST_BLOCKS = 10, 100
-"""Blocks of a longer recording are put together: each is left out of a fit once."""
+_MAX_SAMPLES = 40_000
+"""Largest number of samples used, in `_STRETCHES` stretches at start and end of the recording: it
+bounds the time to a few tenths of a second."""
+_STRETCHES = 2
+_BLOCK = 0.5
+"""[s] Residuals within a block may be correlated, those of two blocks count as independent; the
+residuals of real recordings are correlated over 0.2 to 0.4 s."""
+_SLOPE_STEP = 0.025
+"""[s] Step of the time derivative of torques: relevant delays are as long."""
+_MIN_BLOCKS, _MAX_BLOCKS = 10, 100
+"""Range of the number of jackknife blocks; longer recordings have longer blocks."""
 VAGUE = 0.15
-"""Standard deviation of a relative effect from which the recording does not tell it."""
-SINGULAR = 1e-10
+"""Standard deviation of a relative figure above which the recording does not determine it."""
+_SINGULAR = 1e-10
 """Eigenvalue of the Gram matrix of unit columns, over the largest, that counts as zero."""
 _REGULAR = 1e-5
-"""Part of a unit column that the others must leave for none to be taken for a sum of others."""
-ALONE = 1e-3
-"""Part of what tells a column from the others that must be left without any one block."""
-ROUNDS = 3
-"""Rounds of a fit whose weights come from its own residuals."""
+"""Smallest residual of a unit column on all others for which the Cholesky factor is accurate."""
+_REMAINING = 1e-3
+"""Fraction of a column's residual energy that must remain without any one block."""
+_ROUNDS = 3
+"""Rounds of iteratively reweighted least squares."""
 
 
 @dataclass(frozen=True)
-class Effect:
+class AddedColumn:
     """
-    The coefficient of one more column in the regression.
+    Coefficient of a column added to the regression (added-variable test).
 
     Parameters
     ----------
-    value, deviation
-        Coefficient and its standard deviation, by blocks of time.
+    value, std
+        Coefficient and its standard deviation, from a jackknife over blocks of time.
     explained
-        Part of the squared residuals of the rows concerned that the column takes away.
+        Fraction of the squared residuals of the rows concerned that the column explains.
 
     """
 
     value: float
-    deviation: float
+    std: float
     explained: float
 
-    def beyond(self, tolerance: float, deviations: float = 3.0) -> bool:
+    def exceeds(self, tolerance: float, deviations: float = 3.0) -> bool:
         """Return whether the size exceeds a tolerance by so many standard deviations."""
-        return bool(abs(self.value) > tolerance + deviations * self.deviation)
+        return bool(abs(self.value) > tolerance + deviations * self.std)
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class ResidualRegression:
     """
-    Decimated rows of a recording in units of their residuals' deviation.
+    Decimated regression rows of a recording, in units of the residuals' standard deviation.
 
     Parameters
     ----------
     joint_names
         The n joints.
     columns
-        For each joint the base parameters that act on it.
+        For each joint the indices of the base parameters that act on it.
     packed
         For each joint its columns and torque, (rows, c_j + 1).
     residual
         Weighted torque minus prediction, (rows, n).
     weights
-        Reciprocal residual deviations of the joints, (n,).
+        Reciprocal standard deviations of the joints' residuals, (n,).
     block
-        Number of the block of each row, (rows,); the same phases of all periods are one block.
+        Index of the block of each row, (rows,); equal phases of all periods are one block.
     predicted, slope, gravity
-        Torque of the model, its derivative by time, and its gravity part, (rows, n).
+        Torque of the model, its time derivative, and its gravity part, (rows, n).
     level
         Root mean square of each joint's measured torque, (n,) [N m or N].
-    apply
+    decimate
         Decimates functions of the samples, (N, ...) to (rows, ...).
     samples
-        What the rows are made of.
+        The samples from which the rows were computed.
     beta
-        Base parameters that residual and prediction are made of, (r,).
+        Base parameters of prediction and residual, (r,).
     load
-        Torques that the joints transmit, (N, n) [N m or N], for friction that needs it.
+        Torques that the joints transmit, (N, n) [N m or N], for load-dependent friction.
 
     """
 
@@ -120,7 +120,7 @@ class Evidence:
     slope: Array
     gravity: Array
     level: Array
-    apply: Callable[[Array], Array]
+    decimate: Callable[[Array], Array]
     samples: Samples
     beta: Array
     load: Array | None
@@ -149,27 +149,31 @@ class Evidence:
         """Torques, (rows, n) [N m or N]."""
         return np.column_stack([part[:, -1] for part in self.packed])
 
-    def effect(self, column: Array, joint: int | None = None) -> Effect | None:
-        """
-        Return the coefficient of one more column, all base parameters being fitted again.
+    def loaded_joints(self, fraction: float) -> list[int]:
+        """Return the joints whose torque is at least a fraction of that of the most loaded one."""
+        return [int(j) for j in np.flatnonzero(self.level >= fraction * self.level.max())]
 
-        By the theorem of Frisch, Waugh and Lovell it is that of a regression of the residual on
-        what the other columns do not explain of this one. Its variance is that of a jackknife over
-        blocks of time, all joints together and all parameters fitted again: residuals of a model
-        that is not complete are neither white nor independent between joints, and as many
-        parameters as blocks make the sandwich's deviation too small, by 1.3 to 2.4 on ten seconds.
+    def add_column(self, column: Array, joint: int | None = None) -> AddedColumn | None:
+        """
+        Return the coefficient of an added column, all base parameters being fitted again.
+
+        By the Frisch-Waugh-Lovell theorem it is the regression coefficient of the residual on the
+        residual of the column. Its variance comes from a jackknife over blocks of time, with all
+        joints and all parameters fitted again: residuals of an incomplete model are neither white
+        nor independent between joints, and with as many parameters as blocks the sandwich
+        estimator is too small, by factors of 1.3 to 2.4 on ten seconds.
 
         Parameters
         ----------
         column
             Torques, (rows, n) [N m or N].
         joint
-            Set to zero but for this joint, where one is given.
+            If given, the column is set to zero for all other joints.
 
         Returns
         -------
-        Effect or None
-            None where the other columns explain this one all but entirely.
+        AddedColumn or None
+            None if the other columns explain this one almost entirely.
 
         References
         ----------
@@ -181,131 +185,130 @@ class Evidence:
         if joint is not None:
             scaled = np.where(np.arange(scaled.shape[1]) == joint, scaled, 0.0)
         size = float(np.sum(scaled ** 2))
-        left = self._outside(self._outside(scaled))      # twice is enough
+        left = self._project_out(self._project_out(scaled))      # twice is enough
         energy = float(np.sum(left ** 2))
         if not energy > 1e-8 * size:
             return None
         value = float(np.sum(left * self.residual) / energy)
-        deviation = self._jackknife(left, energy)
-        whole = self._fitted if joint is None else self._fitted[:, [joint]]
-        explained = 1 - np.sum((whole - value * (left if joint is None else left[:, [joint]]))
-                               ** 2) / np.sum(whole ** 2)
-        return Effect(value, deviation, float(explained))
+        std = self._jackknife_std(left, energy)
+        chosen = slice(None) if joint is None else [joint]
+        before = self._fitted[:, chosen]
+        explained = 1 - np.sum((before - value * left[:, chosen]) ** 2) / np.sum(before ** 2)
+        return AddedColumn(value, std, float(explained))
 
-    def explained(self, column: Array, joint: int, chosen: NDArray[np.bool_]) -> float:
+    def explained_fraction(self, column: Array, joint: int, chosen: NDArray[np.bool_]) -> float:
         """
-        Return the part of a joint's squared residuals in some rows that one more column takes.
+        Return the fraction of a joint's squared residuals in some rows that a column explains.
 
         Parameters
         ----------
         column
-            As for `effect`.
+            As for `add_column`.
         joint
-            Whose rows are looked at.
+            Index of the joint.
         chosen
-            Which of them, (rows,).
+            The rows, (rows,) bool.
 
         """
         scaled = np.where(np.arange(column.shape[1]) == joint, column * self.weights, 0.0)
-        left = self._outside(self._outside(scaled))[chosen, joint]
-        whole = self._fitted[chosen, joint]
-        energy = float(np.sum(left ** 2) * np.sum(whole ** 2))
-        return float(np.sum(left * whole) ** 2 / energy) if energy > 0 else 0.0
+        left = self._project_out(self._project_out(scaled))[chosen, joint]
+        before = self._fitted[chosen, joint]
+        energy = float(np.sum(left ** 2) * np.sum(before ** 2))
+        return float(np.sum(left * before) ** 2 / energy) if energy > 0 else 0.0
 
-    def refitted(self, packed: Sequence[Array], torque: Array) -> Array:
+    def refit(self, packed: Sequence[Array], torque: Array) -> Array:
         """
-        Return what all base parameters, fitted to other torques or rows, leave.
+        Return the residuals of all base parameters fitted to other rows or torques.
 
         Parameters
         ----------
         packed
-            For each joint its columns, not weighted, and one more that is not looked at,
-            (rows, c_j + 1).
+            For each joint its unweighted columns and a last one that is ignored, (rows, c_j + 1).
         torque
             Torques, (rows, n) [N m or N].
 
         Returns
         -------
         ndarray
-            Residuals in the unit of the torques, (rows, n), of weighted least squares with
-            weights from the residuals themselves.
+            Residuals of iteratively reweighted least squares, (rows, n) [N m or N].
 
         """
         floor, residual = 1e-9 * self.level.max(), torque
-        rows = [part[:, :-1] for part in packed]
-        products = [part.T @ np.column_stack([part, torque[:, j]]) for j, part in enumerate(rows)]
-        for _ in range(ROUNDS):
+        columns = [rows[:, :-1] for rows in packed]
+        products = [x.T @ np.column_stack([x, torque[:, j]]) for j, x in enumerate(columns)]
+        for _ in range(_ROUNDS):
             weights = 1 / np.maximum(np.sqrt(np.mean(residual ** 2, axis=0)), floor)
             gram, right = np.zeros((len(self.beta), len(self.beta))), np.zeros(len(self.beta))
             for chosen, weight, product in zip(self.columns, weights, products):
                 gram[np.ix_(chosen, chosen)] += weight ** 2 * product[:, :-1]
                 right[chosen] += weight ** 2 * product[:, -1]
-            residual = torque - _torques(self.columns, rows, _inverse(gram) @ right)
+            residual = torque - _torques(self.columns, columns, _inverse(gram) @ right)
         return residual
 
-    def _outside(self, scaled: Array) -> Array:
-        """Return what the base columns do not explain of weighted torques (rows, n)."""
+    def _project_out(self, scaled: Array) -> Array:
+        """Return the residual of weighted torques on the base columns, (rows, n)."""
         beta = self.inverse @ self.products(scaled)
         return scaled - _torques(self.columns, self.rows, beta)
 
-    def _jackknife(self, left: Array, energy: float) -> float:
+    def _jackknife_std(self, left: Array, energy: float) -> float:
         """
-        Return the deviation of the coefficient of a column over fits without one block each.
+        Return the delete-one-block jackknife standard deviation of a column's coefficient.
 
-        `left` is what the base columns do not explain of the column, and `_fitted` of the torques.
-        Without block b, whose rows are X of the base columns, x of the one and y of the other, and
-        with the inverse Gram matrix H of the other blocks, the coefficient is
-        (left y - x y - x'X H X'y) / (left left - x x - x'X H X'x), the first products over all.
+        With l, f the residuals of column (`left`) and torques (`_fitted`) on the base columns, and
+        for block b their rows l_b, f_b, the base columns X_b and the inverse Gram matrix H_b of
+        the other blocks, the coefficient without block b is
+
+            (l'f - l_b'f_b - l_b'X_b H_b X_b'f_b) / (l'l - l_b'l_b - l_b'X_b H_b X_b'l_b).
         """
         fitted = self._fitted
-        count = len(self._others)
-        mine, theirs = self._products_of_blocks(left), self._fitted_products
-        shared = np.einsum('bi,bij->bj', mine, self._others)
-        above = (np.sum(left * fitted) - np.sum(shared * theirs, axis=1)
-                 - np.bincount(self.block, np.sum(left * fitted, axis=1)))
-        below = (energy - np.sum(shared * mine, axis=1)
-                 - np.bincount(self.block, np.sum(left ** 2, axis=1)))
-        if np.any(below <= ALONE * energy):
+        count = len(self._inverses_without_block)
+        of_column, of_torque = self._block_products(left), self._fitted_products
+        shared = np.einsum('bi,bij->bj', of_column, self._inverses_without_block)
+        numerator = (np.sum(left * fitted) - np.sum(shared * of_torque, axis=1)
+                     - np.bincount(self.block, np.sum(left * fitted, axis=1)))
+        denominator = (energy - np.sum(shared * of_column, axis=1)
+                       - np.bincount(self.block, np.sum(left ** 2, axis=1)))
+        if np.any(denominator <= _REMAINING * energy):
             return float('inf')
-        without = above / below
+        without = numerator / denominator
         return float(np.sqrt((count - 1) / count * np.sum((without - without.mean()) ** 2)))
 
     def products(self, values: Array) -> Array:
         """Return the products of the weighted base columns with values (rows, n), (r,)."""
         return _products(self.columns, self.rows, values, len(self.beta))
 
-    def _products_of_blocks(self, values: Array) -> Array:
+    def _block_products(self, values: Array) -> Array:
         return np.array([_products(self.columns, [rows[part] for rows in self.rows], values[part],
-                                   len(self.beta)) for part in self._rows_of_blocks])
+                                   len(self.beta)) for part in self._block_rows])
 
     @cached_property
-    def _rows_of_blocks(self) -> list[IndexArray | slice]:
+    def _block_rows(self) -> list[IndexArray | slice]:
         """Rows of each block; a slice, which copies nothing, where they follow one another."""
         order = np.argsort(self.block, kind='stable')
         return [slice(int(part[0]), int(part[-1]) + 1) if part[-1] - part[0] < len(part) else part
                 for part in np.split(order, np.flatnonzero(np.diff(self.block[order])) + 1)]
 
     @cached_property
-    def _others(self) -> Array:
+    def _inverses_without_block(self) -> Array:
         """Inverse Gram matrices of all rows but those of one block, (blocks, r, r)."""
         return np.array([_inverse(self._gram - _gram(
             self.columns, [rows[part] for rows in self.rows], len(self.beta)))
-            for part in self._rows_of_blocks])
+            for part in self._block_rows])
 
     @cached_property
     def _fitted_products(self) -> Array:
-        return self._products_of_blocks(self._fitted)
+        return self._block_products(self._fitted)
 
     @cached_property
     def _fitted(self) -> Array:
         """Residual after all base parameters are fitted to these rows, (rows, n)."""
-        return self._outside(self.residual)
+        return self._project_out(self.residual)
 
 
-def gather(base: BaseParameters, samples: Samples, beta: Array,
-           model: IdentifiedModel) -> Evidence | None:
+def build_residual_regression(base: BaseParameters, samples: Samples, beta: Array,
+           model: IdentifiedModel) -> ResidualRegression | None:
     """
-    Make the rows that tests need, of a few stretches of a long recording, thinned.
+    Return the decimated rows that tests need; of a long recording, of start and end only.
 
     Parameters
     ----------
@@ -314,30 +317,30 @@ def gather(base: BaseParameters, samples: Samples, beta: Array,
     samples
         Processed recording, delays taken out.
     beta
-        Values that residuals and predictions are made of, (r,).
+        Their values, from which residuals and predictions are computed, (r,).
     model
-        The identified model, for the load of friction that depends on it.
+        The identified model, for load-dependent friction.
 
     Returns
     -------
-    Evidence or None
-        None where the recording is too short for `FEWEST_BLOCKS`.
+    ResidualRegression or None
+        None if the recording is too short for `_MIN_BLOCKS`.
 
     """
-    samples = thinned(_part(samples), FINE)
+    samples = thinned(_stretches(samples), FINE)
     decimator, structure = samples.decimator(), base.structure
     runs = [run for run in samples.segments if decimator.rows(run.stop - run.start)]
     if not runs:
         return None
 
-    def apply(values: Array) -> Array:
+    def decimate(values: Array) -> Array:
         return np.concatenate([decimator.apply(values[run]) for run in runs])
 
     stamps = np.concatenate([
         samples.t[run][0] + np.arange(decimator.rows(run.stop - run.start))
         / decimator.decimated_rate for run in runs])
     block = _blocks(stamps, samples)
-    if len(np.unique(block)) < FEWEST_BLOCKS:
+    if len(np.unique(block)) < _MIN_BLOCKS:
         return None
     load = (model.transmitted_torque(samples.q, samples.v, samples.a)
             if structure.friction.needs_load else None)
@@ -356,9 +359,9 @@ def gather(base: BaseParameters, samples: Samples, beta: Array,
     deviation = np.sqrt(np.mean((measured - predicted) ** 2, axis=0))
     level = np.sqrt(np.mean(measured ** 2, axis=0))
     weights = 1 / np.maximum(deviation, np.maximum(1e-9 * level.max(), np.finfo(float).tiny))
-    return Evidence(structure.arm.joint_names, columns, packed, (measured - predicted) * weights,
-                    weights, block, predicted, apply(slope), apply(gravity), level, apply, samples,
-                    beta, load)
+    return ResidualRegression(
+        structure.arm.joint_names, columns, packed, (measured - predicted) * weights, weights,
+        block, predicted, decimate(slope), decimate(gravity), level, decimate, samples, beta, load)
 
 
 def _weighted(weights: Array, packed: Sequence[Array]) -> tuple[Array, ...]:
@@ -383,7 +386,7 @@ def _products(columns: Sequence[IndexArray], rows: Sequence[Array], values: Arra
 
 
 def _torques(columns: Sequence[IndexArray], rows: Sequence[Array], beta: Array) -> Array:
-    """Return what base parameters make of the columns of each joint, (rows, n)."""
+    """Return the torques W beta of each joint, (rows, n)."""
     return np.column_stack([part @ beta[chosen] for chosen, part in zip(columns, rows)])
 
 
@@ -398,25 +401,25 @@ def _inverse(gram: Array) -> Array:
         if np.max(np.diag(lower)) * _REGULAR < 1:    # 1 / diagonal is what the others leave
             return (lower + np.tril(lower, -1).T) / np.outer(scale, scale)
     values, vectors = np.linalg.eigh(scaled)
-    kept = values > SINGULAR * values[-1]
+    kept = values > _SINGULAR * values[-1]
     inverse: Array = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
     return inverse / np.outer(scale, scale)
 
 
 def _slope(torque: Array, rate: float) -> Array:
-    """Return differences over `REACH` to either side: jumps of friction stay finite."""
+    """Return the time derivative, over `_SLOPE_STEP` to either side so that jumps stay finite."""
     slope: Array = np.gradient(torque, 1 / rate, axis=0)
-    k = max(1, round(REACH * rate))
+    k = max(1, round(_SLOPE_STEP * rate))
     if len(torque) > 2 * k:
         slope[k:-k] = (torque[2 * k:] - torque[:-2 * k]) * rate / (2 * k)
     return slope
 
 
-def _part(samples: Samples) -> Samples:
-    if len(samples.t) <= MOST_SAMPLES:
+def _stretches(samples: Samples) -> Samples:
+    if len(samples.t) <= _MAX_SAMPLES:
         return samples
-    length, stretches = MOST_SAMPLES // STRETCHES, []
-    for first in np.linspace(0, len(samples.t) - length, STRETCHES).astype(int):
+    length, stretches = _MAX_SAMPLES // _STRETCHES, []
+    for first in np.linspace(0, len(samples.t) - length, _STRETCHES).astype(int):
         stretches += [slice(max(int(first), run.start), min(int(first) + length, run.stop))
                       for run in samples.segments
                       if min(first + length, run.stop) - max(first, run.start) > 2]
@@ -428,6 +431,6 @@ def _blocks(stamps: Array, samples: Samples) -> IndexArray:
     period = None if samples.period is None else samples.period / samples.rate
     if period is not None and elapsed[-1] > 1.2 * period:
         elapsed = elapsed % period
-    numbers: IndexArray = np.unique(np.floor(elapsed / BLOCK).astype(np.int64),
+    numbers: IndexArray = np.unique(np.floor(elapsed / _BLOCK).astype(np.int64),
                                     return_inverse=True)[1]
-    return numbers // (1 + int(numbers.max()) // MOST_BLOCKS)
+    return numbers // (1 + int(numbers.max()) // _MAX_BLOCKS)

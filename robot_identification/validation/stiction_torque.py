@@ -29,7 +29,7 @@ CREEP, SLIDING_CREEP = 1e-2, 1e-3
 """Speed at which friction is taken to creep [rad/s, m/s]."""
 
 
-def held_friction(model: IdentifiedModel, samples: Samples) -> Array:
+def stiction_torque(model: IdentifiedModel, samples: Samples) -> Array:
     """
     Return what friction adds to the torques of joints at rest, (N, n) [N m or N].
 
