@@ -164,7 +164,8 @@ class ErrorSums:
 
     def _joint(self, j: int) -> JointErrors:
         if not self.count[j]:
-            return JointErrors(*4 * [float('nan')])
+            unknown = float('nan')
+            return JointErrors(unknown, unknown, unknown, unknown)
         rmse = float(np.sqrt(self.error[j] / self.count[j]))
         spread = np.sqrt(self.moments[0, j] * self.moments[1, j])
         return JointErrors(

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from robot_identification.arrays import Array, IndexArray
+from robot_identification.dynamics import BaseParameters
 from robot_identification.regression.reduce import packed_rows
 from robot_identification.validation.checks.check import Check, CheckInput, RECORDINGS
 from robot_identification.validation.checks.residual_regression import ResidualRegression
@@ -81,7 +82,7 @@ def check_exchanged_joints(data: CheckInput) -> Finding | None:
     pairs = [j for j in loaded if j + 1 in loaded and arm.prismatic[j] == arm.prismatic[j + 1]]
     if not pairs:
         return None
-    trials = [(gain, j, what) for j in pairs for what, gain in _exchange(data, regression, j)]
+    trials = [(gain, j, what) for j in pairs for what, gain in _exchange(data, data.base, regression, j)]
     best, j, what = max(trials, key=lambda item: (item[0].alarm, item[0].value))
     names = ' and '.join(regression.joint_names[j:j + 2])
     text = (f'with the {what} of {names} exchanged the model fits '
@@ -94,17 +95,17 @@ def check_exchanged_joints(data: CheckInput) -> Finding | None:
                    regression.joint_names[j])
 
 
-def _exchange(data: CheckInput, regression: ResidualRegression,
+def _exchange(data: CheckInput, base: BaseParameters, regression: ResidualRegression,
               j: int) -> list[tuple[str, _Gain]]:
     """Return the gains of exchanging efforts, or efforts and positions, of j and j + 1."""
-    base, samples, torque = data.base, regression.samples, regression.measured
+    samples, torque = regression.samples, regression.measured
     order = np.arange(len(regression.joint_names))
     order[[j, j + 1]] = j + 1, j
     as_named = regression.refit(regression.packed, torque)
     q, v, a, tau = (np.ascontiguousarray(x[:, order])
                     for x in (samples.q, samples.v, samples.a, samples.tau))
     load = (data.model.transmitted_torque(q, v, a)
-            if base is not None and base.structure.friction.needs_load else None)
+            if base.structure.friction.needs_load else None)
     packed = packed_rows(base, replace(samples, q=q, v=v, a=a, tau=tau), load)
     residuals = {'positions and efforts': regression.refit(
         packed, np.column_stack([rows[:, -1] for rows in packed]))}

@@ -108,7 +108,7 @@ def check_fit(model: IdentifiedModel, fit: Fit, recordings: Sequence[Recording],
         Comparison of the effort with gravity, over all recordings.
 
     """
-    findings = []
+    findings: list[Finding] = []
     for recording, samples in zip(recordings, fit.regression.samples, strict=True):
         findings += run_checks(CheckInput(
             recording.name, model, recording, samples, fit.estimate.base, fit.estimate.values,
