@@ -156,7 +156,10 @@ def _look(text: str) -> None:
 
 def shown(value: Any, length: int = SHOWN) -> str:
     """Return a wrong value as messages show it: at most `length` characters."""
-    text = value if isinstance(value, str) else repr(value)
+    try:
+        text = value if isinstance(value, str) else repr(value)
+    except ValueError:    # Python refuses to print integers of more than 4300 digits
+        text = 'a number of thousands of digits'
     return text if len(text) <= length else f'{text[:length]}...'
 
 
@@ -184,34 +187,45 @@ class Quantity:
     infinite: bool = False
     unknown: bool = False
 
-    def describe_violation(self, value: float) -> str:
-        """Return what a number must be, where it is not; an empty string where it is."""
-        if math.isnan(value) if self.infinite else not math.isfinite(value):
-            return '' if self.unknown and math.isnan(value) else (
-                'a number' if self.infinite else 'a finite number') + self.suffix
-        bounds = [text for text, violated in (
-            ('positive' if self.above == 0 else f'above {self.above:g}',
-             self.above > -math.inf and value <= self.above),
-            (f'at least {self.minimum:g}', value < self.minimum),
-            (f'below {self.below:g}', self.below < math.inf and value >= self.below),
-            (f'at most {self.maximum:g}', value > self.maximum)) if violated]
-        return ' and '.join(bounds) + self.suffix if bounds else ''
+    def accepts(self, value: float) -> bool:
+        """Return whether a number is within the range."""
+        if math.isnan(value):
+            return self.unknown
+        return (self.minimum <= value <= self.maximum
+                and (self.infinite or math.isfinite(value))
+                and (self.above == -math.inf or value > self.above)
+                and (self.below == math.inf or value < self.below))
 
-    @property
-    def suffix(self) -> str:
-        """The unit in brackets."""
-        return f' [{self.unit}]' if self.unit else ''
+    def describe(self, noun: str = 'number', value: Any = 0) -> str:
+        """Return what a number must be, in a message that refuses `value`."""
+        refused = isinstance(value, Real) and not math.isfinite(value) and not self.infinite
+        adjectives = 'positive ' * (self.above == 0) + 'finite ' * refused
+        bounds = [f'{name} {bound:g}' for name, bound, given in (
+            ('above', self.above, self.above not in (-math.inf, 0)),
+            ('at least', self.minimum, self.minimum > -math.inf),
+            ('below', self.below, self.below < math.inf),
+            ('at most', self.maximum, self.maximum < math.inf)) if given]
+        unit = f' [{self.unit}]' if self.unit else ''
+        return f'a {adjectives}{noun}{" of " * bool(bounds)}{" and ".join(bounds)}{unit}'
 
 
-def read_typed(kind: Any, value: Any, label: str, error: Error, *,
-               ignore_unknown: bool = False) -> Any:
+Number = Annotated[float, Quantity(infinite=True, unknown=True)]
+"""A float that may also be infinite or NaN."""
+
+
+def read_typed(kind: Any, value: Any, label: str, error: Error) -> Any:
     """
     Return the content of a YAML file as a typed value, usually a frozen dataclass.
 
     A dataclass is read from a mapping: each field is a key, a field with a default may be absent,
-    and `__post_init__` checks what types cannot state. Types may be `float`, `int`, `str`,
+    and `__post_init__` checks what types cannot state. A mapping in place of a field whose default
+    is a dataclass changes that default. Types may be `float`, `int`, `str`,
     `bool`, `Any`, `Literal[...]`, `X | None`, other unions, `tuple[X, ...]`, `tuple[X, Y]`,
     `Mapping[str, X]` and dataclasses. A `float` is finite unless a `Quantity` allows more.
+
+    For files that the program itself writes, a dict of types stands for a mapping with at least
+    these keys, of which those with the type `X | None` may be absent; `{str: X}` stands for a
+    mapping from names.
 
     Parameters
     ----------
@@ -224,8 +238,6 @@ def read_typed(kind: Any, value: Any, label: str, error: Error, *,
         Name of the value in messages: "the robot YAML 'arm.yaml'". Keys are appended to it.
     error
         Class of the error to raise.
-    ignore_unknown
-        Whether keys that are no field are ignored instead of refused.
 
     Raises
     ------
@@ -249,23 +261,18 @@ def read_typed(kind: Any, value: Any, label: str, error: Error, *,
     fitting = next((member for member in members if _fits(member, value)), None)
     if fitting is None:
         allowed = ' or '.join(_describe(member) for member in members if member is not NoneType)
-        raise error(f'{label} must be {allowed}, not {shown(value)!r}')
+        raise error(f'{label} must be {allowed}, not {_quoted(value)}')
     origin, args = get_origin(fitting), get_args(fitting)
     if origin is Annotated or fitting in (float, int):
         return _read_number(fitting, value, label, error)
     if origin is tuple:
         kinds = repeat(args[0]) if args[-1] is Ellipsis else iter(args)
-        return tuple(read_typed(item_kind, item, f'{label}[{i}]', error,
-                                ignore_unknown=ignore_unknown)
+        return tuple(read_typed(item_kind, item, f'{label}[{i}]', error)
                      for i, (item, item_kind) in enumerate(zip(value, kinds)))
-    if origin is Mapping:
-        for key in value:
-            if not isinstance(key, str):
-                raise error(f'the key {shown(key)!r} of {label} must be text')
-        return {key: read_typed(args[1], item, f'{label}, {shown(key)}', error,
-                                ignore_unknown=ignore_unknown) for key, item in value.items()}
+    if origin is Mapping or isinstance(fitting, dict):
+        return _read_mapping(fitting, value, label, error)
     if is_dataclass(fitting) and not isinstance(value, fitting):    # type: ignore[arg-type]
-        return _read_dataclass(fitting, value, label, error, ignore_unknown)
+        return _read_dataclass(fitting, value, label, error)
     return value
 
 
@@ -300,7 +307,7 @@ def check_keys(content: Mapping[Any, Any], known: Iterable[str], label: str, err
     names = list(known)
     for key in content:
         if key not in names:
-            close = get_close_matches(str(key), names, 1)
+            close = get_close_matches(shown(key), names, 1)
             hint = f" (did you mean '{close[0]}'?)" if close else ''
             raise error(f"{label} has the unknown key '{shown(key)}'; known are: "
                         f'{", ".join(names)}{hint}')
@@ -317,18 +324,34 @@ def to_plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
-def _read_dataclass(kind: Any, content: Mapping[str, Any], label: str, error: Error,
-                    ignore_unknown: bool) -> Any:
+def _quoted(value: Any) -> str:
+    return f"'{shown(value)}'" if isinstance(value, str) else shown(value)
+
+
+def _read_mapping(kind: Any, content: Mapping[Any, Any], label: str, error: Error,
+                  ) -> dict[str, Any]:
+    for key in content:
+        if not isinstance(key, str):
+            raise error(f'the key {_quoted(key)} of {label} must be text')
+    if not isinstance(kind, dict):
+        kind = {str: get_args(kind)[1]}
+    kinds = dict.fromkeys(content, kind[str]) if str in kind else kind
+    _check_complete(content, (key for key, item_kind in kinds.items()
+                              if NoneType not in get_args(item_kind)), label, error)
+    return {key: read_typed(item_kind, content.get(key), f'{label}, {shown(key)}', error)
+            for key, item_kind in kinds.items()}
+
+
+def _read_dataclass(kind: Any, content: Mapping[str, Any], label: str, error: Error) -> Any:
     types = _field_types(kind)
-    if not ignore_unknown:
-        check_keys(content, types, label, error)
-    missing = [f"'{item.name}'" for item in fields(kind) if item.name not in content
-               and item.default is MISSING and item.default_factory is MISSING]
-    if missing:
-        raise error(f'{label} lacks the key{"s" * (len(missing) > 1)} {", ".join(missing)}')
-    values = {name: read_typed(types[name], item, f'{label}, {name}', error,
-                               ignore_unknown=ignore_unknown)
-              for name, item in content.items() if name in types}
+    check_keys(content, types, label, error)
+    content = {**content, **{    # what a nested mapping leaves out comes from the field's default
+        item.name: {**to_plain(item.default), **content[item.name]} for item in fields(kind)
+        if is_dataclass(item.default) and isinstance(content.get(item.name), Mapping)}}
+    _check_complete(content, (item.name for item in fields(kind) if item.default is MISSING
+                              and item.default_factory is MISSING), label, error)
+    values = {name: read_typed(types[name], item, f'{label}, {name}', error)
+              for name, item in content.items()}
     try:
         return kind(**values)
     except RobotIdentificationError as reason:
@@ -336,13 +359,19 @@ def _read_dataclass(kind: Any, content: Mapping[str, Any], label: str, error: Er
         raise
 
 
+def _check_complete(content: Mapping[str, Any], required: Iterable[str], label: str,
+                    error: Error) -> None:
+    missing = [f"'{key}'" for key in required if key not in content]
+    if missing:
+        raise error(f'{label} lacks the key{"s" * (len(missing) > 1)} {", ".join(missing)}')
+
+
 def _read_number(kind: Any, value: Any, label: str, error: Error) -> float:
     base, quantity = get_args(kind) if get_origin(kind) is Annotated else (kind, Quantity())
     if isinstance(value, Integral) and int(value).bit_length() > 63:
         raise error(f'{label} must be a number of at most 63 bits')
-    allowed = quantity.describe_violation(value)
-    if allowed:
-        raise error(f'{label} must be {allowed}, not {value}')
+    if not quantity.accepts(value):
+        raise error(f'{label} must be {quantity.describe(_NOUNS[base], value)}, not {value}')
     number: float = base(value)
     return number
 
@@ -361,10 +390,11 @@ def _fits(kind: Any, value: Any) -> bool:
     if origin is Literal:
         return any(type(value) is type(choice) and value == choice for choice in args)
     if origin is tuple:
-        return isinstance(value, list | tuple | np.ndarray) and (
-            args[-1] is Ellipsis or len(value) == len(args))
-    if origin is Mapping or is_dataclass(kind):
-        return isinstance(value, Mapping) or (origin is None and isinstance(value, kind))
+        listed = isinstance(value, list | tuple) or (isinstance(value, np.ndarray)
+                                                     and value.ndim > 0)
+        return listed and (args[-1] is Ellipsis or len(value) == len(args))
+    if origin is Mapping or isinstance(kind, dict) or is_dataclass(kind):
+        return isinstance(value, Mapping) or (isinstance(kind, type) and isinstance(value, kind))
     if kind in (float, int):
         return isinstance(value, Real if kind is float else Integral) and not isinstance(
             value, bool)
@@ -374,8 +404,9 @@ def _fits(kind: Any, value: Any) -> bool:
 def _describe(kind: Any) -> str:
     """Return what a value of a type is called in a message."""
     origin, args = get_origin(kind), get_args(kind)
-    if origin is Annotated:
-        return _describe(args[0]) + args[1].suffix
+    if origin is Annotated or kind in (float, int):
+        base, quantity = args if args else (kind, Quantity())
+        return quantity.describe(_NOUNS[base])
     if origin is Literal:
         choices = ', '.join(map(repr, args))
         return choices if len(args) == 1 else f'one of {choices}'
@@ -385,11 +416,15 @@ def _describe(kind: Any) -> str:
         return f'a list of {count}' + (
             item[2:].replace('number', 'numbers') if 'number' in item else 'values')
     if is_dataclass(kind):
-        return f'a mapping with the keys {", ".join(item.name for item in fields(kind))}'
-    return _NOUNS.get(kind, 'a mapping')
+        kind = {item.name: item for item in fields(kind)}
+    if isinstance(kind, dict) and str not in kind:
+        return f'a mapping with the keys {", ".join(kind)}'
+    if isinstance(kind, dict) or origin is Mapping:
+        return 'a mapping'
+    return {str: 'text', bool: 'true or false'}[kind]
 
 
-_NOUNS = {float: 'a number', int: 'a whole number', str: 'text', bool: 'true or false'}
+_NOUNS = {float: 'number', int: 'whole number'}
 
 
 class Schema:

@@ -33,6 +33,7 @@ from robot_identification.excitation.certificate.nominal_torque import (
     NominalTorque,
 )
 from robot_identification.excitation.certificate.requirements import GUESSED_DENSITY
+from robot_identification.yaml_file import read_typed, to_plain
 from typer.testing import CliRunner
 import yaml
 
@@ -47,7 +48,7 @@ def test_options_survive_their_file_and_are_those_of_the_command(tmp_path):
             payload=Payload(1.0, (0.0, 0.0, 0.1), (0.1, 0.1, 0.1)),
             workspace=(Workspace('tool', (-1.0, -1.0, -np.inf), (1.0, 1.0, 1.0)),)))
     path = tmp_path / 'options.yaml'
-    path.write_text(yaml.safe_dump(asked.to_mapping()))
+    path.write_text(yaml.safe_dump(to_plain(asked)))
     assert read_options(path) == asked
     answer = CliRunner().invoke(app, ['excite', 'ur10e', '--print-options'])
     assert answer.exit_code == 0
@@ -66,19 +67,19 @@ def test_a_goal_of_a_node_has_the_same_defaults():
                             margin=0.0, time_budget=0.0, no_torque=False, no_collisions=False,
                             floor=[], boxes=[])
     assert request.options_of(empty) == DesignOptions()
-    with pytest.raises(ExcitationError, match='height of the floor'):
+    with pytest.raises(ExcitationError, match='floor must be a finite number'):
         request.options_of(SimpleNamespace(**{**vars(empty), 'floor': [float('nan')]}))
 
 
 @pytest.mark.parametrize(('text', 'sentence'), [
-    ('floor: [.nan]', "there is no option 'floor'"),
+    ('floor: [.nan]', "unknown key 'floor'"),
     ('requirements: {floor: .nan}', 'floor must be a finite number'),
-    ('requirements: {boxes: [[0, 0, 0, 1, 1]]}', 'a list of 6 values'),
+    ('requirements: {boxes: [[0, 0, 0, 1, 1]]}', 'box 1 must be six numbers'),
     ('requirements: {boxes: [[0, 0, 0, -1, 1, 1]]}', 'lower corner, then the upper one'),
-    ('requirements: {torque: 1}', "there is no option 'torque'"),
-    ('requirements: {clearance: -1}', 'zero or more metres'),
+    ('requirements: {torque: 1}', "unknown key 'torque'"),
+    ('requirements: {clearance: -1}', r'clearance must be a number of at least 0 .*\[m\], not -1'),
     ('requirements: {payload: {mass: 1}}', "lacks the key 'centre'"),
-    ('requirements: {guess_density: 0}', 'density of guessed inertias must be positive'),
+    ('requirements: {guess_density: 0}', 'guess_density must be a positive number'),
     ('period: 2001-99-99', 'period must be a number'),
     ('starts: 1.5', 'starts must be a whole number'),
     ('seed: -1', 'seed must be a whole number'),
@@ -99,12 +100,13 @@ numbers = st.floats(allow_nan=True, allow_infinity=True) | st.none() | st.intege
 @given(st.dictionaries(st.sampled_from([field.name for field in dataclasses.fields(DesignOptions)
                                         if field.name != 'requirements']),
                        numbers | st.text(max_size=4) | st.lists(numbers, max_size=7), max_size=3),
-       st.dictionaries(st.sampled_from(sorted(Requirements().to_mapping())),
+       st.dictionaries(st.sampled_from(sorted(to_plain(Requirements()))),
                        numbers | st.lists(st.lists(numbers, min_size=6, max_size=6), max_size=2),
                        max_size=3))
 def test_any_value_is_taken_or_refused_with_a_sentence(values, requirements):
     try:
-        DesignOptions.from_mapping({**values, 'requirements': requirements})
+        read_typed(DesignOptions, {**values, 'requirements': requirements}, 'the options',
+                   ConfigurationError)
     except (ConfigurationError, ExcitationError) as error:
         assert len(str(error)) > 20
 

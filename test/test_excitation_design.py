@@ -175,10 +175,10 @@ def test_missing_limits_are_named_with_the_way_out():
 @pytest.mark.parametrize(('options', 'words'), [
     ({'acceleration': [8.0, 0.0, 8.0]}, "joint 'elbow': the acceleration limit is 0"),
     ({'velocity': -1.0}, "joint 'shoulder': the velocity limit is -1"),
-    ({'velocity': np.nan}, 'velocity must be one number, or one for each joint'),
+    ({'velocity': np.nan}, 'velocity must be a number, not nan'),
     ({'acceleration': [8.0, 8.0]}, 'one number or 3'),
-    ({'margin': 1.0}, 'from 0 to less than 1'),
-    ({'starts': 0}, 'number of starts must be a whole number from 1'),
+    ({'margin': 1.0}, 'margin must be a number of at least 0 and below 1'),
+    ({'starts': 0}, 'starts must be a whole number of at least 1'),
     ({'samples_per_period': 3}, '3 samples a period cannot show'),
     ({'start': np.zeros(3)}, "take the kind 'mfs'"),
     ({'kind': 'mfs', 'start': [0.0, 5.0, 0.0]}, "start of joint 'elbow' is not inside"),

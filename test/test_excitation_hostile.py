@@ -55,6 +55,7 @@ from robot_identification.excitation.design.proven_motion import best_proven, re
 from robot_identification.excitation.motion import get_series
 from robot_identification.simulation import Plant, PlantOptions, simulate
 from robot_identification.simulation.contacts import ContactGeometry
+from robot_identification.yaml_file import read_typed, to_plain
 from typer.testing import CliRunner
 
 SAFE = Requirements(torque_margin=0.1, clearance=0.01)
@@ -223,7 +224,7 @@ def test_a_motion_made_larger_is_refused(panda, safe, beyond):
 def test_a_payload_with_a_size_keeps_its_distance(panda, safe):
     box = Payload(0.5, (0.0, 0.0, 0.25), (0.3, 0.3, 0.3))
     scene = scene_for(panda, dataclasses.replace(SAFE, payload=box))
-    without = scene_for(panda, dataclasses.replace(SAFE, payload=Payload(0.5)))
+    without = scene_for(panda, dataclasses.replace(SAFE, payload=Payload(0.5, (0, 0, 0))))
     carried = [shape for shape in scene.shapes if shape.name == 'payload']
     assert len(scene.shapes) == len(without.shapes) + 1 and carried[0].link == panda.n - 1
     np.testing.assert_allclose([carried[0].vertices.min(0), carried[0].vertices.max(0)],
@@ -238,18 +239,19 @@ def test_a_payload_with_a_size_keeps_its_distance(panda, safe):
 
 
 def test_a_payload_without_a_size_is_said_not_to_be_looked_at():
-    assert Requirements(payload=Payload(1.0)).notes == ()
+    assert Requirements(payload=Payload(1.0, (0, 0, 0))).notes == ()
     safe = dataclasses.replace(SAFE, floor=0.0)
-    note, = dataclasses.replace(safe, payload=Payload(1.0)).notes
+    note, = dataclasses.replace(safe, payload=Payload(1.0, (0, 0, 0))).notes
     assert 'size of the payload is not given' in note
-    assert dataclasses.replace(safe, payload=Payload(1.0, size=(0.1, 0.1, 0.1))).notes == ()
+    boxed = Payload(1.0, (0, 0, 0), size=(0.1, 0.1, 0.1))
+    assert dataclasses.replace(safe, payload=boxed).notes == ()
     note, = SAFE.notes
     assert 'no floor is given' in note
     for size in ((0.1, 0.1), (0.1, 0.0, 0.1), (0.1, np.nan, 0.1)):
-        with pytest.raises(ExcitationError, match='edges of the payload'):
-            Payload(1.0, size=size)
+        with pytest.raises(ExcitationError, match='size'):
+            Payload(1.0, (0, 0, 0), size=size)
     known = dataclasses.replace(SAFE, payload=Payload(1.0, (0, 0, 0.1), (0.1, 0.2, 0.3)))
-    assert Requirements.from_mapping(known.to_mapping()) == known
+    assert read_typed(Requirements, to_plain(known), 'the file', ExcitationError) == known
 
 
 @pytest.fixture(scope='module')

@@ -165,7 +165,7 @@ def test_workspace_bound_is_true(arm):
 
 
 @pytest.mark.parametrize('requirements', [
-    Requirements(torque_margin=0.1), Requirements(power=200.0, payload=Payload(1.0)),
+    Requirements(torque_margin=0.1), Requirements(power=200.0, payload=Payload(1.0, (0, 0, 0))),
     Requirements(workspace=(Workspace('panda_hand', (-1, -1, 0.0), (1, 1, np.inf)),)),
     Requirements(clearance=0.01, floor=0.0)], ids=['torque', 'power', 'workspace', 'clearance'])
 def test_constraints_have_exact_derivatives(panda, requirements):
@@ -263,11 +263,12 @@ def test_links_without_the_clearance_are_a_note_and_other_obstacles_name_a_way_o
 
 
 @pytest.mark.parametrize(('make', 'words'), [
-    (lambda: Requirements(torque_margin=1.0), 'torque margin'),
-    (lambda: Requirements(power=0.0), 'power limit must be positive'),
-    (lambda: Requirements(clearance=-0.1), 'clearance must be zero or more'),
+    (lambda: Requirements(torque_margin=1.0),
+     'torque_margin must be a number of at least 0 and below 1'),
+    (lambda: Requirements(power=0.0), 'power must be a positive number'),
+    (lambda: Requirements(clearance=-0.1), 'clearance must be a number of at least 0'),
     (lambda: Requirements(floor=0.0), 'need a clearance'),
-    (lambda: Payload(0.0), 'positive mass'),
+    (lambda: Payload(0.0, (0, 0, 0)), 'mass must be a positive number'),
     (lambda: Workspace('tool', (0, 0, 0), (1, 0, 1)), 'lower corner'),
     (lambda: scene_for(chain(), SAFE), 'no collision geometry'),
     (lambda: scene_for(load_arm('panda'), dataclasses.replace(SAFE, boxes=((1.0,) * 6,))),

@@ -68,17 +68,17 @@ def test_values_are_read_by_their_types():
 
 
 @pytest.mark.parametrize(('content', 'sentence'), [
-    ({'gain': 'high'}, r"the drive, gain must be a number \[N m/A\], not 'high'"),
-    ({'gain': True}, r'gain must be a number'),
-    ({'gain': None}, r'gain must be a number'),
-    ({'gain': 0}, r'gain must be positive \[N m/A\], not 0'),
-    ({'gain': float('nan')}, r'gain must be a finite number \[N m/A\], not nan'),
+    ({'gain': 'high'}, r"the drive, gain must be a positive number \[N m/A\], not 'high'"),
+    ({'gain': True}, r'gain must be a positive number'),
+    ({'gain': None}, r'gain must be a positive number'),
+    ({'gain': 0}, r'gain must be a positive number \[N m/A\], not 0'),
+    ({'gain': float('nan')}, r'gain must be a positive finite number \[N m/A\], not nan'),
     ({'reduction': float('inf')}, 'reduction must be a finite number, not inf'),
     ({'reduction': 2 ** 70}, 'at most 63 bits'),
     ({'limit': float('nan')}, r'limit must be a number \[rad\], not nan'),
-    ({'poles': 1.5}, 'poles must be a whole number, not'),
-    ({'poles': 0}, 'poles must be at least 1, not 0'),
-    ({'poles': 91}, 'poles must be at most 90, not 91'),
+    ({'poles': 1.5}, 'poles must be a whole number of at least 1 and at most 90, not 1.5'),
+    ({'poles': 0}, 'poles must be a whole number of at least 1 and at most 90, not 0'),
+    ({'poles': 91}, 'at most 90, not 91'),
     ({'kind': 'round'}, "kind must be one of 'rotary', 'linear', not 'round'"),
     ({'axis': [1, 2]}, r'axis must be a list of 3 numbers, not'),
     ({'axis': [1, 2, 'z']}, r'axis\[2\] must be a number'),
@@ -86,7 +86,7 @@ def test_values_are_read_by_their_types():
     ({'gravity': 'down'}, "gravity must be 'estimate' or a list of 3 numbers, not 'down'"),
     ({'brake': 1}, 'brake must be true or false'),
     ({'names': [1]}, 'names must be a mapping'),
-    ({'names': {1: 1}}, "the key '1' of the drive, names must be text"),
+    ({'names': {1: 1}}, 'the key 1 of the drive, names must be text'),
     ({'names': {'a': 'b'}}, 'names, a must be a whole number'),
     ({'geared': {}}, "the drive, geared lacks the key 'gain'"),
     ({'geared': 3}, 'geared must be a mapping with the keys gain, reduction'),
@@ -103,17 +103,35 @@ def test_own_checks_of_a_class_name_the_place():
         read(geared={'gain': 1, 'reduction': 0})
 
 
-def test_unknown_keys_can_be_ignored():
-    content = {'gain': 1, 'colour': 'red', 'geared': {'gain': 2, 'x': 1}}
-    assert read_typed(Drive, content, 'x', ConfigurationError,
-                      ignore_unknown=True).geared == Drive(2.0)
+def test_a_dict_of_types_reads_files_of_the_program():
+    kind = {'name': str, 'rows': {str: tuple[float, ...]}, 'later': int | None}
+    content = {'name': 'x', 'rows': {'a': [1]}, 'more': 1}
+    found = {'name': 'x', 'rows': {'a': (1.0,)}, 'later': None}
+    assert read_typed(kind, content, 'the file', ConfigurationError) == found
+    for key, value, sentence in (('rows', {'a': 1}, 'the file, rows, a must be a list of numbers'),
+                                 ('name', 3, 'name must be text'), ('rows', 1, 'be a mapping')):
+        with pytest.raises(ConfigurationError, match=sentence):
+            read_typed(kind, {**content, key: value}, 'the file', ConfigurationError)
+    with pytest.raises(ConfigurationError, match="the file lacks the keys 'name', 'rows'"):
+        read_typed(kind, {}, 'the file', ConfigurationError)
+    with pytest.raises(ConfigurationError, match='must be a mapping with the keys name, rows'):
+        read_typed(kind, [], 'the file', ConfigurationError)
+
+
+def test_a_nested_mapping_changes_the_default_of_its_field():
+    @dataclass(frozen=True)
+    class Machine:
+        drive: Drive = Drive(3.0, poles=8)
+
+    machine = read_typed(Machine, {'drive': {'gain': 2}}, 'x', ConfigurationError)
+    assert machine == Machine(Drive(2.0, poles=8))
 
 
 def test_fields_of_an_instance_are_checked_and_converted():
     drive = Drive(3, axis=np.array([0, 1, 0]))
     check_fields(drive, ConfigurationError)
     assert drive.axis == (0.0, 1.0, 0.0)
-    with pytest.raises(ExcitationError, match=r'^gain must be positive'):
+    with pytest.raises(ExcitationError, match=r'^gain must be a positive number'):
         check_fields(Drive(-1.0), ExcitationError)
 
 

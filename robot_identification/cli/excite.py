@@ -66,7 +66,7 @@ from robot_identification.files import (
     TRAJECTORY_YAML,
     UR_SCRIPT,
 )
-from robot_identification.yaml_file import read_yaml
+from robot_identification.yaml_file import read_typed, read_yaml, to_plain
 import typer
 import yaml
 
@@ -167,7 +167,7 @@ def excite(
         seed=seed, optimiser=optimiser, time_budget=time_budget, good_enough=good_enough,
         margin=margin, start=None if start is None else tuple(numbers('--start', start, arm.n)))
     if print_options:
-        typer.echo(yaml.safe_dump(asked.to_mapping(), sort_keys=False), nl=False)
+        typer.echo(yaml.safe_dump(to_plain(asked), sort_keys=False), nl=False)
         return
     if output is None:
         raise typer.BadParameter("name the file: '--output' / '-o'")
@@ -219,8 +219,10 @@ def read_options(path: Path) -> DesignOptions:
         It cannot be read, or asks for what makes no sense.
 
     """
-    return DesignOptions.from_mapping(read_yaml(path, 'options', ConfigurationError),
-                                      f"the options '{path}'")
+    options: DesignOptions = read_typed(
+        DesignOptions, read_yaml(path, 'options', ConfigurationError), f"the options '{path}'",
+        ConfigurationError)
+    return options
 
 
 def _changed(base: DesignOptions, requirements: Requirements, **given: Any) -> DesignOptions:
@@ -253,7 +255,7 @@ def _tell(arm: Arm, found: Excitation, written: list[Path], failed: dict[str, st
               'status': found.status, 'notes': found.notes,
               'written': [str(path) for path in written], 'not_possible': failed,
               'stages': watch.stages, 'time_budget': watch.budget,
-              'certificate': found.certificate.to_mapping(),
+              'certificate': to_plain(found.certificate.claims),
               'usage': {name: dict(zip(arm.joint_names, row))
                         for name, row in zip(QUANTITIES, found.usage)}})
         return

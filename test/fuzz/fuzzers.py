@@ -54,6 +54,7 @@ from robot_identification.fleet.plan import Job
 from robot_identification.fleet.work import Outcome, Part
 from robot_identification.recording import load_recording, Recording, write_bag
 from robot_identification.ros.bringup import check_controller, named_controllers
+from robot_identification.yaml_file import to_plain
 import yaml
 
 NUMBERS = ['0', '-1', '1e308', '-1e-308', 'nan', 'inf', '-inf', '1e999', '2,846', '0x10', '1_0',
@@ -524,7 +525,7 @@ def _read_joint_limits(path):
 def _options_seed():
     options = DesignOptions(velocity=(0.5, 1.0, 1.0), start=(0.0, 0.1, 0.2), time_budget=5.0,
                             harmonics=4, workers=2, noise=1.0)
-    return yaml.safe_dump(options.to_mapping()).encode()
+    return yaml.safe_dump(to_plain(options)).encode()
 
 
 def _database_seed():

@@ -15,11 +15,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-OLD_AT_LEAST = ('clearance', 'workspace')    # in files that do not say it
+from robot_identification.yaml_file import Number
 
 
 @dataclass(frozen=True)
@@ -49,8 +47,8 @@ class CertificateClaim:
     """
 
     quantity: str
-    bound: float
-    limit: float
+    bound: Number
+    limit: Number
     unit: str
     method: str
     holds: bool
@@ -103,19 +101,3 @@ class Certificate:
 
     def __contains__(self, quantity: str) -> bool:
         return any(claim.quantity == quantity for claim in self.claims)
-
-    def to_mapping(self) -> list[dict[str, Any]]:
-        """Return plain content for a file."""
-        return [{'quantity': c.quantity, 'bound': float(c.bound), 'limit': float(c.limit),
-                 'unit': c.unit, 'holds': bool(c.holds), 'detail': c.detail, 'method': c.method,
-                 'at_least': bool(c.at_least)}
-                for c in self.claims]
-
-    @classmethod
-    def from_mapping(cls, content: list[Mapping[str, Any]]) -> Certificate:
-        """Return the certificate of a file."""
-        return cls(tuple(CertificateClaim(
-            quantity=str(c['quantity']), bound=float(c['bound']), limit=float(c['limit']),
-            unit=str(c['unit']), method=str(c['method']), holds=bool(c['holds']),
-            detail=str(c['detail']),
-            at_least=bool(c.get('at_least', c['quantity'] in OLD_AT_LEAST))) for c in content))

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+import dataclasses
 import hashlib
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,41 +25,36 @@ import numpy as np
 from robot_identification.arm import Limits
 from robot_identification.errors import ConfigurationError, ExcitationError
 from robot_identification.excitation.certificate import Certificate
-from robot_identification.excitation.certificate.requirements import (
-    Requirements,
-    requirements_schema,
-)
+from robot_identification.excitation.certificate.claim import CertificateClaim
+from robot_identification.excitation.certificate.requirements import Requirements
 from robot_identification.excitation.design.excitation import ColumnChoice, Excitation
 from robot_identification.excitation.motion import get_series, Trajectory
 from robot_identification.excitation.motion.limits import check_limits, QUANTITIES
 from robot_identification.files import written_whole
-from robot_identification.yaml_file import read_yaml, Schema
+from robot_identification.yaml_file import Number, read_typed, read_yaml, to_plain
 import yaml
 
 SCHEMA = 'robot_identification/excitation/1'
-_S = Schema(ExcitationError)
-_LIMITS = {'position': _S.items(_S.number, 2),
-           **dict.fromkeys((*QUANTITIES[1:], 'torque'), _S.number)}
-FILE = _S.record({
-    'digest': _S.text,
-    'arm': _S.record({'name': _S.text, 'urdf_sha256': _S.text, 'joints': _S.items(_S.text)}),
-    'trajectory': _S.record({'kind': _S.text, 'period': _S.finite, 'harmonics': _S.integer,
-                             'coefficients': _S.named(_S.items(_S.finite))}),
-    'limits': _S.named(_S.record(_LIMITS)),
-    'margin': _S.finite,
-    'usage': _S.named(_S.record(dict.fromkeys(QUANTITIES, _S.number))),
-    'criterion': _S.record(
-        {'name': _S.text, 'value': _S.number, 'condition_number': _S.number, 'rank': _S.integer,
-         'samples_per_period': _S.integer, 'drives': _S.text, 'scaling': _S.text,
-         'noise': _S.items(_S.number), 'earlier': _S.items(_S.text)}),
-    'design': _S.record(
-        {'seed': _S.integer, 'starts': _S.integer, 'seconds': _S.number, 'status': _S.text,
-         'history': _S.items(_S.number)}),
-    'notes': _S.items(_S.text),
-    'requirements': requirements_schema(_S),
-    'certificate': _S.items(_S.record(
-        {'quantity': _S.text, 'bound': _S.number, 'limit': _S.number, 'unit': _S.text,
-         'method': _S.text, 'holds': _S.flag, 'detail': _S.text}, {'at_least': _S.flag}))})
+CONTENT: dict[str, Any] = {
+    'digest': str,
+    'arm': {'name': str, 'urdf_sha256': str, 'joints': tuple[str, ...]},
+    'trajectory': {'kind': str, 'period': float, 'harmonics': int,
+                   'coefficients': {str: tuple[float, ...]}},
+    'limits': {str: {'position': tuple[Number, Number],
+                     **dict.fromkeys((*QUANTITIES[1:], 'torque'), Number)}},
+    'margin': float,
+    'usage': {str: dict.fromkeys(QUANTITIES, Number)},
+    'criterion': {'name': str, 'value': Number, 'condition_number': Number, 'rank': int,
+                  'samples_per_period': int, 'drives': str, 'scaling': str,
+                  'noise': tuple[Number, ...], 'earlier': tuple[str, ...]},
+    'design': {'seed': int, 'starts': int, 'seconds': Number, 'status': str,
+               'history': tuple[Number, ...]},
+    'notes': tuple[str, ...],
+    'requirements': Requirements,
+    'certificate': tuple[CertificateClaim, ...]}
+"""Types of the content of a file."""
+COLUMN_KEYS = tuple(item.name for item in dataclasses.fields(ColumnChoice))
+AT_LEAST = ('clearance', 'workspace')    # claims that older files do not mark as `at_least`
 T = TypeVar('T')
 
 
@@ -74,7 +70,7 @@ def save_excitation(excitation: Excitation, path: str | Path) -> None:
         The file.
 
     """
-    content = _to_mapping(excitation)
+    content = _to_content(excitation)
     text = yaml.safe_dump({**content, 'digest': _digest(content)}, sort_keys=False, width=10_000)
     with written_whole(path) as temporary:
         temporary.write_text(text, encoding='utf-8')
@@ -103,13 +99,14 @@ def load_excitation(path: str | Path) -> Excitation:
             f"'{path}' is not an excitation of the schema '{SCHEMA}'"
             + (f", its schema is '{found}'" if found else '')
             + '; design one with: robot-identification excite')
-    FILE(content, f"the excitation '{path}'")
+    label = f"the excitation '{path}'"
+    typed = read_typed(CONTENT, content, label, ExcitationError)
     try:
-        excitation = _from_mapping(content)
+        excitation = _from_content(typed)
     except KeyError as error:
-        raise ExcitationError(f"the excitation '{path}' lacks the key {error}") from error
+        raise ExcitationError(f'{label} lacks the key {error}') from error
     except (TypeError, ValueError, ConfigurationError) as error:
-        raise ExcitationError(f"the excitation '{path}' is damaged: {error}") from error
+        raise ExcitationError(f'{label} is damaged: {error}') from error
     if content.pop('digest') != _digest(content):
         raise ExcitationError(f"the excitation '{path}' was changed after its design, and what "
                               f'was proven no longer counts; design it again')
@@ -122,69 +119,54 @@ def _digest(content: dict[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _to_mapping(excitation: Excitation) -> dict[str, Any]:
-    names, limits = excitation.joint_names, excitation.limits
+def _to_content(excitation: Excitation) -> dict[str, Any]:
+    names, limits, columns = excitation.joint_names, excitation.limits, excitation.columns
     coefficients = excitation.trajectory.coefficients
 
     def by_joint(value: Callable[[int], T]) -> dict[str, T]:
         return {joint: value(i) for i, joint in enumerate(names)}
 
-    return {
+    content: dict[str, Any] = to_plain({
         'schema': SCHEMA,
         'arm': {'name': excitation.arm_name, 'urdf_sha256': excitation.urdf_sha256,
-                'joints': list(names)},
-        'trajectory': {
-            **excitation.trajectory.series.to_mapping(),
-            'coefficients': by_joint(lambda i: [float(x) for x in coefficients[:, i]])},
+                'joints': names},
+        'trajectory': {**excitation.trajectory.series.to_mapping(),
+                       'coefficients': by_joint(lambda i: coefficients[:, i])},
         'limits': by_joint(lambda i: {
-            'position': [float(limits.lower[i]), float(limits.upper[i])],
-            **{name: float(getattr(limits, name)[i]) for name in (*QUANTITIES[1:], 'torque')}}),
-        'margin': float(excitation.margin),
-        'usage': by_joint(lambda i: {name: float(excitation.usage[d, i])
-                                     for d, name in enumerate(QUANTITIES)}),
-        'criterion': {'name': excitation.criterion, 'value': float(excitation.value),
-                      'condition_number': float(excitation.condition_number),
-                      'rank': int(excitation.rank),
-                      'samples_per_period': int(excitation.samples_per_period),
-                      'drives': excitation.columns.drives, 'scaling': excitation.columns.scaling,
-                      'noise': [float(x) for x in excitation.columns.noise],
-                      'earlier': list(excitation.columns.earlier)},
-        'design': {'seed': int(excitation.seed), 'starts': int(excitation.starts),
-                   'seconds': float(excitation.seconds), 'status': excitation.status,
-                   'history': [float(x) for x in excitation.history]},
-        'notes': list(excitation.notes),
-        'requirements': excitation.requirements.to_mapping(),
-        'certificate': excitation.certificate.to_mapping()}
+            'position': (limits.lower[i], limits.upper[i]),
+            **{name: getattr(limits, name)[i] for name in (*QUANTITIES[1:], 'torque')}}),
+        'margin': excitation.margin,
+        'usage': by_joint(lambda i: dict(zip(QUANTITIES, excitation.usage[:, i]))),
+        'criterion': {'name': excitation.criterion, 'value': excitation.value,
+                      'condition_number': excitation.condition_number, 'rank': excitation.rank,
+                      'samples_per_period': excitation.samples_per_period,
+                      **to_plain(columns)},
+        'design': {name: getattr(excitation, name) for name in CONTENT['design']},
+        'notes': excitation.notes,
+        'requirements': excitation.requirements,
+        'certificate': excitation.certificate.claims})
+    return content
 
 
-def _from_mapping(content: dict[str, Any]) -> Excitation:
-    arm, trajectory = content['arm'], content['trajectory']
-    criterion, design = content['criterion'], content['design']
-    names = tuple(str(joint) for joint in arm['joints'])
-    series = get_series(trajectory['kind'], float(trajectory['period']),
-                        int(trajectory['harmonics']))
+def _from_content(content: dict[str, Any]) -> Excitation:
+    arm, trajectory, criterion = content['arm'], content['trajectory'], content['criterion']
+    names = arm['joints']
+    series = get_series(trajectory['kind'], trajectory['period'], trajectory['harmonics'])
     coefficients = np.array([trajectory['coefficients'][joint] for joint in names], dtype=float).T
     rows = [content['limits'][joint] for joint in names]
-    limits = Limits(
-        lower=np.array([float(row['position'][0]) for row in rows]),
-        upper=np.array([float(row['position'][1]) for row in rows]),
-        **{name: np.array([float(row[name]) for row in rows])
-           for name in (*QUANTITIES[1:], 'torque')})
+    lower, upper = np.array([row['position'] for row in rows], dtype=float).reshape(-1, 2).T
+    limits = Limits(lower, upper, **{name: np.array([row[name] for row in rows], dtype=float)
+                                     for name in (*QUANTITIES[1:], 'torque')})
     check_limits(limits, names)
-    usage = np.array([[float(content['usage'][joint][name]) for joint in names]
-                      for name in QUANTITIES])
+    usage = np.array([[content['usage'][joint][name] for joint in names] for name in QUANTITIES])
+    claims = tuple(dataclasses.replace(claim, at_least=claim.at_least
+                                       or claim.quantity in AT_LEAST)
+                   for claim in content['certificate'])
     return Excitation(
-        trajectory=Trajectory(series, coefficients), joint_names=names,
-        arm_name=str(arm['name']), urdf_sha256=str(arm['urdf_sha256']), limits=limits,
-        margin=float(content['margin']), usage=usage, criterion=str(criterion['name']),
-        value=float(criterion['value']), condition_number=float(criterion['condition_number']),
-        rank=int(criterion['rank']), samples_per_period=int(criterion['samples_per_period']),
-        seed=int(design['seed']), starts=int(design['starts']), seconds=float(design['seconds']),
-        history=tuple(float(x) for x in design['history']), status=str(design['status']),
-        notes=tuple(str(note) for note in content['notes']),
-        requirements=Requirements.from_mapping(content['requirements']),
-        certificate=Certificate.from_mapping(content['certificate']),
-        columns=ColumnChoice(
-            str(criterion['drives']), str(criterion['scaling']),
-            tuple(float(x) for x in criterion['noise']),
-            tuple(str(name) for name in criterion['earlier'])))
+        trajectory=Trajectory(series, coefficients), joint_names=names, arm_name=arm['name'],
+        urdf_sha256=arm['urdf_sha256'], limits=limits, margin=content['margin'], usage=usage,
+        criterion=criterion['name'], notes=content['notes'],
+        requirements=content['requirements'], certificate=Certificate(claims),
+        columns=ColumnChoice(*(criterion[name] for name in COLUMN_KEYS)),
+        **{name: criterion[name] for name in ('value', 'condition_number', 'rank',
+                                              'samples_per_period')}, **content['design'])
