@@ -110,10 +110,13 @@ class MissingDependencyError(RobotIdentificationError):
         Name to give to pip.
     purpose
         What needs it.
+    extra
+        The extra of this package that installs it, where there is one.
 
     """
 
-    def __init__(self, package: str, purpose: str) -> None:
+    def __init__(self, package: str, purpose: str, extra: str = '') -> None:
         self.package = package
+        command = f"'robot_identification[{extra}]'" if extra else package
         super().__init__(
-            f"{purpose} needs the Python package '{package}': pip install {package}")
+            f"{purpose} needs the Python package '{package}': pip install {command}")

@@ -15,26 +15,60 @@
 
 from __future__ import annotations
 
-from robot_identification.export.printing import c_body, Function
-from robot_identification.export.program import build_program, Program
-from robot_identification.export.target import Exported, Source, Target
+from abc import abstractmethod
+import math
+from typing import ClassVar, TYPE_CHECKING
+
+from robot_identification.errors import MissingDependencyError
+from robot_identification.export.printing import call_formats, COMMON, Language
+from robot_identification.export.target import ExportContext, Exported, Target
+
+if TYPE_CHECKING:
+    from robot_identification.export.program import Function, Program
 
 ITERATIONS = 50
 """Friction that grows with the load is found by substitution; it converges as the powers of the
-friction's share of the load, well under one half."""
+friction's fraction of the load, well under one half."""
+C99 = Language(
+    {**COMMON, **call_formats({'CONSTPOW': 'pow'}),
+     'SIGN': '(double)(({0} > 0.0) - ({0} < 0.0))',
+     'LT': '{0} < {1} ? 1.0 : 0.0', 'LE': '{0} <= {1} ? 1.0 : 0.0',
+     'EQ': '{0} == {1} ? 1.0 : 0.0', 'NE': '{0} != {1} ? 1.0 : 0.0',
+     'NOT': '{0} == 0.0 ? 1.0 : 0.0', 'AND': '{0} != 0.0 && {1} != 0.0 ? 1.0 : 0.0',
+     'OR': '{0} != 0.0 || {1} != 0.0 ? 1.0 : 0.0', 'IF_ELSE_ZERO': '{0} != 0.0 ? {1} : 0.0'},
+    argument='{0}[{1}]', assignment='const double {0} = {1};', result='{0}[{1}] = {2};',
+    reuses_names=False)
 
 
-class CTarget(Target):
+class CodeTarget(Target):
+    """Code that is generated with CasADi and needs nothing of it."""
+
+    notes: ClassVar[tuple[str, ...]] = ()
+
+    def export(self, context: ExportContext) -> Exported:
+        """Return the files."""
+        try:
+            from robot_identification.export.program import build_program
+        except ImportError as error:
+            raise MissingDependencyError('casadi', 'generated code', 'codegen') from error
+        program = build_program(context)
+        return Exported(self.files(program), program.losses, self.notes)
+
+    @abstractmethod
+    def files(self, program: Program) -> dict[str, str | bytes]:
+        """Return the content of each file; the first is the main one."""
+
+
+class CTarget(CodeTarget):
     """One header and one source in C99."""
 
     name = 'c'
     summary = 'C99 header and source, unrolled, no dependencies; usable from C++'
 
-    def export(self, source: Source) -> Exported:
-        """Return header and source."""
-        program = build_program(source)
+    def files(self, program: Program) -> dict[str, str | bytes]:
+        """Return source and header."""
         header, code = c_files(program)
-        return Exported({f'{program.name}.c': code, f'{program.name}.h': header}, program.losses)
+        return {f'{program.name}.c': code, f'{program.name}.h': header}
 
 
 def c_files(program: Program) -> tuple[str, str]:
@@ -93,13 +127,16 @@ def _arguments(program: Program) -> str:
 
 
 def _signature(program: Program, function: Function) -> str:
-    arguments = [f'const double {name}[{size}]' for name, size in function.inputs]
-    arguments.append(f'double {function.output[0]}[{function.output[1]}]')
+    arguments = [f'const double {name}[{size}]' for name, size in function.inputs.items()]
+    arguments.append(f'double {function.output}[{math.prod(function.shape)}]')
     return f'void {program.name}_{function.name}({", ".join(arguments)})'
 
 
 def _definition(program: Program, function: Function) -> str:
-    body = '\n'.join(f'  {line}' for line in c_body(function))
+    statements = function.statements(C99)
+    unused = [f'(void){name};' for name in function.inputs
+              if not any(f'{name}[' in line for line in statements)]
+    body = '\n'.join(f'  {line}' for line in (*unused, *statements))
     return f'{_signature(program, function)}\n{{\n{body}\n}}'
 
 

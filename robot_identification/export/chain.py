@@ -32,7 +32,7 @@ as the inverse of this."""
 
 
 @dataclass(frozen=True, eq=False)
-class Chain:
+class ModifiedDhChain:
     """
     A tree of n joints whose axes are all z: placement of joint i = (rotation, translation) Rz(q).
 
@@ -104,7 +104,7 @@ class Chain:
         return read_only(grouped)
 
 
-def chain_of(arm: Arm, inertial: Array) -> Chain:
+def modified_dh_chain(arm: Arm, inertial: Array) -> ModifiedDhChain:
     """
     Return an arm with frames moved along and about the joint axes (modified Denavit-Hartenberg).
 
@@ -141,7 +141,7 @@ def chain_of(arm: Arm, inertial: Array) -> Chain:
         translations[i] = step[:3, 3]
     places = np.linalg.inv(world) @ frames
     back = np.linalg.inv(places)
-    return Chain(
+    return ModifiedDhChain(
         tuple(int(p) for p in parents), _snap(rotations), _snap(translations), read_only(offsets),
         arm.prismatic, _snap(gravity), _snap(places),
         from_pseudo_inertia(back @ pseudo_inertia(inertial) @ back.transpose(0, 2, 1)))

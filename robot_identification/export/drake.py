@@ -20,7 +20,7 @@ from xml.etree import ElementTree
 from robot_identification.arm.urdf import fold_urdf
 from robot_identification.export.friction_fit import fit_viscous_friction
 from robot_identification.export.identified_urdf import identified_urdf
-from robot_identification.export.target import Exported, Source, Target
+from robot_identification.export.target import ExportContext, Exported, Target
 
 NAMESPACE = 'http://drake.mit.edu'
 
@@ -31,9 +31,9 @@ class DrakeTarget(Target):
     name = 'drake'
     summary = 'URDF for Drake: inertias, damping, drake:rotor_inertia of actuators'
 
-    def export(self, source: Source) -> Exported:
+    def export(self, context: ExportContext) -> Exported:
         """Return the URDF."""
-        model, wanted = source.model, source.options.friction
+        model, wanted = context.model, context.options.friction
         ElementTree.register_namespace('drake', NAMESPACE)
         folded, _ = fold_urdf(identified_urdf(model, friction=False), 'the identified URDF',
                               model.arm.locked)
@@ -41,7 +41,7 @@ class DrakeTarget(Target):
         root.insert(0, ElementTree.Comment(
             ' Identified by robot_identification. Drake has no Coulomb friction in joints: '
             'damping is the viscous friction that comes nearest to all of the friction. '))
-        viscous, left = fit_viscous_friction(source.fit)
+        viscous, left = fit_viscous_friction(context.fit)
         joints = {joint.get('name', ''): joint for joint in root.findall('joint')}
         for transmission in root.findall('transmission'):
             joint = transmission.find('joint')
@@ -53,12 +53,12 @@ class DrakeTarget(Target):
             if wanted:
                 ElementTree.SubElement(joints[name], 'dynamics', damping=repr(float(viscous[j])))
             root.append(_transmission(name, float(model.rotor_inertia[j])))
-        losses = source.losses(f"friction '{model.friction}', viscous friction in its place",
-                               left) if wanted else source.friction_losses()
+        losses = context.losses(f"friction '{model.friction}', viscous friction in its place",
+                                left) if wanted else context.friction_losses()
         text = '<?xml version="1.0"?>\n' + ElementTree.tostring(root, encoding='unicode') + '\n'
-        return Exported({f'{source.name}.drake.urdf': text},
-                        (*losses, *source.rotor_losses(carried=True),
-                         *source.balancer_losses()))
+        return Exported({f'{context.name}.drake.urdf': text},
+                        (*losses, *context.rotor_losses(carried=True),
+                         *context.balancer_losses()))
 
 
 def _transmission(joint: str, inertia: float) -> ElementTree.Element:

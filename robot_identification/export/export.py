@@ -40,10 +40,10 @@ from robot_identification.export.mjcf import MjcfTarget
 from robot_identification.export.numpy_code import PythonTarget
 from robot_identification.export.sdf import SdfTarget
 from robot_identification.export.target import (
+    ExportContext,
     Exported,
     ExportOptions,
     Loss,
-    Source,
     Target,
 )
 from robot_identification.export.urdf import UrdfTarget
@@ -93,9 +93,9 @@ def export_model(model: IdentifiedModel, target: str,
         model = replace(model, arm=_into(model.arm, options.urdf))
     states = working_states(model)
     torque = model.torque(states.q, states.v, states.a)
-    source = Source(model, options, states, fit_friction(model, states),
-                    np.sqrt(np.mean(torque ** 2, axis=0)))
-    exported = TARGETS[target].export(source)
+    context = ExportContext(model, options, states, fit_friction(model, states),
+                            np.sqrt(np.mean(torque ** 2, axis=0)))
+    exported = TARGETS[target].export(context)
     if options.strict and exported.losses:
         raise ExportError(
             f"'{target}' does not carry all of the model: {_worst(exported.losses)}. Without "

@@ -23,13 +23,15 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 import zipfile
 
 from robot_identification.errors import ExportError
-from robot_identification.export.c_code import c_files
-from robot_identification.export.program import build_program, Program
-from robot_identification.export.target import Exported, Source, Target
+from robot_identification.export.c_code import c_files, CodeTarget
+
+if TYPE_CHECKING:
+    from robot_identification.export.program import Program
 
 SUBSTEP = 2e-4
 """Largest step of the forward unit's own integration (Runge-Kutta of fourth order) [s]; drives
@@ -172,19 +174,18 @@ REFUSED = {
     'fmi2GetStringStatus': 'void *c, int kind, const char **value'}
 
 
-class FmuTarget(Target):
+class FmuTarget(CodeTarget):
     """Two units: torques of a motion, and motion under torques."""
 
     name = 'fmu'
     summary = 'FMI 2.0 units (co-simulation) of inverse and forward dynamics; needs a C compiler'
 
-    def export(self, source: Source) -> Exported:
+    notes = ('the forward unit integrates with steps of at most 0.2 ms; where friction holds a '
+             'joint its speed flickers around zero by what one step changes',)
+
+    def files(self, program: Program) -> dict[str, str | bytes]:
         """Return the units."""
-        program = build_program(source)
-        files = {f'{program.name}_{kind}.fmu': _unit(program, kind) for kind in INPUTS}
-        return Exported(files, program.losses, (
-            'the forward unit integrates with steps of at most 0.2 ms; where friction holds a '
-            'joint its speed flickers around zero by what one step changes',))
+        return {f'{program.name}_{kind}.fmu': _unit(program, kind) for kind in INPUTS}
 
 
 def _unit(program: Program, kind: str) -> bytes:

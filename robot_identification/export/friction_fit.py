@@ -69,7 +69,7 @@ class FrictionFit:
         left: Array = np.sqrt(np.mean((self.torque - fitted) ** 2, axis=0))
         return left
 
-    def what_is_left(self, friction: str) -> str:
+    def describe_residual(self, friction: str) -> str:
         """
         Return what targets with Coulomb and viscous friction do not carry, in words.
 

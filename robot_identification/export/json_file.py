@@ -24,7 +24,7 @@ from robot_identification.dynamics import get_friction
 from robot_identification.dynamics.identified_model import DELAYED
 from robot_identification.dynamics.inertial import INERTIAL_NAMES, INERTIAL_UNITS
 from robot_identification.export.bodies import bodies_of, Body
-from robot_identification.export.target import Exported, Source, Target
+from robot_identification.export.target import ExportContext, Exported, Target
 
 SCHEMA_NAME = 'robot_identification/export/1'
 NUMBER: dict[str, Any] = {'type': 'number'}
@@ -90,30 +90,30 @@ class JsonTarget(Target):
     name = 'json'
     summary = 'JSON of all parameters, with its JSON schema'
 
-    def export(self, source: Source) -> Exported:
+    def export(self, context: ExportContext) -> Exported:
         """Return model and schema."""
-        text = json.dumps(contents(source), indent=1, allow_nan=False) + '\n'
-        return Exported({f'{source.name}.json': text,
-                         f'{source.name}.schema.json': json.dumps(SCHEMA, indent=1) + '\n'})
+        text = json.dumps(contents(context), indent=1, allow_nan=False) + '\n'
+        return Exported({f'{context.name}.json': text,
+                         f'{context.name}.schema.json': json.dumps(SCHEMA, indent=1) + '\n'})
 
 
-def contents(source: Source) -> dict[str, Any]:
+def contents(context: ExportContext) -> dict[str, Any]:
     """
     Return the model as mappings, lists, texts and numbers.
 
     Parameters
     ----------
-    source
+    context
         Model and fit.
 
     """
-    model = source.model
+    model = context.model
     arm, friction = model.arm, get_friction(model.friction)
     return {
-        'schema': SCHEMA_NAME, 'name': source.name, 'gravity': _list(arm.gravity),
+        'schema': SCHEMA_NAME, 'name': context.name, 'gravity': _list(arm.gravity),
         'inertial_names': list(INERTIAL_NAMES), 'inertial_units': list(INERTIAL_UNITS),
         'delay_of': model.delay_of,
-        'joints': [_joint(source, j, body) for j, body in enumerate(bodies_of(model))],
+        'joints': [_joint(context, j, body) for j, body in enumerate(bodies_of(model))],
         'drives': [
             {'name': name, 'transmission': _list(row), 'rotor_inertia': float(inertia),
              'friction_parameters': _list(parameters), 'friction_shape': _list(shape)}
@@ -127,10 +127,10 @@ def contents(source: Source) -> dict[str, Any]:
             for b, strength in zip(arm.balancers, model.balancers)],
         'friction': {'model': model.friction, 'formula': friction.formula,
                      'parameter_names': list(friction.parameters),
-                     'shape_names': list(friction.shape), 'fitted_over': source.states.origin}}
+                     'shape_names': list(friction.shape), 'fitted_over': context.states.origin}}
 
 
-def _joint(source: Source, j: int, body: Body) -> dict[str, Any]:
+def _joint(context: ExportContext, j: int, body: Body) -> dict[str, Any]:
     bounded = np.isfinite(body.upper - body.lower)
     return {
         'name': body.joint, 'link': body.link,
@@ -139,9 +139,9 @@ def _joint(source: Source, j: int, body: Body) -> dict[str, Any]:
         'axis': _list(body.axis), 'lower': _known(body.lower), 'upper': _known(body.upper),
         'velocity': _known(body.velocity), 'effort': _known(body.effort), 'mass': body.mass,
         'centre_of_mass': _list(body.centre), 'inertia': [_list(row) for row in body.inertia],
-        'inertial_parameters': _list(source.model.inertial[j]),
-        'delay': float(source.model.delay[j]), 'coulomb': float(source.fit.coulomb[j]),
-        'viscous': float(source.fit.viscous[j]), 'fit_error': float(source.fit.left()[j])}
+        'inertial_parameters': _list(context.model.inertial[j]),
+        'delay': float(context.model.delay[j]), 'coulomb': float(context.fit.coulomb[j]),
+        'viscous': float(context.fit.viscous[j]), 'fit_error': float(context.fit.left()[j])}
 
 
 def _known(value: float) -> float | None:

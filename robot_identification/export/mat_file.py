@@ -22,7 +22,7 @@ import numpy as np
 from robot_identification.dynamics import get_friction
 from robot_identification.dynamics.inertial import INERTIAL_NAMES
 from robot_identification.export.bodies import bodies_of
-from robot_identification.export.target import Exported, Source, Target
+from robot_identification.export.target import ExportContext, Exported, Target
 from scipy.io import savemat
 
 
@@ -32,9 +32,9 @@ class MatTarget(Target):
     name = 'mat'
     summary = 'MATLAB file: a struct of arrays over the joints'
 
-    def export(self, source: Source) -> Exported:
+    def export(self, context: ExportContext) -> Exported:
         """Return the file."""
-        model, bodies = source.model, bodies_of(source.model)
+        model, bodies = context.model, bodies_of(context.model)
         arm, friction = model.arm, get_friction(model.friction)
         robot = {
             'readme': "SI units. torque = rigid bodies + transmission' * (rotor_inertia .* "
@@ -42,7 +42,7 @@ class MatTarget(Target):
                       'joint frame in the frame before at q = 0; inertia(:,:,j): about the centre '
                       'of mass; coulomb, viscous: fit of simple friction, with what it leaves in '
                       'fit_error (rms).',
-            'name': source.name, 'joint_names': _cells(arm.joint_names),
+            'name': context.name, 'joint_names': _cells(arm.joint_names),
             'link_names': _cells([body.link for body in bodies]),
             'parent': np.array([[body.parent + 1] for body in bodies], dtype=float),
             'prismatic': np.array([[body.slides] for body in bodies]),
@@ -63,11 +63,11 @@ class MatTarget(Target):
             'friction_parameters': np.array(model.friction_parameters),
             'friction_shape_names': _cells(friction.shape),
             'friction_shape': np.array(model.friction_shape),
-            'coulomb': _column(source.fit.coulomb), 'viscous': _column(source.fit.viscous),
-            'fit_error': _column(source.fit.left())}
+            'coulomb': _column(context.fit.coulomb), 'viscous': _column(context.fit.viscous),
+            'fit_error': _column(context.fit.left())}
         stream = io.BytesIO()
         savemat(stream, {'robot': robot}, do_compression=True)
-        return Exported({f'{source.name}.mat': stream.getvalue()}, source.balancer_losses())
+        return Exported({f'{context.name}.mat': stream.getvalue()}, context.balancer_losses())
 
 
 def _column(values: object) -> np.ndarray:

@@ -29,7 +29,7 @@ from robot_identification.export.bodies import (
     quaternion,
 )
 from robot_identification.export.friction_fit import fit_element_friction
-from robot_identification.export.target import Exported, Loss, Source, Target
+from robot_identification.export.target import ExportContext, Exported, Loss, Target
 
 SHAPES = ('box', 'cylinder', 'capsule', 'sphere')
 
@@ -40,10 +40,10 @@ class MjcfTarget(Target):
     name = 'mjcf'
     summary = 'MuJoCo model: inertias, armature, damping, frictionloss, motors'
 
-    def export(self, source: Source) -> Exported:
+    def export(self, context: ExportContext) -> Exported:
         """Return the model."""
-        model = source.model
-        root = ElementTree.Element('mujoco', model=source.name)
+        model = context.model
+        root = ElementTree.Element('mujoco', model=context.name)
         root.append(ElementTree.Comment(
             ' Identified by robot_identification. Joint torque = armature a + damping v + '
             f"frictionloss sgn(v) + rigid bodies; friction stands for '{model.friction}'. "))
@@ -53,7 +53,7 @@ class MjcfTarget(Target):
                                integrator='implicitfast')
         world = ElementTree.SubElement(root, 'worldbody')
         base = ElementTree.SubElement(world, 'body', name=base_link(model))
-        drives = _drives(source)
+        drives = _drives(context)
         elements = [base]
         bodies = bodies_of(model)
         for i, body in enumerate(bodies):
@@ -65,34 +65,34 @@ class MjcfTarget(Target):
                 _geom(elements[geometry.body + 1], geometry)
             elif geometry.kind == 'collision':
                 meshes += 1
-        _tendons(root, source, drives)
+        _tendons(root, context, drives)
         _actuators(root, bodies, model.information.get('servos', {}))
         _exclude_neighbours(root, base_link(model), bodies)
         ElementTree.indent(root)
         notes = (f'{meshes} collision meshes are left out; take them from the URDF',) if meshes \
             else ()
         text = ElementTree.tostring(root, encoding='unicode') + '\n'
-        return Exported({f'{source.name}.xml': text},
-                        (*_losses(source), *source.balancer_losses()), notes)
+        return Exported({f'{context.name}.xml': text},
+                        (*_losses(context), *context.balancer_losses()), notes)
 
 
-def _drives(source: Source) -> list[dict[str, str]]:
+def _drives(context: ExportContext) -> list[dict[str, str]]:
     """Return armature, damping and frictionloss of each element of the transmission."""
-    coulomb, viscous, _ = fit_element_friction(source.model, source.states)
+    coulomb, viscous, _ = fit_element_friction(context.model, context.states)
     drives = []
-    for inertia, c, d in zip(source.model.rotor_inertia, coulomb, viscous):
+    for inertia, c, d in zip(context.model.rotor_inertia, coulomb, viscous):
         values = {'armature': repr(float(inertia))}
-        if source.options.friction:
+        if context.options.friction:
             values |= {'damping': repr(float(d)), 'frictionloss': repr(float(c))}
         drives.append(values)
     return drives
 
 
-def _losses(source: Source) -> tuple[Loss, ...]:
-    if not source.options.friction:
-        return source.friction_losses()
-    left = fit_element_friction(source.model, source.states)[2]
-    return source.losses(source.fit.what_is_left(source.model.friction), left)
+def _losses(context: ExportContext) -> tuple[Loss, ...]:
+    if not context.options.friction:
+        return context.friction_losses()
+    left = fit_element_friction(context.model, context.states)[2]
+    return context.losses(context.fit.describe_residual(context.model.friction), left)
 
 
 def _body(parent: ElementTree.Element, body: Body, drive: dict[str, str]) -> ElementTree.Element:
@@ -126,8 +126,9 @@ def _geom(parent: ElementTree.Element, geometry: Geometry) -> None:
                                quat=numbers(quaternion(geometry.placement[:3, :3])))
 
 
-def _tendons(root: ElementTree.Element, source: Source, drives: list[dict[str, str]]) -> None:
-    arm = source.model.arm
+def _tendons(root: ElementTree.Element, context: ExportContext,
+             drives: list[dict[str, str]]) -> None:
+    arm = context.model.arm
     if len(arm.transmission) == arm.n:
         return
     section = ElementTree.SubElement(root, 'tendon')

@@ -11,142 +11,64 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Expressions as source text: C99 and NumPy."""
+"""How a language writes elementary operations."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from robot_identification.export.expressions import Graph, needed, Node
-
-LONGEST = 70
-"""Characters of an expression that is written inside another one; beyond, it gets a name."""
-PRECEDENCE = {'add': 1, 'sub': 1, 'mul': 2, 'div': 2, 'neg': 3}
+COMMON = {
+    'ASSIGN': '{0}', 'ADD': '{0} + {1}', 'SUB': '{0} - {1}', 'MUL': '{0} * {1}',
+    'DIV': '{0} / {1}', 'NEG': '-{0}', 'TWICE': '2.0 * {0}', 'SQ': '{0} * {0}',
+    'INV': '1.0 / {0}'}
+"""Operations that C and NumPy write alike, by CasADi's names."""
+OPERANDS = {
+    **dict.fromkeys(('SIN', 'COS', 'TAN', 'ASIN', 'ACOS', 'ATAN', 'SINH', 'COSH', 'TANH', 'EXP',
+                     'LOG', 'SQRT', 'FABS'), '{0}'),
+    **dict.fromkeys(('ATAN2', 'COPYSIGN', 'FMIN', 'FMAX', 'POW', 'CONSTPOW'), '{0}, {1}')}
+"""Operations that are calls of functions, and their operands."""
 
 
 @dataclass(frozen=True, eq=False)
-class Function:
+class Language:
     """
-    A function that is to be written out.
+    Formats of statements.
 
     Parameters
     ----------
-    name
-        Its name, without the arm's.
-    comment
-        What it computes, for a user.
-    graph
-        Where its values live.
-    inputs
-        Name and length of each argument.
-    output
-        Name and length of the result.
-    values
-        One node per entry of the result.
-    needs
-        Arguments that it must take although the values do not depend on them are found here.
+    operations
+        Value of each operation from its operands, by CasADi's name of the operation.
+    argument
+        Entry of an argument, from its name and index.
+    assignment
+        Statement that names a value, from name and value.
+    result
+        Statement that stores an entry of the result, from name, index and value.
+    reuses_names
+        Whether a name may be assigned again once its value is no longer needed, which frees the
+        memory of arrays. Results are stored as soon as they are known then, otherwise at the end.
 
     """
 
-    name: str
-    comment: str
-    graph: Graph
-    inputs: tuple[tuple[str, int], ...]
-    output: tuple[str, int]
-    values: Sequence[Node]
-
-    @property
-    def used(self) -> set[str]:
-        """Names of the arguments that the values depend on."""
-        return {node.value.split('[')[0] for node in needed(self.values) if node.kind == 'input'}
+    operations: Mapping[str, str]
+    argument: str
+    assignment: str
+    result: str
+    reuses_names: bool
 
 
-def c_body(function: Function) -> list[str]:
-    """Return the statements of a function in C99."""
-    lines = [f'(void){name};' for name, _ in function.inputs if name not in function.used]
-    statements, names = _statements(function.values, _c_call, _c_number, lambda name: name)
-    lines += [f'const double {name} = {text};' for name, text in statements]
-    output = function.output[0]
-    return lines + [f'{output}[{i}] = {names(value)};' for i, value in enumerate(function.values)]
+def call_formats(names: Mapping[str, str], prefix: str = '') -> dict[str, str]:
+    """
+    Return the formats of operations that are calls of functions.
 
+    Parameters
+    ----------
+    names
+        Name of a function in the language, where it is not CasADi's in small letters.
+    prefix
+        Written before each name.
 
-def numpy_body(function: Function) -> list[str]:
-    """Return the statements of a function for arrays (..., n), the result stacked."""
-    statements, names = _statements(
-        function.values, _numpy_call, repr, lambda name: name.replace('[', '[..., '))
-    lines = [f'{name} = {text}' for name, text in statements]
-    rows = ',\n    '.join(names(value) for value in function.values)
-    shape = function.inputs[0][0]
-    return [*lines, f'return _stack({shape}, [\n    {rows}])']
-
-
-def _c_number(value: float) -> str:
-    """Return a double in C that reads back to the same bits."""
-    text = repr(float(value))
-    return text if any(mark in text for mark in '.en') else f'{text}.0'
-
-
-def _statements(
-    values: Sequence[Node], call: Callable[[str, Sequence[str]], str],
-    number: Callable[[float], str], argument: Callable[[str], str],
-) -> tuple[list[tuple[str, str]], Callable[[Node], str]]:
-    """Return named expressions in order, and how to refer to a node."""
-    order = needed(values)
-    uses = Counter(part.index for node in order for part in node.parts)
-    text: dict[int, tuple[str, int]] = {}
-    named: list[tuple[str, str]] = []
-    for node in order:
-        if node.kind == 'constant':
-            written = number(node.value)
-            text[node.index] = written, 0 if written.startswith('-') else 9
-            continue
-        if node.kind == 'input':
-            text[node.index] = argument(node.value), 9
-            continue
-        if node.kind in PRECEDENCE:
-            written, rank = _arithmetic(node, text), PRECEDENCE[node.kind]
-        else:
-            written, rank = call(node.kind, [text[p.index][0] for p in node.parts]), 9
-        if uses[node.index] > 1 or node.kind not in PRECEDENCE or len(written) > LONGEST:
-            name = f't{len(named)}'
-            named.append((name, written))
-            written, rank = name, 9
-        text[node.index] = written, rank
-    return named, lambda node: text[node.index][0]
-
-
-def _arithmetic(node: Node, text: dict[int, tuple[str, int]]) -> str:
-    rank = PRECEDENCE[node.kind]
-
-    def part(k: int, least: int) -> str:
-        written, own = text[node.parts[k].index]
-        return written if own >= least else f'({written})'
-
-    if node.kind == 'neg':
-        return f'-{part(0, 4)}'
-    sign = {'add': '+', 'sub': '-', 'mul': '*', 'div': '/'}[node.kind]
-    return f'{part(0, rank)} {sign} {part(1, rank + (node.kind in ("sub", "div")))}'
-
-
-def _c_call(name: str, parts: Sequence[str]) -> str:
-    if name == 'select':
-        return f'({parts[0]}) != 0.0 ? {parts[1]} : {parts[2]}'
-    comparison = {'greater': '>', 'greater_equal': '>=', 'equal': '=='}.get(name)
-    if comparison:
-        return f'({parts[0]}) {comparison} ({parts[1]}) ? 1.0 : 0.0'
-    if name == 'sign':
-        return f'(double)((({parts[0]}) > 0.0) - (({parts[0]}) < 0.0))'
-    return f'{name}({", ".join(parts)})'
-
-
-NUMPY_NAMES = {'fabs': 'abs', 'atan': 'arctan', 'pow': 'power', 'fmax': 'maximum',
-               'fmin': 'minimum', 'select': 'where'}
-
-
-def _numpy_call(name: str, parts: Sequence[str]) -> str:
-    comparison = {'greater': '>', 'greater_equal': '>=', 'equal': '=='}.get(name)
-    if comparison:
-        return f'1.0 * (({parts[0]}) {comparison} ({parts[1]}))'
-    return f'np.{NUMPY_NAMES.get(name, name)}({", ".join(parts)})'
+    """
+    return {kind: f'{prefix}{names.get(kind, kind.lower())}({operands})'
+            for kind, operands in OPERANDS.items()}

@@ -11,66 +11,59 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Inverse dynamics, mass matrix, forward dynamics and regressor of a chain as expressions."""
+"""Inverse dynamics, mass matrix and regressor of a chain as CasADi expressions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 import math
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-import numpy as np
+import casadi as ca
 from robot_identification.arrays import Array
-from robot_identification.dynamics.inertial import from_pseudo_inertia, pseudo_inertia
-from robot_identification.export.chain import Chain
-from robot_identification.export.expressions import Graph, Node, total
+from robot_identification.export.chain import ModifiedDhChain
 
-Vector: TypeAlias = list[Node]
-Wrench: TypeAlias = tuple[Vector, Vector]
+Wrench: TypeAlias = tuple[ca.SX, ca.SX]
+"""Force [N] and moment about the origin of a link's frame [N m], (3, 1) each."""
+Z = ca.SX([0, 0, 1])
 QUARTER = math.pi / 2
 
 
 @dataclass(frozen=True, eq=False)
 class _LinkMotion:
-    """
-    Motion of one link in its own frame.
+    """Motion of a link in its own frame; `linear` is the origin's acceleration less gravity."""
 
-    Parameters
-    ----------
-    omega, alpha
-        Angular velocity and acceleration.
-    linear
-        Acceleration of the origin minus gravity.
-    spread
-        The matrix S(alpha) + S(omega)^2, rows of nodes: acceleration of a point p is
-        linear + spread p.
-    products
-        omega omega', rows of nodes.
+    omega: ca.SX
+    alpha: ca.SX
+    linear: ca.SX
 
-    """
+    @property
+    def products(self) -> ca.SX:
+        """The matrix omega omega'."""
+        return self.omega @ self.omega.T
 
-    omega: Vector
-    alpha: Vector
-    linear: Vector
-    spread: list[Vector]
-    products: list[Vector]
+    @property
+    def gradient(self) -> ca.SX:
+        """U = S(alpha) + S(omega)^2: a point p of the link accelerates by linear + U p."""
+        w = self.products
+        trace = ca.vertcat(w[1, 1] + w[2, 2], w[0, 0] + w[2, 2], w[0, 0] + w[1, 1])
+        return ca.skew(self.alpha) + ca.tril(w, False) + ca.triu(w, False) - ca.diag(trace)
 
 
 class RigidBody:
     """
     Rigid-body dynamics of a chain at symbolic positions.
 
+    Multiplications by zero and one disappear from the expressions, for which the frames of the
+    chain are chosen.
+
     Parameters
     ----------
-    graph
-        Where the expressions live.
     chain
-        Frames of the arm.
-    inertial
-        Parameters of each link in the frames of the chain, (n, 10): its own or the grouped ones.
+        The arm in modified Denavit-Hartenberg frames.
     q
-        Positions, n nodes.
+        Positions, (n, 1) [rad or m].
 
     References
     ----------
@@ -82,239 +75,132 @@ class RigidBody:
 
     """
 
-    def __init__(self, graph: Graph, chain: Chain, inertial: Array, q: Sequence[Node]) -> None:
-        self.graph, self.chain, self.inertial, self.q = graph, chain, inertial, q
-        self.zero = graph.constant(0.0)
-        self.turns = [self._turn(i) for i in range(chain.n)]
+    def __init__(self, chain: ModifiedDhChain, q: ca.SX) -> None:
+        self.chain = chain
+        self._turns = [self._turn(i, q[i]) for i in range(chain.n)]
+        self._rotations = [ca.SX(rotation) for rotation in chain.rotations]
+        self._shifts = [ca.SX(chain.translations[i]) + slides * q[i] * self._rotations[i][:, 2]
+                        for i, slides in enumerate(chain.prismatic.tolist())]
 
-    def torque(self, v: Sequence[Node], a: Sequence[Node], *, gravity: bool = True) -> list[Node]:
-        """Return the joint torques at velocities v and accelerations a, n nodes."""
-        motions = self.motions(v, a, gravity)
-        wrenches = [self._body(self.inertial[i], motion) for i, motion in enumerate(motions)]
-        torques = [self.zero] * self.chain.n
+    def torque(self, v: ca.SX, a: ca.SX, inertial: Sequence[Any] | Array) -> ca.SX:
+        """
+        Return the joint torques, (n, 1) [N m or N], by the recursive Newton-Euler algorithm.
+
+        Parameters
+        ----------
+        v, a
+            Velocities and accelerations, (n, 1).
+        inertial
+            Inertial parameters of each link in the frames of the chain, n times 10 numbers or
+            expressions.
+
+        """
+        motions = self._motions(v, a)
+        wrenches = [_link_wrench(body, motion) for body, motion in zip(inertial, motions)]
+        torques = [ca.SX(0)] * self.chain.n
         for i in reversed(range(self.chain.n)):
             force, moment = wrenches[i]
-            torques[i] = force[2] if self.chain.prismatic[i] else moment[2]
+            torques[i] = self._along_joint(i, wrenches[i])
             parent = self.chain.parents[i]
             if parent >= 0:
-                force, moment = self._to_parent(i, force, moment)
-                wrenches[parent] = (_plus(wrenches[parent][0], force),
-                                    _plus(wrenches[parent][1], moment))
-        return torques
+                force, moment = self._to_parent(i, wrenches[i])
+                wrenches[parent] = wrenches[parent][0] + force, wrenches[parent][1] + moment
+        return ca.vertcat(*torques)
 
-    def mass_matrix(self) -> list[list[Node]]:
-        """Return the joint-space inertia without rotors, n rows of n nodes."""
-        n = self.chain.n
-        composite = [self._nodes(self.inertial[i]) for i in range(n)]
-        matrix = [[self.zero] * n for _ in range(n)]
+    def mass_matrix(self, inertial: Array) -> ca.SX:
+        """Return the joint-space inertia, (n, n), by the composite-rigid-body algorithm."""
+        n, parents = self.chain.n, self.chain.parents
+        composites = [(body[0], ca.SX(body[1:4]), _inertia(body)) for body in inertial]
+        matrix = ca.SX(n, n)
         for i in reversed(range(n)):
-            force, moment = self._unit_acceleration(i, composite[i])
+            mass, h, inertia = composites[i]
+            wrench = ((mass * Z, ca.cross(h, Z)) if self.chain.prismatic[i]
+                      else (ca.cross(Z, h), inertia[:, 2]))    # of a unit acceleration
             j = i
             while j >= 0:
-                entry = force[2] if self.chain.prismatic[j] else moment[2]
-                matrix[i][j] = matrix[j][i] = entry
-                force, moment = self._to_parent(j, force, moment)
-                j = self.chain.parents[j]
-            parent = self.chain.parents[i]
-            if parent >= 0:
-                moved = self._composite_to_parent(i, composite[i])
-                composite[parent] = [x + y for x, y in zip(composite[parent], moved)]
+                matrix[i, j] = matrix[j, i] = self._along_joint(j, wrench)
+                wrench = self._to_parent(j, wrench)
+                j = parents[j]
+            if parents[i] >= 0:
+                p, h = self._shifts[i], self._rotate_to_parent(i, h)
+                # I' = R I R' + (2 p.h + m p.p) 1 - (p h' + h p' + m p p')
+                outer = p @ h.T + h @ p.T + mass * (p @ p.T)
+                inertia = self._rotate_to_parent(i, self._rotate_to_parent(i, inertia).T)
+                inertia += ca.trace(outer) * ca.SX.eye(3) - outer
+                before = composites[parents[i]]
+                composites[parents[i]] = (before[0] + mass, before[1] + h + mass * p,
+                                          before[2] + ca.tril2symm(ca.tril(inertia)))
         return matrix
 
-    def regressor(self, v: Sequence[Node], a: Sequence[Node]) -> list[list[Node]]:
-        """Return n rows of 10 n nodes, for inertial parameters in the arm's own joint frames."""
-        n = self.chain.n
-        motions = self.motions(v, a, True)
-        rows = [[self.zero] * (10 * n) for _ in range(n)]
-        for i in range(n):
-            change = _parameter_change(np.linalg.inv(self.chain.placements[i]))
-            columns = []
-            for k in range(10):
-                force, moment = self._body(np.eye(10)[k], motions[i])
-                columns.append([*force, *moment])
-            j = i
-            while j >= 0:
-                place = 2 if self.chain.prismatic[j] else 5
-                for k in range(10):
-                    rows[j][10 * i + k] = total([column[place] * change[p, k]
-                                                 for p, column in enumerate(columns)])
-                moved = [self._to_parent(j, c[:3], c[3:]) for c in columns]
-                columns = [[*force, *moment] for force, moment in moved]
-                j = self.chain.parents[j]
-        return rows
-
-    def motions(self, v: Sequence[Node], a: Sequence[Node], gravity: bool) -> list[_LinkMotion]:
+    def _motions(self, v: ca.SX, a: ca.SX) -> list[_LinkMotion]:
         """Return the motion of each link."""
         motions: list[_LinkMotion] = []
         for i, parent in enumerate(self.chain.parents):
-            shift = self._shift(i)
-            if parent < 0:
-                omega = alpha = [self.zero] * 3
-                linear = [self.graph.constant(-float(g) if gravity else 0.0)
-                          for g in self.chain.gravity[i]]
-            else:
+            omega = alpha = ca.SX.zeros(3)
+            linear = ca.SX(-self.chain.gravity[i])
+            if parent >= 0:
                 before = motions[parent]
                 omega, alpha = before.omega, before.alpha
-                linear = _plus(before.linear, [_dot(row, shift) for row in before.spread])
-            omega, alpha, linear = (self._from_parent(i, x) for x in (omega, alpha, linear))
+                linear = before.linear + before.gradient @ self._shifts[i]
+            omega, alpha, linear = (self._rotate_from_parent(i, x)
+                                    for x in (omega, alpha, linear))
             if self.chain.prismatic[i]:
-                linear = [linear[0] + 2.0 * (v[i] * omega[1]),
-                          linear[1] - 2.0 * (v[i] * omega[0]), linear[2] + a[i]]
+                linear += 2 * v[i] * ca.cross(omega, Z) + a[i] * Z
             else:
-                alpha = [alpha[0] + v[i] * omega[1], alpha[1] - v[i] * omega[0], alpha[2] + a[i]]
-                omega = [omega[0], omega[1], omega[2] + v[i]]
-            motions.append(_link_motion(omega, alpha, linear))
+                alpha += v[i] * ca.cross(omega, Z) + a[i] * Z
+                omega += v[i] * Z
+            motions.append(_LinkMotion(omega, alpha, linear))
         return motions
 
-    def _turn(self, i: int) -> tuple[Node, Node]:
-        """Return sine and cosine of a turning joint."""
+    def _turn(self, i: int, q: ca.SX) -> ca.SX:
+        """Return Rz(q + offset); quarter turns only exchange sine and cosine."""
         if self.chain.prismatic[i]:
-            return self.zero, self.graph.constant(1.0)
+            return ca.SX.eye(3)
         offset = float(self.chain.offsets[i])
         quarters = round(offset / QUARTER)
         if abs(offset - quarters * QUARTER) < 1e-14:
-            sine, cosine = self.graph.call('sin', self.q[i]), self.graph.call('cos', self.q[i])
+            sine, cosine = ca.sin(q), ca.cos(q)
             for _ in range(quarters % 4):
                 sine, cosine = cosine, -sine
-            return sine, cosine
-        angle = self.q[i] + offset
-        return self.graph.call('sin', angle), self.graph.call('cos', angle)
+        else:
+            sine, cosine = ca.sin(q + offset), ca.cos(q + offset)
+        return ca.blockcat([[cosine, -sine, 0], [sine, cosine, 0], [0, 0, 1]])
 
-    def _shift(self, i: int) -> Vector:
-        """Return the origin of a joint's frame in its parent's."""
-        shift = [self.graph.constant(float(x)) for x in self.chain.translations[i]]
-        if self.chain.prismatic[i]:
-            axis = self.chain.rotations[i][:, 2]
-            shift = [x + float(r) * self.q[i] for x, r in zip(shift, axis)]
-        return shift
+    def _along_joint(self, i: int, wrench: Wrench) -> ca.SX:
+        return wrench[0 if self.chain.prismatic[i] else 1][2]
 
-    def _from_parent(self, i: int, x: Vector) -> Vector:
-        turned = _apply(self.chain.rotations[i].T, x)
-        sine, cosine = self.turns[i]
-        return [cosine * turned[0] + sine * turned[1], cosine * turned[1] - sine * turned[0],
-                turned[2]]
+    def _rotate_to_parent(self, i: int, x: ca.SX) -> ca.SX:
+        return self._rotations[i] @ (self._turns[i] @ x)
 
-    def _rotate_to_parent(self, i: int, x: Vector) -> Vector:
-        sine, cosine = self.turns[i]
-        turned = [cosine * x[0] - sine * x[1], sine * x[0] + cosine * x[1], x[2]]
-        return _apply(self.chain.rotations[i], turned)
+    def _rotate_from_parent(self, i: int, x: ca.SX) -> ca.SX:
+        return self._turns[i].T @ (self._rotations[i].T @ x)
 
-    def _to_parent(self, i: int, force: Vector, moment: Vector) -> Wrench:
-        force, moment = self._rotate_to_parent(i, force), self._rotate_to_parent(i, moment)
-        return force, _plus(moment, _cross(self._shift(i), force))
-
-    def _body(self, parameters: Array, motion: _LinkMotion) -> Wrench:
-        """
-        Return force and moment about the origin that a link's motion takes.
-
-        force = m d + U h, moment = I alpha + omega x I omega + h x d with the first moment h, the
-        origin's acceleration d and U = S(alpha) + S(omega)^2. The products of inertia multiply
-        entries of U that the force needs anyway.
-        """
-        m, hx, hy, hz, xx, xy, yy, xz, yz, zz = (float(x) for x in parameters)
-        h = [self.graph.constant(x) for x in (hx, hy, hz)]
-        u, w, d = motion.spread, motion.products, motion.linear
-        force = [m * d[k] + _dot(u[k], h) for k in range(3)]
-        alpha = motion.alpha
-        spin = [
-            xx * alpha[0] + (zz - yy) * w[1][2] - xy * u[2][0] + xz * u[1][0]
-            + yz * (w[1][1] - w[2][2]),
-            yy * alpha[1] + (xx - zz) * w[0][2] + xy * u[2][1] - yz * u[0][1]
-            + xz * (w[2][2] - w[0][0]),
-            zz * alpha[2] + (yy - xx) * w[0][1] + yz * u[0][2] - xz * u[1][2]
-            + xy * (w[0][0] - w[1][1])]
-        return force, _plus(spin, _cross(h, d))
-
-    def _nodes(self, parameters: Array) -> list[Node]:
-        return [self.graph.constant(float(x)) for x in parameters]
-
-    def _unit_acceleration(self, i: int, body: list[Node]) -> Wrench:
-        """Return the wrench of a body whose joint alone accelerates, by one."""
-        m, hx, hy, _, _, _, _, xz, yz, zz = body
-        if self.chain.prismatic[i]:
-            return [self.zero, self.zero, m], [hy, -hx, self.zero]
-        return [-hy, hx, self.zero], [xz, yz, zz]
-
-    def _composite_to_parent(self, i: int, body: list[Node]) -> list[Node]:
-        """Return a body's ten parameters in the frame before: rotated, then shifted."""
-        m, h = body[0], self._rotate_to_parent(i, body[1:4])
-        xx, xy, yy, xz, yz, zz = body[4:]
-        half = [self._rotate_to_parent(i, row) for row in ([xx, xy, xz], [xy, yy, yz],
-                                                           [xz, yz, zz])]
-        inertia = [self._rotate_to_parent(i, [row[k] for row in half]) for k in range(3)]
-        p = self._shift(i)
-        # I' = I + (2 p.h + m p.p) 1 - (p h' + h p' + m p p')
-        along = 2.0 * _dot(p, h) + m * _dot(p, p)
-
-        def entry(r: int, c: int) -> Node:
-            outer = p[r] * h[c] + h[r] * p[c] + m * (p[r] * p[c])
-            return inertia[r][c] - outer + (along if r == c else self.zero)
-
-        moved = [x + m * y for x, y in zip(h, p)]
-        return [m, *moved, entry(0, 0), entry(0, 1), entry(1, 1), entry(0, 2), entry(1, 2),
-                entry(2, 2)]
+    def _to_parent(self, i: int, wrench: Wrench) -> Wrench:
+        force, moment = (self._rotate_to_parent(i, x) for x in wrench)
+        return force, moment + ca.cross(self._shifts[i], force)
 
 
-def solve(matrix: Sequence[Sequence[Node]], right: Sequence[Node]) -> list[Node]:
+def _inertia(body: Sequence[Any] | Array) -> ca.SX:
+    xx, xy, yy, xz, yz, zz = (body[k] for k in range(4, 10))
+    return ca.blockcat([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def _link_wrench(body: Sequence[Any] | Array, motion: _LinkMotion) -> Wrench:
     """
-    Return x of M x = right for a symmetric positive definite M, by L D L' written out.
+    Return the wrench about the origin that moves a link.
 
-    Parameters
-    ----------
-    matrix
-        n rows of n nodes.
-    right
-        n nodes.
-
+    force = m d + U h, moment = I alpha + omega x I omega + h x d with the first moment h, the
+    origin's acceleration d and U = S(alpha) + S(omega)^2. The products of inertia multiply
+    entries of U that the force needs anyway.
     """
-    n = len(matrix)
-    lower = [list(row) for row in matrix]
-    inverse: list[Node] = []
-    x = list(right)
-    for k in range(n):
-        inverse.append(1.0 / lower[k][k])
-        for i in range(k + 1, n):
-            factor = lower[i][k] * inverse[k]
-            for j in range(k + 1, i + 1):
-                lower[i][j] = lower[i][j] - factor * lower[j][k]
-            x[i] = x[i] - factor * x[k]
-    for k in reversed(range(n)):
-        rest = x[k]
-        for i in range(k + 1, n):
-            rest = rest - lower[i][k] * x[i]
-        x[k] = rest * inverse[k]
-    return x
-
-
-def _link_motion(omega: Vector, alpha: Vector, linear: Vector) -> _LinkMotion:
-    w = [[omega[r] * omega[c] for c in range(3)] for r in range(3)]
-    x, y, z = alpha
-    spread = [[-(w[1][1] + w[2][2]), w[0][1] - z, w[0][2] + y],
-              [w[0][1] + z, -(w[0][0] + w[2][2]), w[1][2] - x],
-              [w[0][2] - y, w[1][2] + x, -(w[0][0] + w[1][1])]]
-    return _LinkMotion(omega, alpha, linear, spread, w)
-
-
-def _parameter_change(placement: Array) -> Array:
-    """Return the matrix from parameters in one frame to those in another, (10, 10)."""
-    columns = [from_pseudo_inertia(placement @ pseudo_inertia(unit) @ placement.T)
-               for unit in np.eye(10)]
-    change: Array = np.array(columns).T
-    change[np.abs(change) < 1e-15] = 0.0
-    return change
-
-
-def _plus(x: Vector, y: Vector) -> Vector:
-    return [a + b for a, b in zip(x, y)]
-
-
-def _dot(x: Sequence[Node], y: Sequence[Node]) -> Node:
-    return x[0] * y[0] + x[1] * y[1] + x[2] * y[2]
-
-
-def _cross(x: Vector, y: Vector) -> Vector:
-    return [x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]]
-
-
-def _apply(matrix: Array, x: Vector) -> Vector:
-    return [float(row[0]) * x[0] + float(row[1]) * x[1] + float(row[2]) * x[2] for row in matrix]
+    m, hx, hy, hz, xx, xy, yy, xz, yz, zz = (body[k] for k in range(10))
+    h, d, alpha = ca.vertcat(hx, hy, hz), motion.linear, motion.alpha
+    u, w = motion.gradient, motion.products
+    spin = ca.vertcat(
+        xx * alpha[0] + (zz - yy) * w[1, 2] - xy * u[2, 0] + xz * u[1, 0]
+        + yz * (w[1, 1] - w[2, 2]),
+        yy * alpha[1] + (xx - zz) * w[0, 2] + xy * u[2, 1] - yz * u[0, 1]
+        + xz * (w[2, 2] - w[0, 0]),
+        zz * alpha[2] + (yy - xx) * w[0, 1] + yz * u[0, 2] - xz * u[1, 2]
+        + xy * (w[0, 0] - w[1, 1]))
+    return m * d + u @ h, spin + ca.cross(h, d)

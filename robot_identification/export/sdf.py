@@ -29,7 +29,7 @@ from robot_identification.export.bodies import (
     Geometry,
     numbers,
 )
-from robot_identification.export.target import Exported, Source, Target
+from robot_identification.export.target import ExportContext, Exported, Target
 
 VERSION = '1.9'
 ENDLESS = 1e16
@@ -42,15 +42,15 @@ class SdfTarget(Target):
     name = 'sdf'
     summary = 'SDF model for Gazebo: inertias, damping and friction'
 
-    def export(self, source: Source) -> Exported:
+    def export(self, context: ExportContext) -> Exported:
         """Return the model."""
-        model, bodies = source.model, _named_apart(bodies_of(source.model))
+        model, bodies = context.model, _named_apart(bodies_of(context.model))
         root = ElementTree.Element('sdf', version=VERSION)
         root.append(ElementTree.Comment(
             ' Identified by robot_identification; damping and friction stand for the friction '
             f"'{model.friction}'. SDF has no rotor inertia. Gravity belongs to the world: "
             f'{numbers(model.arm.gravity)}. '))
-        robot = ElementTree.SubElement(root, 'model', name=source.name)
+        robot = ElementTree.SubElement(root, 'model', name=context.name)
         base = _free(base_link(model), bodies)
         links = [ElementTree.SubElement(robot, 'link', name=base)]
         fixed = ElementTree.SubElement(robot, 'joint', name=_free('world_fixed', bodies),
@@ -59,14 +59,14 @@ class SdfTarget(Target):
         ElementTree.SubElement(fixed, 'child').text = base
         for j, body in enumerate(bodies):
             parent = base if body.parent < 0 else bodies[body.parent].link
-            _joint(robot, body, parent, source, j)
+            _joint(robot, body, parent, context, j)
             links.append(_link(robot, body))
         for number, geometry in enumerate(geometries_of(model)):
             _shape(links[geometry.body + 1], geometry, number)
         ElementTree.indent(root)
         text = '<?xml version="1.0"?>\n' + ElementTree.tostring(root, encoding='unicode') + '\n'
-        return Exported({f'{source.name}.sdf': text},
-                        source.description_losses())
+        return Exported({f'{context.name}.sdf': text},
+                        context.description_losses())
 
 
 def _free(name: str, bodies: list[Body]) -> str:
@@ -89,7 +89,8 @@ def _pose(element: ElementTree.Element, placement: Array, frame: str | None) -> 
     pose.text = numbers([*placement[:3, 3], *turn])
 
 
-def _joint(robot: ElementTree.Element, body: Body, parent: str, source: Source, j: int) -> None:
+def _joint(robot: ElementTree.Element, body: Body, parent: str, context: ExportContext,
+           j: int) -> None:
     joint = ElementTree.SubElement(robot, 'joint', name=body.joint, type=_kind(body))
     _pose(joint, body.placement, parent)
     ElementTree.SubElement(joint, 'parent').text = parent
@@ -101,10 +102,10 @@ def _joint(robot: ElementTree.Element, body: Body, parent: str, source: Source, 
                        ('velocity', body.velocity)):
         known = value if np.isfinite(value) else np.copysign(ENDLESS, value)
         ElementTree.SubElement(limit, tag).text = repr(float(known))
-    if source.options.friction:
+    if context.options.friction:
         dynamics = ElementTree.SubElement(axis, 'dynamics')
-        ElementTree.SubElement(dynamics, 'damping').text = repr(float(source.fit.viscous[j]))
-        ElementTree.SubElement(dynamics, 'friction').text = repr(float(source.fit.coulomb[j]))
+        ElementTree.SubElement(dynamics, 'damping').text = repr(float(context.fit.viscous[j]))
+        ElementTree.SubElement(dynamics, 'friction').text = repr(float(context.fit.coulomb[j]))
 
 
 def _kind(body: Body) -> str:

@@ -112,7 +112,7 @@ class Exported:
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class ExportContext:
     """
     What a target writes from.
 
@@ -165,7 +165,7 @@ class Source:
         """Return what Coulomb and viscous friction leave of the friction."""
         if not self.options.friction:
             return self.losses('friction (left out as asked)', self.fit.left(carried=False))
-        return self.losses(self.fit.what_is_left(self.model.friction), self.fit.left())
+        return self.losses(self.fit.describe_residual(self.model.friction), self.fit.left())
 
     def rotor_losses(self, carried: bool = False) -> tuple[Loss, ...]:
         """
@@ -222,13 +222,13 @@ class Target(ABC):
     summary: ClassVar[str]
 
     @abstractmethod
-    def export(self, source: Source) -> Exported:
+    def export(self, context: ExportContext) -> Exported:
         """
         Return the files.
 
         Parameters
         ----------
-        source
+        context
             What to write from.
 
         """

@@ -11,144 +11,90 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Formulas written for NumPy, followed symbol by symbol into a graph."""
+"""Formulas written for NumPy as CasADi expressions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any
 
+import casadi as ca
 import numpy as np
-from robot_identification.export.expressions import Graph, Node
 
-Rule = Callable[..., Any]
+SAME_NAMES = ('sin', 'cos', 'tan', 'sinh', 'cosh', 'tanh', 'arcsin', 'arccos', 'arctan',
+              'arctan2', 'exp', 'log', 'sqrt', 'fabs', 'sign', 'fmin', 'fmax', 'copysign')
+RULES: dict[Any, Callable[..., ca.SX]] = {
+    **{getattr(np, name): getattr(ca, name) for name in SAME_NAMES},
+    np.add: ca.plus, np.subtract: ca.minus, np.multiply: ca.times, np.true_divide: ca.rdivide,
+    np.power: ca.power, np.float_power: ca.power, np.absolute: ca.fabs, np.maximum: ca.fmax,
+    np.minimum: ca.fmin, np.greater: ca.gt, np.greater_equal: ca.ge, np.less: ca.lt,
+    np.less_equal: ca.le, np.equal: ca.eq, np.not_equal: ca.ne, np.logical_and: ca.logic_and,
+    np.logical_or: ca.logic_or, np.logical_not: ca.logic_not,
+    np.negative: lambda x: -x, np.positive: lambda x: x, np.square: lambda x: x * x,
+    np.reciprocal: lambda x: 1 / x, np.cbrt: lambda x: ca.sign(x) * ca.fabs(x) ** (1 / 3)}
+"""Universal functions of NumPy and what they do with expressions."""
+TEST_VALUE = 0.7
+"""Input at which a traced formula is compared with NumPy's."""
 
 
 class NotTraceableError(TypeError):
-    """A formula does what has no symbol here: it looks at values, or calls what is not known."""
-
-
-def _call(name: str) -> Rule:
-    return lambda graph, *parts: graph.call(name, *parts)
-
-
-def _power(graph: Graph, x: Node, y: Node) -> Node:
-    if y.kind == 'constant' and y.value in (1.0, 2.0, 3.0):
-        result = x
-        for _ in range(int(y.value) - 1):
-            result = result * x
-        return result
-    return graph.call('pow', x, y)
-
-
-def _less(name: str) -> Rule:
-    return lambda graph, x, y: graph.call(name, y, x)
-
-
-RULES: Mapping[Any, Rule] = {
-    np.add: lambda graph, x, y: x + y, np.subtract: lambda graph, x, y: x - y,
-    np.multiply: lambda graph, x, y: x * y, np.true_divide: lambda graph, x, y: x / y,
-    np.negative: lambda graph, x: -x, np.positive: lambda graph, x: x,
-    np.square: lambda graph, x: x * x, np.reciprocal: lambda graph, x: 1.0 / x,
-    np.power: _power, np.float_power: _power,
-    np.sin: _call('sin'), np.cos: _call('cos'), np.tan: _call('tan'), np.exp: _call('exp'),
-    np.log: _call('log'), np.tanh: _call('tanh'), np.sinh: _call('sinh'),
-    np.cosh: _call('cosh'), np.arctan: _call('atan'), np.sqrt: _call('sqrt'),
-    np.cbrt: _call('cbrt'), np.absolute: _call('fabs'), np.fabs: _call('fabs'),
-    np.sign: _call('sign'), np.maximum: _call('fmax'), np.minimum: _call('fmin'),
-    np.fmax: _call('fmax'), np.fmin: _call('fmin'), np.greater: _call('greater'),
-    np.greater_equal: _call('greater_equal'), np.less: _less('greater'),
-    np.less_equal: _less('greater_equal'), np.equal: _call('equal'),
-    np.logical_and: lambda graph, x, y: x * y,
-    np.copysign: lambda graph, x, y: graph.call('select', graph.call('greater_equal', y, 0.0),
-                                                graph.call('fabs', x), -graph.call('fabs', x))}
-"""Universal functions of NumPy and what they build."""
+    """A formula branches on values, or calls a function without a rule."""
 
 
 class _Symbols(np.ndarray):
-    """An array of nodes that NumPy's functions build graphs from."""
-
-    graph: Graph
-
-    def __array_finalize__(self, source: Any) -> None:
-        graph = getattr(source, 'graph', None)
-        if graph is not None:
-            self.graph = graph
+    """An object array of scalar expressions, on which NumPy's functions act elementwise."""
 
     def __array_ufunc__(self, ufunc: Any, method: Any, *inputs: Any, **options: Any) -> Any:
+        arrays = [np.asarray(x, dtype=object) for x in inputs]
         if ufunc is np.matmul and method == '__call__' and not options:
-            return self._matmul(*inputs)
+            return np.asarray(np.dot(*arrays), dtype=object).view(_Symbols)
         if method != '__call__' or options or ufunc not in RULES:
-            raise NotTraceableError(f'{ufunc.__name__} is not followed')
-        rule, graph = RULES[ufunc], self._graph(inputs)
-        arrays: Any = np.broadcast_arrays(*(np.asarray(x, dtype=object) for x in inputs))
-        result = np.empty(arrays[0].shape, dtype=object)
-        for place in np.ndindex(result.shape):
-            result[place] = rule(graph, *(graph.node(x[place]) for x in arrays))
-        return symbols(graph, result)
+            raise NotTraceableError(f'{ufunc.__name__} has no rule')
+        return _elementwise(RULES[ufunc], arrays)
 
     def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
         if function is np.where and len(arguments) == 3:
-            graph = self._graph(arguments)
-            arrays: Any = np.broadcast_arrays(*(np.asarray(x, dtype=object)
-                                                for x in arguments))
-            result = np.empty(arrays[0].shape, dtype=object)
-            for place in np.ndindex(result.shape):
-                result[place] = graph.call('select', *(graph.node(x[place]) for x in arrays))
-            return symbols(graph, result)
-        if function in (np.clip, np.any, np.all, np.interp, np.einsum):
-            raise NotTraceableError(f'{function.__name__} is not followed')
+            return _elementwise(ca.if_else, [np.asarray(x, dtype=object) for x in arguments])
         return super().__array_function__(function, types, arguments, options)
 
-    @staticmethod
-    def _graph(inputs: Sequence[Any]) -> Graph:
-        return next(x.graph for x in inputs if isinstance(x, _Symbols))
 
-    def _matmul(self, left: Any, right: Any) -> Any:
-        graph = self._graph((left, right))
-        left, right = np.asarray(left, dtype=object), np.asarray(right, dtype=object)
-        result = np.dot(left, right)
-        return symbols(graph, np.asarray(result, dtype=object))
+def _elementwise(rule: Callable[..., ca.SX], arrays: list[np.ndarray]) -> np.ndarray:
+    def apply(*values: Any) -> ca.SX:
+        return rule(*(ca.SX(value) for value in values))
+
+    return np.asarray(np.frompyfunc(apply, len(arrays), 1)(*arrays), dtype=object).view(_Symbols)
 
 
-def symbols(graph: Graph, nodes: Any) -> _Symbols:
+def trace(formula: Callable[..., Any], count: int) -> ca.Function:
     """
-    Return an array of nodes.
-
-    Parameters
-    ----------
-    graph
-        Where they live.
-    nodes
-        A node or an array of them.
-
-    """
-    array = np.asarray(nodes, dtype=object).view(_Symbols)
-    array.graph = graph
-    return array
-
-
-def traced(formula: Callable[..., Any], graph: Graph, *inputs: Node | None) -> list[Node]:
-    """
-    Return what a NumPy formula of numbers computes for nodes.
+    Return a NumPy formula as a CasADi function of scalars, its output a column.
 
     Parameters
     ----------
     formula
         Called with one array of shape () for each input.
-    graph
-        Where the inputs live.
-    inputs
-        Nodes; None is handed through.
+    count
+        Number of inputs.
 
     Raises
     ------
     NotTraceableError
-        The formula cannot be followed.
+        The formula cannot be expressed, or its expression has other values than the formula.
 
     """
+    inputs = [ca.SX.sym(f'x{i}') for i in range(count)]
+    arrays = []
+    for x in inputs:
+        array = np.empty((), dtype=object)
+        array[()] = x
+        arrays.append(array.view(_Symbols))
     try:
-        result = formula(*(None if x is None else symbols(graph, x) for x in inputs))
-        return [graph.node(x) for x in np.asarray(result, dtype=object).ravel()]
-    except (TypeError, ValueError, AttributeError, NotImplementedError) as error:
+        values = np.asarray(formula(*arrays), dtype=object).ravel()
+        function = ca.Function('formula', inputs, [ca.vertcat(*values)])
+        expected = np.ravel(formula(*[np.array(TEST_VALUE)] * count))
+    except (TypeError, ValueError, AttributeError, NotImplementedError, RuntimeError) as error:
         raise NotTraceableError(str(error)) from error
+    found = np.array(function(*[TEST_VALUE] * count), dtype=float).ravel()
+    if not np.allclose(found, expected, rtol=1e-9):
+        raise NotTraceableError('its expression has other values')
+    return function

@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from robot_identification.export.identified_urdf import identified_urdf
-from robot_identification.export.target import Exported, Source, Target
+from robot_identification.export.target import ExportContext, Exported, Target
 
 
 class UrdfTarget(Target):
@@ -25,7 +25,7 @@ class UrdfTarget(Target):
     name = 'urdf'
     summary = 'URDF: inertias, and Coulomb and viscous friction in <dynamics>'
 
-    def export(self, source: Source) -> Exported:
+    def export(self, context: ExportContext) -> Exported:
         """Return the URDF."""
-        text = identified_urdf(source.model, friction=source.options.friction)
-        return Exported({f'{source.name}.urdf': text}, source.description_losses())
+        text = identified_urdf(context.model, friction=context.options.friction)
+        return Exported({f'{context.name}.urdf': text}, context.description_losses())
