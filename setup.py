@@ -45,7 +45,7 @@ setup(
     license='Apache-2.0',
     license_files=['LICENSE'],
     packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
-    package_data={PACKAGE: ['py.typed', 'reporting/templates/*']},
+    package_data={PACKAGE: ['py.typed', 'reporting/templates/*', 'reporting/templates/*/*']},
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
         (SHARE, ['package.xml']),
@@ -60,7 +60,7 @@ setup(
     install_requires=[
         'setuptools', 'numpy>=1.21', 'scipy>=1.8', 'pin>=3', 'pyyaml>=5.4', 'numba>=0.57',
         'clarabel>=0.7', 'mujoco>=3.1', 'rich>=12', 'typer>=0.9', 'threadpoolctl>=3',
-        'urdf-parser-py>=0.0.4',
+        'urdf-parser-py>=0.0.4', 'jinja2>=3',
         'example-robot-data>=4', 'xacro>=2',
     ],
     extras_require={

@@ -26,7 +26,7 @@ from robot_identification.cli import app
 from robot_identification.errors import ConfigurationError
 from robot_identification.reporting import contents
 from robot_identification.reporting.comparison import compare, comparison_contents, holm
-from robot_identification.reporting.comparison_page import comparison_page, sentence
+from robot_identification.reporting.comparison_page import comparison_page, summarise_changes
 from robot_identification.reporting.plot_data import plot_data
 from robot_identification.reporting.stored_results import StoredResults
 from typer.testing import CliRunner
@@ -58,7 +58,7 @@ def may():
 
 def test_an_arm_that_did_not_change_is_not_called_changed(may):
     found = compare(may, stored(2), NAMES)
-    assert not found.changed and 'may be chance' in sentence(found)
+    assert not found.changed and 'may be chance' in summarise_changes(found)
     assert len(found.parameters) == len(may.content['base_parameters'])
 
 
@@ -71,7 +71,7 @@ def test_worn_friction_and_a_heavier_wrist_are_found_at_their_joints(may):
     assert change.difference == pytest.approx(0.2, abs=4 * change.deviation)
     worn = next(each for each in found.friction if each.element == 'two')
     np.testing.assert_allclose(worn.torques[1] - worn.torques[0], 0.2, atol=0.05)
-    assert 'two: ' in sentence(found)
+    assert 'two: ' in summarise_changes(found)
     page = comparison_page(found)
     assert page.count('role="img"') == 3 and 'None of' not in page
     assert json.loads(json.dumps(comparison_contents(found)['changed']))

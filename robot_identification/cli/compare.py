@@ -26,8 +26,8 @@ from robot_identification.errors import ModelFileError
 from robot_identification.files import check_outputs, HTML_PAGE, write_text
 from robot_identification.reporting import load_results
 from robot_identification.reporting.comparison import compare as compare_results
-from robot_identification.reporting.comparison import Comparison, comparison_contents, TINY
-from robot_identification.reporting.comparison_page import comparison_page, sentence
+from robot_identification.reporting.comparison import comparison_contents, ModelComparison, TINY
+from robot_identification.reporting.comparison_page import comparison_page, summarise_changes
 from robot_identification.reporting.results_files import RESULT_FILES
 import typer
 
@@ -69,10 +69,10 @@ def _names(first: Path, second: Path) -> tuple[str, str]:
     return (a.name, b.name) if a.name != b.name else (str(first), str(second))
 
 
-def _print(found: Comparison) -> None:
+def _print(found: ModelComparison) -> None:
     out.print(f'{found.arm}: {found.names[0]} (A) and {found.names[1]} (B)', style='bold',
               markup=False)
-    out.print(sentence(found), markup=False)
+    out.print(summarise_changes(found), markup=False)
     table = Table(title='parameters, least likely by chance first')
     for head in ('parameter', 'A', 'B', 'change', 'p (Holm)', ''):
         table.add_column(head, justify='left' if head in ('parameter', '') else 'right')

@@ -24,8 +24,7 @@ from robot_identification.files import write_text
 from robot_identification.fleet.database import Database
 from robot_identification.fleet.drift import PAYLOAD
 from robot_identification.reporting.figures import axis, Figure, layout, trace
-from robot_identification.reporting.markup import Html, join, percent, tag, text
-from robot_identification.reporting.report import html_page
+from robot_identification.reporting.markup import Html, html_page, join, percent, tag, text
 
 INDEX = 'index.html'
 ORDER = ('broken', 'failed', 'not validated', 'passed')

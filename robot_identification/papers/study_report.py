@@ -24,8 +24,7 @@ import numpy as np
 from robot_identification.files import write_text
 from robot_identification.reporting.contents import plain
 from robot_identification.reporting.figures import axis, Figure, layout, trace
-from robot_identification.reporting.markup import Cell, Html, join, numeric, table, tag
-from robot_identification.reporting.report import html_page
+from robot_identification.reporting.markup import Cell, Html, html_page, join, numeric, table, tag
 
 STUDY_FILES = ('study.json', 'study.html')
 COLOURS = ('#0067b1', '#d55e00', '#00795c', '#a05195', '#b3590a', '#6b7a90', '#c2185b', '#4c9ed9')

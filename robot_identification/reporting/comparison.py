@@ -108,7 +108,7 @@ class FrictionChange:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class ModelComparison:
     """
     Two identifications side by side.
 
@@ -151,7 +151,8 @@ class Comparison:
         return found
 
 
-def compare(first: StoredResults, second: StoredResults, names: tuple[str, str]) -> Comparison:
+def compare(first: StoredResults, second: StoredResults,
+            names: tuple[str, str]) -> ModelComparison:
     """
     Compare two identifications of one arm.
 
@@ -200,8 +201,8 @@ def compare(first: StoredResults, second: StoredResults, names: tuple[str, str])
     if left:
         notes.append(f'{left} of {len(a["base_parameters"])} parameters are not in both, or not '
                      'determined in both, and are not compared')
-    return Comparison(names, str(a['arm']['name']), _changes(pairs), _errors(a, b, first.joints),
-                      _friction(first, second), tuple(notes))
+    return ModelComparison(names, str(a['arm']['name']), _changes(pairs),
+                           _errors(a, b, first.joints), _friction(first, second), tuple(notes))
 
 
 def holm(p: Array) -> Array:
@@ -221,7 +222,7 @@ def holm(p: Array) -> Array:
     return adjusted
 
 
-def comparison_contents(found: Comparison) -> dict[str, Any]:
+def comparison_contents(found: ModelComparison) -> dict[str, Any]:
     """Return a comparison as mappings, lists, texts and numbers."""
     return {
         'names': list(found.names), 'arm': found.arm, 'level': LEVEL,

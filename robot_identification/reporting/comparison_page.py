@@ -15,116 +15,34 @@
 
 from __future__ import annotations
 
-import math
-
-from robot_identification.reporting.comparison import Comparison, FrictionChange, LEVEL, TINY
-from robot_identification.reporting.figures import (
-    axis,
-    Figure,
-    layout,
-    MEASURED,
-    PREDICTED,
-    trace,
-)
-from robot_identification.reporting.markup import (
-    Cell,
-    Html,
-    join,
-    number,
-    percent,
-    table,
-    tag,
-    unit,
-)
-from robot_identification.reporting.report import html_page
-from robot_identification.reporting.sections.section import card, legend, Section
+from robot_identification.reporting.comparison import FrictionChange, LEVEL, ModelComparison, TINY
+from robot_identification.reporting.pages import render_page
+from robot_identification.reporting.result_figures import friction_comparison_figure
 
 
-def comparison_page(found: Comparison) -> str:
-    """
-    Return the page as the text of one HTML file.
-
-    Parameters
-    ----------
-    found
-        What was compared.
-
-    """
-    sections = [_parameters(found), _friction(found), _errors(found)]
-    links = [tag('a', section.title, href=f'#{section.anchor}') for section in sections]
-    return html_page(
-        _title(found), join(*links), join(_head(found), *(section.html for section in sections)),
-        (figure for section in sections for figure in section.figures))
+def comparison_page(comparison: ModelComparison) -> str:
+    """Return the page of a comparison as the text of one HTML file."""
+    friction = [(friction_comparison_figure(f'friction_{k}', change.element, change.curves,
+                                            change.linear, comparison.names), _torques(change))
+                for k, change in enumerate(comparison.friction)]
+    return render_page(
+        'comparison.html', comparison=comparison, friction=friction, level=LEVEL,
+        smallest_p=TINY, summary=summarise_changes(comparison),
+        title=f'{comparison.arm}: {comparison.names[0]} and {comparison.names[1]}')
 
 
-def sentence(found: Comparison) -> str:
-    """Return what changed, in a sentence."""
-    if not found.changed:
-        return (f'None of {len(found.parameters)} parameters changed significantly: what differs '
-                'may be chance.')
-    parts = '; '.join(f'{joint}: {", ".join(names)}' for joint, names in found.joints.items())
-    return (f'{len(found.changed)} of {len(found.parameters)} parameters changed significantly '
-            f'({parts}).')
+def summarise_changes(comparison: ModelComparison) -> str:
+    """Return what changed between two identifications, in a sentence."""
+    count, changed = len(comparison.parameters), len(comparison.changed)
+    if not changed:
+        return (f'None of {count} parameters changed significantly: the differences may be '
+                'chance.')
+    names = '; '.join(f'{joint}: {", ".join(labels)}'
+                      for joint, labels in comparison.joints.items())
+    return f'{changed} of {count} parameters changed significantly ({names}).'
 
 
-def _title(found: Comparison) -> str:
-    return f'{found.arm}: {found.names[0]} and {found.names[1]}'
-
-
-def _head(found: Comparison) -> Html:
-    notes = tag('ul', *(tag('li', note) for note in found.notes)) if found.notes else ''
-    return tag('section', tag('h1', _title(found)),
-               tag('p', sentence(found), class_='lead'), notes, id='verdict')
-
-
-def _parameters(found: Comparison) -> Section:
-    rows = []
-    for change in found.parameters:
-        values = [Cell(join(number(value), tag('small', ' \u00b1 ', number(deviation, 2))),
-                       value, True)
-                  for value, deviation in zip(change.values, change.deviations)]
-        rows.append([change.label, *values, Cell(percent(change.relative), change.relative, True),
-                     Cell(number(change.p, 2) if change.p > TINY else f'< {TINY:g}',
-                          change.p, True),
-                     Cell(tag('span', 'changed' if change.changed else 'may be chance',
-                              class_='bad' if change.changed else None), change.p),
-                     unit(change.unit)])
-    lead = (f'Base parameters of the free estimates with standard deviations. p is the chance of '
-            f'so large a difference if nothing had changed, adjusted for {len(found.parameters)} '
-            f'parameters (Holm); below {LEVEL:g} it counts as changed.')
-    return Section('parameters', 'Parameters', lead, table(
-        ['parameter', *found.names, 'change', 'p', '', 'unit'], rows, sortable=True))
-
-
-def _friction(found: Comparison) -> Section:
-    figures = [_figure(f'friction_{k}', change) for k, change in enumerate(found.friction)]
-    cards = [card(change.element, figure.place, tag('p', _words(change), class_='hint'))
-             for change, figure in zip(found.friction, figures)]
-    key = legend((found.names[0], 'line', 'measured'), (found.names[1], 'line', 'predicted'))
-    return Section('friction', 'Friction', 'Friction torque over velocity; in words, the mean of '
-                   'both directions at a tenth and at half of the common speed.',
-                   join(key, tag('div', *cards, class_='grid three')), tuple(figures))
-
-
-def _words(change: FrictionChange) -> str:
-    rate, letter = change.units
-    return '; '.join(f'{speed:.2g} {rate}: {before:.3g} \u2192 {after:.3g} {letter}'
+def _torques(change: FrictionChange) -> str:
+    speed_unit, torque_unit = change.units
+    return '; '.join(f'{speed:.2g} {speed_unit}: {before:.3g} \u2192 {after:.3g} {torque_unit}'
                      for speed, before, after in zip(change.speeds, *change.torques))
-
-
-def _figure(name: str, change: FrictionChange) -> Figure:
-    velocity, torque = ('m/s', 'force [N]') if change.linear else ('rad/s', 'torque [N m]')
-    lines = [trace(curve[0], curve[1], colour, name=label, width=2)
-             for curve, colour, label in zip(change.curves, (MEASURED, PREDICTED),
-                                             ('first', 'second'))]
-    return Figure(name, lines, layout(xaxis=axis(f'velocity [{velocity}]'),
-                                      yaxis=axis(f'friction {torque}')),
-                  height=240, label=f'friction of {change.element} in both identifications')
-
-
-def _errors(found: Comparison) -> Section:
-    rows = [[joint, *(Cell(percent(None if math.isnan(error) else error), error, True)
-                      for error in pair)] for joint, pair in found.errors.items()]
-    return Section('errors', 'Errors', 'Largest relative torque error on motion that was held '
-                   'out, of each identification on its own recordings.',
-                   table(['joint', *found.names], rows))

@@ -15,9 +15,7 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from string import Template
 from typing import Any
 
 import numpy as np
@@ -33,15 +31,13 @@ from robot_identification.excitation.certificate.nominal_torque import (
     NominalTorque,
 )
 from robot_identification.files import write_text
-from robot_identification.reporting.markup import Html, join, number, percent, tag, text
-from robot_identification.reporting.report import template
+from robot_identification.reporting.figure import Curve, Figure, LIMIT, Panel, SERIES
+from robot_identification.reporting.pages import render_page
 from scipy.spatial import ConvexHull, QhullError
 
-FRAMES = 240
+FRAMES = 240             # of the animation
 SAMPLES = 400            # of the plots
-COLOURS = ('#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#7f7f7f', '#b2182b')
-WIDTH, HEIGHT = 600, 220
-LEFT, RIGHT, TOP = 50, 24, 12
+HEIGHT = 270             # of a plot [px]
 GRID = 12                # lines of the floor to either side
 
 
@@ -68,83 +64,19 @@ def write_excitation_page(arm: Arm, excitation: Excitation, path: str | Path,
 
     """
     excitation.check_arm(arm)
-    body = join(_heading(excitation), _certificate(excitation),
-                tag('section', tag('h2', 'The arm'), _player(excitation)),
-                tag('section', tag('h2', 'Joints'), tag(
-                    'p', 'Part of each limit that is used', class_='lead'),
-                    _used(arm, excitation), _legend(arm),
-                    tag('div', *_plots(arm, excitation), class_='plots')))
-    # '<' cannot occur in numbers, and names must not end the script element
-    motion = json.dumps(_motion(arm, excitation, scene), separators=(',', ':'))
-    motion = motion.replace('<', '\\u003c')
-    page = Template(template('excitation.html')).substitute(
-        title=text(f'{excitation.arm_name}: excitation'), style=template('report.css'),
-        body=body, motion=motion, script=template('excitation.js'))
-    write_text(path, page)
+    q, v, a, torque = _sample(arm, excitation)
+    joints = list(arm.joint_names)
+    marks = [(joint, 'line', SERIES[j % len(SERIES)]) for j, joint in enumerate(joints)]
+    write_text(path, render_page(
+        'excitation.html', excitation=excitation, joints=joints, marks=marks,
+        usage=_usage(excitation, torque), plots=_plots(arm, excitation, (q, v, a, torque)),
+        unchecked=excitation.requirements.unseen, motion=_motion(arm, excitation, scene)))
     return Path(path)
 
 
-def _heading(excitation: Excitation) -> Html:
-    series = excitation.trajectory.series
-    return tag('section', tag('h1', f'Excitation of {excitation.arm_name}'), tag(
-        'p', 'Condition number ', tag('b', number(excitation.condition_number, 3)),
-        f' with {excitation.rank} base parameters; {series.name}, {series.harmonics} harmonics, '
-        f'period {series.period:g} s, criterion {excitation.criterion}; {excitation.status}.',
-        class_='lead'), *(tag('p', note, class_='hint') for note in excitation.notes))
-
-
-def _certificate(excitation: Excitation) -> Html:
-    claims = excitation.certificate.claims
-    names = ('quantity', 'bound', 'limit', 'unit', 'nearest to it', 'at all times', 'how')
-    rows = []
-    for claim in claims:
-        values = (claim.quantity, number(claim.bound), number(claim.limit), claim.unit,
-                  claim.detail, 'proven' if claim.holds else 'NOT proven', claim.method)
-        tones = dict.fromkeys(names, '')
-        tones['at all times'] = 'good' if claim.holds else 'bad'
-        rows.append(tag('tr', *(tag('td', tag('span', value), data_label=name, class_=tones[name])
-                                for name, value in zip(names, values))))
-    head = tag('tr', *(tag('th', name) for name in names))
-    missing = excitation.requirements.unseen
-    return tag('section', tag('h2', 'What is proven'), tag(
-        'div', tag('table', head, *rows, class_='claims'), class_='scroll'), *(
-        [tag('p', f'{" and ".join(missing)} were not looked at.', class_='bad')]
-        if missing else []))
-
-
-def _player(excitation: Excitation) -> Html:
-    shown = ('Links are shown as the convex hulls that keep the clearance'
-             if excitation.requirements.clearance is not None else
-             'Collisions were not looked at, so lines from joint to joint stand for the arm')
-    return join(
-        tag('canvas', id='arm', aria_label='The moving arm and the path of its last frame'),
-        tag('div', tag('button', 'Pause', id='play', type='button'),
-            tag('input', id='time', type='range', min='0', value='0', aria_label='Time'),
-            tag('span', '', id='clock'), class_='player'),
-        tag('p', tag('span', 'Drag to turn, wheel to zoom. ', class_='turn'),
-            f'{shown}; the thin line is the path of the last frame.', class_='hint'))
-
-
-def _used(arm: Arm, excitation: Excitation) -> Html:
-    """Return the table of the limits that each joint uses."""
-    _, _, _, torque = _sampled(arm, excitation)
-    limits = excitation.limits
-    columns = [('position', excitation.usage[0]), ('velocity', excitation.usage[1]),
-               ('acceleration', excitation.usage[2])]
-    if np.any(np.isfinite(limits.jerk)):
-        columns.append(('jerk', excitation.usage[3]))
-    if torque is not None and np.any(np.isfinite(limits.torque)):
-        columns.append(('torque', np.abs(torque).max(axis=0) / limits.torque))
-    rows = [tag('tr', tag('td', joint), *(tag('td', percent(float(values[i])))
-                                          for _, values in columns))
-            for i, joint in enumerate(arm.joint_names)]
-    head = tag('tr', tag('th', 'joint'), *(tag('th', name) for name, _ in columns))
-    return tag('div', tag('table', head, *rows, class_='used'), class_='scroll')
-
-
-def _sampled(arm: Arm, excitation: Excitation) -> tuple[Array, Array, Array, Array | None]:
-    """Return positions, velocities, accelerations and nominal torques, where there are any."""
-    t = np.minimum(np.linspace(0, excitation.period, SAMPLES), np.nextafter(excitation.period, 0))
+def _sample(arm: Arm, excitation: Excitation) -> tuple[Array, Array, Array, Array | None]:
+    """Return positions, velocities, accelerations and, if they are known, nominal torques."""
+    t = np.minimum(_times(excitation), np.nextafter(excitation.period, 0))
     q, v, a = excitation.trajectory.evaluate(t, 2)
     known = (excitation.requirements.guess_density is not None
              or not joints_with_invalid_inertia(arm))
@@ -152,55 +84,45 @@ def _sampled(arm: Arm, excitation: Excitation) -> tuple[Array, Array, Array, Arr
     return q, v, a, torque
 
 
-def _legend(arm: Arm) -> Html:
-    return tag('p', *(tag('span', tag('i', style=f'background:{COLOURS[i % len(COLOURS)]}'), name)
-                      for i, name in enumerate(arm.joint_names)), class_='legend')
+def _times(excitation: Excitation) -> Array:
+    return np.linspace(0, excitation.period, SAMPLES)
 
 
-def _plots(arm: Arm, excitation: Excitation) -> list[Html]:
-    t = np.linspace(0, excitation.period, SAMPLES)
-    q, v, a, torque = _sampled(arm, excitation)
-    limits, free = excitation.limits, excitation.margin
-    middle, half = (limits.upper + limits.lower) / 2, (limits.upper - limits.lower) / 2
-    shown = [('Position in its range', (q - middle) / half, free),
-             ('Velocity', v / limits.velocity, free),
-             ('Acceleration', a / limits.acceleration, free)]
+def _usage(excitation: Excitation, torque: Array | None) -> dict[str, Array]:
+    """Return the used fractions of each limit (n,) by quantity."""
+    limits = excitation.limits
+    usage = dict(zip(('position', 'velocity', 'acceleration'), excitation.usage))
+    if np.any(np.isfinite(limits.jerk)):
+        usage['jerk'] = excitation.usage[3]
     if torque is not None and np.any(np.isfinite(limits.torque)):
-        shown.append(('Torque of the nominal model', torque / limits.torque,
+        usage['torque'] = np.abs(torque).max(axis=0) / limits.torque
+    return usage
+
+
+def _plots(arm: Arm, excitation: Excitation,
+           motion: tuple[Array, Array, Array, Array | None]) -> list[tuple[Figure, float, float]]:
+    """Return figures of the fractions of the limits, with the largest and the allowed one."""
+    limits, margin = excitation.limits, excitation.margin
+    q, v, a, torque = motion
+    middle, half = (limits.upper + limits.lower) / 2, (limits.upper - limits.lower) / 2
+    plots = [('Position in its range', (q - middle) / half, margin),
+             ('Velocity', v / limits.velocity, margin),
+             ('Acceleration', a / limits.acceleration, margin)]
+    if torque is not None and np.any(np.isfinite(limits.torque)):
+        plots.append(('Torque of the nominal model', torque / limits.torque,
                       excitation.requirements.torque_margin or 0.0))
-    return [tag('div', tag('h3', title), _plot(t, values, 1.0 - margin), tag(
-        'p', 'as part of the limit; the most is ', percent(float(np.abs(values).max())),
-        f', allowed are {100 * (1 - margin):.3g} %', class_='hint'))
-        for title, values, margin in shown]
-
-
-def _plot(t: Array, values: Array, allowed: float) -> Html:
-    """Curves of all joints between -1 and 1, and lines at what is allowed, as SVG."""
-    wide, high = WIDTH - LEFT - RIGHT, HEIGHT - 2 * TOP - 16
-    x = LEFT + wide * t / t[-1]
-
-    def level(value: Array | float) -> Any:
-        return TOP + high * (1.1 - np.asarray(value)) / 2.2
-
-    parts = []
-    for value in (-1, -0.5, 0, 0.5, 1):
-        y = f'{float(level(value)):.1f}'
-        parts += [tag('line', x1=LEFT, x2=LEFT + wide, y1=y, y2=y, stroke='var(--grid)'),
-                  tag('text', f'{value:g}', x=LEFT - 8, y=y, text_anchor='end', font_size=12,
-                      dominant_baseline='middle', fill='var(--muted)')]
-    for value in (-allowed, allowed):
-        y = f'{float(level(value)):.1f}'
-        parts.append(tag('line', x1=LEFT, x2=LEFT + wide, y1=y, y2=y, stroke='var(--limit)'))
-    for k in range(6):
-        parts.append(tag('text', f'{t[-1] * k / 5:.3g} s', x=LEFT + wide * k / 5, y=HEIGHT - 6,
-                         text_anchor='middle', font_size=12, fill='var(--muted)'))
-    for i, column in enumerate(values.T):
-        points = ' '.join(f'{a:.1f},{b:.1f}' for a, b in zip(x, level(column)))
-        parts.append(tag('polyline', points=points, fill='none', stroke_width=1.4,
-                         stroke=COLOURS[i % len(COLOURS)]))
-    parts.append(tag('line', class_='now', x1=LEFT, x2=LEFT, y1=TOP, y2=TOP + high,
-                     stroke='var(--muted)', stroke_dasharray='3 3'))
-    return tag('svg', *parts, class_='plot', viewBox=f'0 0 {WIDTH} {HEIGHT}', role='img')
+    t = _times(excitation)
+    drawn = []
+    for title, fractions, free in plots:
+        bounds = [Curve('limit', t[[0, -1]], np.full(2, bound), LIMIT, 1.0, hover=False)
+                  for bound in (free - 1, 1 - free)]
+        curves = [Curve(joint, t, fractions[:, j], SERIES[j % len(SERIES)])
+                  for j, joint in enumerate(arm.joint_names)]
+        panel = Panel('fraction of the limit', (*bounds, *curves), limits=(-1.1, 1.1))
+        figure = Figure(title.lower().replace(' ', '_'), title, 'time [s]', (panel,), HEIGHT,
+                        'motion', f'{title} over time as a fraction of the limit')
+        drawn.append((figure, float(np.abs(fractions).max()), 1 - free))
+    return drawn
 
 
 def _motion(arm: Arm, excitation: Excitation, scene: Scene | None) -> dict[str, Any]:
@@ -219,7 +141,6 @@ def _motion(arm: Arm, excitation: Excitation, scene: Scene | None) -> dict[str, 
     floor = excitation.requirements.floor
     return {
         'floor': [] if floor is None else _floor(centre, radius, floor),
-        'plot': [LEFT, WIDTH - LEFT - RIGHT],
         'period': float(excitation.period), 'centre': _short(centre),
         'radius': radius,
         'base': [0.0, 0.0, 0.0], 'tool': arm.n - 1,
@@ -227,7 +148,7 @@ def _motion(arm: Arm, excitation: Excitation, scene: Scene | None) -> dict[str, 
         'frames': [[_short(np.concatenate([world[k, i].ravel(), origin[k, i]]))
                     for i in range(arm.n)] for k in range(FRAMES)],
         'path': [_short(p) for p in path],
-        'shapes': [_drawn(shape, arm.n) for shape in shapes]}
+        'shapes': [_hull(shape, arm.n) for shape in shapes]}
 
 
 def _floor(centre: Array, radius: float, height: float) -> list[list[list[float]]]:
@@ -240,7 +161,7 @@ def _floor(centre: Array, radius: float, height: float) -> list[list[list[float]
     return [[_short(np.array(first)), _short(np.array(second))] for first, second in lines]
 
 
-def _drawn(shape: Shape, n: int) -> dict[str, Any]:
+def _hull(shape: Shape, n: int) -> dict[str, Any]:
     vertices = coarse(shape).vertices
     try:
         faces = ConvexHull(vertices).simplices.tolist() if len(vertices) > 3 else []

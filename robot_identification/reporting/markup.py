@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import html
 import math
 from pathlib import PurePath
+from typing import Any
 
 DUST = 1e-12
 SMALLEST, LARGEST = 1.0, 1e6
@@ -208,3 +209,17 @@ def bar(part: float | None, mark: float | None = None, *, tone: str = 'plain') -
     fill = tag('i', style=f'width:{100 * length:.1f}%', class_=tone)
     line = '' if mark is None else tag('b', style=f'left:{100 * min(mark, 1.0):.1f}%')
     return tag('span', fill, line, class_='bar', aria_hidden='true')
+
+
+def html_page(title: str, navigation: Html, body: Html, figures: Iterable[Any]) -> str:
+    """Return a page of markup; the pages that still use it become templates, see `pages`."""
+    from importlib import resources
+    from string import Template
+
+    from robot_identification.reporting.figures import figures_json
+    folder = resources.files('robot_identification.reporting') / 'templates'
+    files = {name: (folder / file).read_text(encoding='utf-8') for name, file in (
+        ('style', 'report.css'), ('plots', 'plots.js'), ('script', 'report.js'))}
+    page = (folder / 'old_page.html').read_text(encoding='utf-8')
+    return Template(page).substitute(title=text(title), navigation=navigation, body=body,
+                                     figures=figures_json(figures), **files)

@@ -11,45 +11,35 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Plots of a result for scripts and notebooks, in matplotlib or plotly, whichever is there."""
+"""Plots of a result for scripts and notebooks, in matplotlib or plotly, whichever is installed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from robot_identification.arrays import Array
 from robot_identification.errors import MissingDependencyError, UnknownNameError
 from robot_identification.pipeline import Identification
+from robot_identification.reporting.figure import (
+    Curve,
+    Figure,
+    LIMIT,
+    MEASURED,
+    PREDICTED,
+    RESIDUAL,
+)
 from robot_identification.reporting.plot_data import plot_data
+from robot_identification.reporting.result_figures import (
+    friction_figure,
+    spectrum_figure,
+    torque_figure,
+)
 
-MEASURED, PREDICTED, RESIDUAL = '#a3adbd', '#0067b1', '#d55e00'
+COLOURS = {MEASURED: '#a3adbd', PREDICTED: '#0067b1', RESIDUAL: '#d55e00', LIMIT: '#b3590a'}
 COLUMNS = 2
 WIDTH, HEIGHT = 11.0, 2.6
 """Width of a figure and height of a row of panels [inches]; 80 pixels each."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Line:
-    """A line, or points without one, of a panel."""
-
-    name: str
-    x: Array
-    y: Array
-    colour: str
-    points: bool = False
-
-
-@dataclass(frozen=True, eq=False)
-class _Panel:
-    """One plot: title, titles of the axes with units, lines."""
-
-    title: str
-    x: str
-    y: str
-    lines: tuple[_Line, ...]
-    log: bool = False
 
 
 def plot(result: Identification, what: str = 'torque', backend: str | None = None) -> Any:
@@ -62,7 +52,7 @@ def plot(result: Identification, what: str = 'torque', backend: str | None = Non
         What `identify` returned.
     what
         'torque': measured, predicted and residual torque over time, on the first held-out
-        motion, or where there is none on the first training motion; 'friction': friction over
+        motion, or on the first training motion without one; 'friction': friction over
         velocity with the data behind it; 'spectrum': amplitude densities of torque and residual.
     backend
         'matplotlib' or 'plotly'; None for the first that is installed.
@@ -83,90 +73,86 @@ def plot(result: Identification, what: str = 'torque', backend: str | None = Non
         raise UnknownNameError('plot', what, PLOTS)
     if backend is not None and backend not in BACKENDS:
         raise UnknownNameError('backend', backend, BACKENDS)
-    panels = PLOTS[what](result, plot_data(result))
+    figures = PLOTS[what](result, plot_data(result))
     for name in BACKENDS if backend is None else (backend,):
         try:
-            return BACKENDS[name](panels)
+            return BACKENDS[name](figures)
         except ImportError as error:
             missing = error
     raise MissingDependencyError(backend or 'matplotlib', 'plots') from missing
 
 
-def _torque(result: Identification, arrays: dict[str, Array]) -> list[_Panel]:
-    kind = 'held_out' if result.verdict.held_out else 'fit'
-    panels = []
-    for j, (joint, unit) in enumerate(_joints(result)):
-        t, measured, predicted = arrays[f'{kind}_0_joint_{j}']
-        panels.append(_Panel(joint, 'time [s]', f'[{unit}]', (
-            _Line('measured', t - t[0], measured, MEASURED),
-            _Line('predicted', t - t[0], predicted, PREDICTED),
-            _Line('residual', t - t[0], measured - predicted, RESIDUAL))))
-    return panels
+def _torque(result: Identification, arrays: dict[str, Array]) -> list[Figure]:
+    return [torque_figure(arrays, _motion(result), j, *joint)
+            for j, joint in enumerate(_joints(result))]
 
 
-def _friction(result: Identification, arrays: dict[str, Array]) -> list[_Panel]:
+def _friction(result: Identification, arrays: dict[str, Array]) -> list[Figure]:
     slides = result.model.structure.slides
-    panels = []
-    for e, element in enumerate(result.arm.element_names):
-        speed, unit = ('m/s', 'N') if slides[e] else ('rad/s', 'N m')
-        data, curve, bins = (arrays[f'friction_{e}_{part}'] for part in ('data', 'curve', 'bins'))
-        panels.append(_Panel(element, f'velocity [{speed}]', f'friction [{unit}]', (
-            _Line('samples', data[0], data[1], MEASURED, points=True),
-            _Line('model', curve[0], curve[1], PREDICTED),
-            _Line('median of the data', bins[0], bins[1], RESIDUAL, points=True))))
-    return panels
+    return [friction_figure(arrays, e, name, bool(slides[e]))
+            for e, name in enumerate(result.arm.element_names)]
 
 
-def _spectrum(result: Identification, arrays: dict[str, Array]) -> list[_Panel]:
-    kind = 'held_out' if result.verdict.held_out else 'fit'
-    frequency, *densities = arrays[f'{kind}_0_spectrum']
-    return [_Panel(joint, 'frequency [Hz]', f'[{unit}/\u221aHz]', (
-        _Line('measured', frequency, densities[2 * j], MEASURED),
-        _Line('residual', frequency, densities[2 * j + 1], RESIDUAL)), log=True)
-        for j, (joint, unit) in enumerate(_joints(result))]
+def _spectrum(result: Identification, arrays: dict[str, Array]) -> list[Figure]:
+    return [spectrum_figure(arrays, _motion(result), j, *joint)
+            for j, joint in enumerate(_joints(result))]
+
+
+def _motion(result: Identification) -> str:
+    return 'held_out_0' if result.verdict.held_out else 'fit_0'
 
 
 def _joints(result: Identification) -> list[tuple[str, str]]:
     return list(zip(result.arm.joint_names, result.arm.units('N m', 'N')))
 
 
-def _in_matplotlib(panels: list[_Panel]) -> Any:
+def _curves(figure: Figure) -> list[Curve]:
+    return [curve for panel in figure.panels for curve in panel.curves]
+
+
+def _in_matplotlib(figures: list[Figure]) -> Any:
     from matplotlib import pyplot
-    rows = -(-len(panels) // COLUMNS)
-    figure, places = pyplot.subplots(rows, COLUMNS, figsize=(WIDTH, HEIGHT * rows),
-                                     squeeze=False, layout='constrained')
-    for place, panel in zip(places.flat, panels):
-        for line in panel.lines:
-            place.plot(line.x, line.y, '.' if line.points else '-', color=line.colour,
-                       label=line.name, linewidth=1.2, markersize=3)
-        place.set(title=panel.title, xlabel=panel.x, ylabel=panel.y,
-                  yscale='log' if panel.log else 'linear')
-    for place in places.flat[len(panels):]:
-        place.remove()
-    places.flat[0].legend(fontsize='small')
-    return figure
+    rows = -(-len(figures) // COLUMNS)
+    drawing, grid = pyplot.subplots(rows, COLUMNS, figsize=(WIDTH, HEIGHT * rows),
+                                    squeeze=False, layout='constrained')
+    for axes, figure in zip(grid.flat, figures):
+        for curve in _curves(figure):
+            axes.plot(curve.x, curve.y, '.' if 'line' not in _mode(curve) else '-',
+                      color=COLOURS[curve.colour], label=curve.name, linewidth=1.2, markersize=3)
+        panel = figure.panels[0]
+        axes.set(title=figure.title, xlabel=figure.x_label, ylabel=panel.label,
+                 yscale='log' if panel.log else 'linear')
+    for axes in grid.flat[len(figures):]:
+        axes.remove()
+    grid.flat[0].legend(fontsize='small')
+    return drawing
 
 
-def _in_plotly(panels: list[_Panel]) -> Any:
+def _in_plotly(figures: list[Figure]) -> Any:
     from plotly.graph_objects import Scatter
     from plotly.subplots import make_subplots
-    rows = -(-len(panels) // COLUMNS)
-    figure = make_subplots(rows=rows, cols=COLUMNS, subplot_titles=[p.title for p in panels])
-    for k, panel in enumerate(panels):
-        place = {'row': k // COLUMNS + 1, 'col': k % COLUMNS + 1}
-        for line in panel.lines:
-            figure.add_trace(Scatter(
-                x=line.x, y=line.y, name=line.name, legendgroup=line.name, showlegend=k == 0,
-                mode='markers' if line.points else 'lines',
-                line={'color': line.colour, 'width': 1.4},
-                marker={'color': line.colour, 'size': 4}), **place)
-        figure.update_xaxes(title_text=panel.x, **place)
-        figure.update_yaxes(title_text=panel.y, type='log' if panel.log else 'linear', **place)
-    figure.update_layout(height=80 * HEIGHT * rows + 120, width=80 * WIDTH)
-    return figure
+    rows = -(-len(figures) // COLUMNS)
+    drawing = make_subplots(rows=rows, cols=COLUMNS, subplot_titles=[f.title for f in figures])
+    for k, figure in enumerate(figures):
+        cell = {'row': k // COLUMNS + 1, 'col': k % COLUMNS + 1}
+        for curve in _curves(figure):
+            colour = COLOURS[curve.colour]
+            drawing.add_trace(Scatter(
+                x=curve.x, y=curve.y, name=curve.name, legendgroup=curve.name, showlegend=k == 0,
+                mode=_mode(curve), line={'color': colour, 'width': 1.4},
+                marker={'color': colour, 'size': 4}), **cell)
+        panel = figure.panels[0]
+        drawing.update_xaxes(title_text=figure.x_label, **cell)
+        drawing.update_yaxes(title_text=panel.label, type='log' if panel.log else 'linear', **cell)
+    drawing.update_layout(height=80 * HEIGHT * rows + 120, width=80 * WIDTH)
+    return drawing
 
 
-PLOTS: dict[str, Callable[[Identification, dict[str, Array]], list[_Panel]]] = {
+def _mode(curve: Curve) -> str:
+    return 'markers' if curve.kind in ('points', 'rings') else 'lines'
+
+
+PLOTS: dict[str, Callable[[Identification, dict[str, Array]], list[Figure]]] = {
     'torque': _torque, 'friction': _friction, 'spectrum': _spectrum}
-BACKENDS: dict[str, Callable[[list[_Panel]], Any]] = {
+BACKENDS: dict[str, Callable[[list[Figure]], Any]] = {
     'matplotlib': _in_matplotlib, 'plotly': _in_plotly}

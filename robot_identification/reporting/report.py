@@ -15,35 +15,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from importlib import resources
-from pathlib import Path
-from string import Template
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePath
+from typing import Any
 
+from jinja2 import UndefinedError
 from robot_identification.errors import ModelFileError
 from robot_identification.files import write_text
-from robot_identification.reporting.figures import Figure, figures_json
-from robot_identification.reporting.markup import Html, join, tag, text
-from robot_identification.reporting.sections import SECTIONS
-from robot_identification.reporting.sections.verdict import hero
+from robot_identification.reporting.pages import render_page
+from robot_identification.reporting.report_tables import (
+    base_parameter_rows,
+    limit_usage,
+    link_rows,
+    MOMENTS,
+    processing_rows,
+    residual_rows,
+    standard_parameter_rows,
+)
+from robot_identification.reporting.result_figures import (
+    friction_figure,
+    motion_figure,
+    QUANTITIES,
+    spectrum_figure,
+    torque_figure,
+)
 from robot_identification.reporting.stored_results import load_results, RESULTS, StoredResults
 
 REPORT = 'report.html'
+SECTIONS = {
+    'torques': 'Torques', 'errors': 'Errors', 'checks': 'Checks', 'choice': 'Model selection',
+    'friction': 'Friction', 'spectra': 'Spectra', 'base': 'Base parameters', 'links': 'Links',
+    'standard': 'Standard parameters', 'feasibility': 'Feasibility', 'motion': 'Motion',
+    'processing': 'Processing', 'provenance': 'Provenance'}
+"""Sections in their order, with their names in the navigation; each is a template in `report/`."""
+BADGES = {'passed': ('PASS', '\u2713', 'pass'), 'failed': ('FAIL', '\u2717', 'fail'),
+          'not validated': ('NOT VALIDATED', '?', 'open')}
+FEWEST_FREQUENCIES = 8
+"""A spectrum of fewer frequencies shows nothing."""
 
 
 def write_report(directory: str | Path) -> Path:
     """
-    Write report.html from results.json and plots.npz beside it.
+    Write report.html from results.json and plots.npz in the same folder.
 
     Parameters
     ----------
     directory
-        Where `save_results` wrote.
+        The folder that `save_results` wrote.
 
     Returns
     -------
     Path
-        The report, which is written whole or not at all.
+        The report; it is written completely or not at all.
 
     Raises
     ------
@@ -55,7 +78,7 @@ def write_report(directory: str | Path) -> Path:
     path = Path(directory) / REPORT
     try:
         page = render(results)
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, UndefinedError) as error:
         raise ModelFileError(
             f"'{Path(directory) / RESULTS}' is damaged ({type(error).__name__}: {error}); "
             f'identify again with -o {directory}') from error
@@ -64,46 +87,105 @@ def write_report(directory: str | Path) -> Path:
 
 
 def render(results: StoredResults) -> str:
-    """
-    Return the report as the text of one HTML page.
-
-    Parameters
-    ----------
-    results
-        What was stored.
-
-    """
-    sections = [section for build in SECTIONS if (section := build(results)) is not None]
-    navigation = [tag('a', section.short or section.title, href=f'#{section.anchor}')
-                  for section in sections]
-    name = results.content['arm']['name']
-    return html_page(
-        f'{name}: identified dynamic model',
-        join(tag('a', 'Verdict', href='#verdict'), *navigation),
-        join(hero(results), *(section.html for section in sections)),
-        (figure for section in sections for figure in section.figures))
-
-
-def html_page(title: str, navigation: Html, body: Html, figures: Iterable[Figure]) -> str:
-    """
-    Return a page in the look of the report, with all that it needs in one text.
-
-    Parameters
-    ----------
-    title
-        Title of the window.
-    navigation, body
-        Links to the sections, and the sections.
-    figures
-        The plots whose places are in the body.
-
-    """
-    return Template(template('report.html')).substitute(
-        title=text(title), style=template('report.css'), navigation=navigation, body=body,
-        figures=figures_json(figures), plots=template('plots.js'), script=template('report.js'))
+    """Return the report of stored results as the text of one HTML page."""
+    content = with_defaults(results.content)
+    verdict = content['verdict']
+    evaluations = _evaluations(results)
+    fresh = [e for e in evaluations if e['kind'] == 'held_out' and not e['data']['repeat']]
+    spectra = _spectra(results, (fresh or evaluations[-len(content['fit']):])[0]['key'])
+    shown = {'checks': bool(verdict['checks']), 'spectra': bool(spectra),
+             'choice': content['choice'] is not None or content['delay'] is not None}
+    names = [evaluation['data']['name'] for evaluation in evaluations]
+    elements = content['friction']['elements']
+    return render_page(
+        'report.html', content=content, files=results.files, evaluations=evaluations,
+        sections=[item for item in SECTIONS.items() if shown.get(item[0], True)],
+        badge=BADGES[verdict['status']], validated=bool(fresh),
+        reasons=_with_short_names(verdict['reasons'], names),
+        notes=_with_short_names(verdict['notes'], names),
+        worst_joint=_worst_joint(verdict['held_out']),
+        physical=all((smallest or 0.0) > 0
+                     for smallest in content['consistent']['certificate'].values()),
+        friction_figures=[
+            friction_figure(results.arrays, e, name, values['rotor_inertia']['unit'] == 'kg')
+            for e, (name, values) in enumerate(elements.items())],
+        friction_parameters=list(dict.fromkeys(
+            name for values in elements.values() for name in values['parameters'])),
+        spectrum_figures=spectra, base_parameters=base_parameter_rows(content), moments=MOMENTS,
+        links=link_rows(content), standard_parameters=standard_parameter_rows(content),
+        residuals=residual_rows(results), limit_usage=limit_usage(results),
+        motion_figures=_motion_figures(results), processing=processing_rows(content))
 
 
-def template(name: str) -> str:
-    """Return the text of a file in `templates`."""
-    return (resources.files('robot_identification.reporting') / 'templates' / name).read_text(
-        encoding='utf-8')
+def with_defaults(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the content of results.json with entries that earlier versions did not write."""
+    verdict = dict(content['verdict'])
+    verdict.setdefault('status', 'passed' if verdict['passed'] else 'failed')
+    verdict.setdefault('checks', [])
+    complete = {'next_steps': [], 'choice': None, 'delay': None, 'bootstrap': None,
+                **content, 'verdict': verdict}
+    complete['motion'] = {'notes': [], **content['motion']}
+    if complete['delay'] is not None:
+        complete['delay'] = {'of': 'torques', **complete['delay']}
+    if complete['choice'] is not None:    # earlier versions wrote true or false for the delays
+        trials = [{**trial, 'delay': trial['delay'] if isinstance(trial['delay'], str)
+                   and trial['delay'] else 'torques' if trial['delay'] else 'none'}
+                  for trial in complete['choice']['trials']]
+        complete['choice'] = {**complete['choice'], 'trials': trials}
+    return complete
+
+
+def _evaluations(results: StoredResults) -> list[dict[str, Any]]:
+    """Return the evaluations on held-out and on training motions with their figures."""
+    verdict = results.content['verdict']
+    thresholds, evaluations = verdict['thresholds'], []
+    for kind, evaluated in (('held_out', verdict['held_out']), ('fit', results.content['fit'])):
+        for k, data in enumerate(evaluated):
+            chip = ('fit' if kind == 'fit' else
+                    'repeats the training motion' if data['repeat'] else 'held out')
+            error, limit = data['relative_error'], thresholds['overall']
+            scale = max(1.3 * limit, error or 0.0)
+            errors = {joint: each['relative_error'] for joint, each in data['joints'].items()}
+            joint_scale = max([1.1 * thresholds['joint'],
+                               *(each or 0.0 for each in errors.values())])
+            evaluations.append({
+                'kind': kind, 'key': f'{kind}_{k}', 'chip': chip,
+                'data': {'whole_relative_error': None, **data},
+                'torque_chip': 'training motion, fitted' if kind == 'fit' else chip,
+                'good': error is not None and error <= limit,
+                'bar': (error or 0.0) / scale, 'limit': limit / scale,
+                'joint_bars': {joint: (each or 0.0) / joint_scale
+                               for joint, each in errors.items()},
+                'joint_limit': thresholds['joint'] / joint_scale,
+                'figures': [torque_figure(results.arrays, f'{kind}_{k}', j, *joint) for j, joint in
+                            enumerate(zip(results.joints, results.units('torque')))]})
+    return evaluations
+
+
+def _spectra(results: StoredResults, motion: str) -> list[Any]:
+    if results.arrays[f'{motion}_spectrum'].shape[1] < FEWEST_FREQUENCIES:
+        return []
+    return [spectrum_figure(results.arrays, motion, j, *joint)
+            for j, joint in enumerate(zip(results.joints, results.units('torque')))]
+
+
+def _motion_figures(results: StoredResults) -> list[Any]:
+    units = zip(*(results.units(quantity) for quantity in QUANTITIES))
+    return [motion_figure(results.arrays, j, *joint, results.content['motion']['limits'])
+            for j, joint in enumerate(zip(results.joints, units))]
+
+
+def _worst_joint(held_out: Sequence[Mapping[str, Any]]) -> tuple[str, float | None] | None:
+    """Return the joint of the largest relative error on the first held-out motion."""
+    if not held_out:
+        return None
+    errors = {joint: e['relative_error'] for joint, e in held_out[0]['joints'].items()}
+    joint = max(errors, key=lambda name: errors[name] or 0.0)
+    return joint, errors[joint]
+
+
+def _with_short_names(sentences: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return sentences in which paths of recordings are replaced by their last parts."""
+    for name in names:
+        sentences = [s.replace(f"'{name}'", f"'{PurePath(name).name}'") for s in sentences]
+    return list(sentences)

@@ -10,6 +10,14 @@ const still = window.matchMedia('(prefers-reduced-motion: reduce)').matches;
 let playing = !still;
 let frame = 0;
 let last = null;
+// the time in the plots, in the coordinates of their curves, so that it moves with a zoom
+const BOX = 10000;
+const marks = [...document.querySelectorAll('.curves')].map(curves => {
+  const line = document.createElementNS('http://www.w3.org/2000/svg', 'line');
+  line.setAttribute('class', 'now');
+  line.setAttribute('y2', BOX);
+  return curves.appendChild(line);
+});
 
 function eye(p) {
   const x = p[0] - data.centre[0], y = p[1] - data.centre[1], z = p[2] - data.centre[2];
@@ -94,8 +102,8 @@ function draw() {
   g.fill();
   slider.value = frame;
   clock.textContent = `${(frame / (data.frames.length - 1) * data.period).toFixed(2)} s`;
-  for (const line of document.querySelectorAll('line.now')) {
-    const x = data.plot[0] + data.plot[1] * frame / (data.frames.length - 1);
+  for (const line of marks) {
+    const x = BOX * frame / (data.frames.length - 1);
     line.setAttribute('x1', x);
     line.setAttribute('x2', x);
   }

@@ -1,0 +1,181 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The figures of an identification, from the arrays of `plot_data`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from robot_identification.arrays import Array
+from robot_identification.reporting.figure import (
+    Curve,
+    Figure,
+    LIMIT,
+    MEASURED,
+    Panel,
+    PREDICTED,
+    RESIDUAL,
+)
+from robot_identification.reporting.pages import unit as printed
+
+QUANTITIES = ('position', 'velocity', 'acceleration')
+FLOOR = 1e-6
+"""Smallest amplitude density that is drawn, relative to the largest of the measured torque."""
+
+
+def torque_figure(arrays: Mapping[str, Array], motion: str, j: int, joint: str,
+                  unit: str) -> Figure:
+    """
+    Return measured and predicted torque of a joint over time, with the residual below.
+
+    Parameters
+    ----------
+    arrays
+        What `plot_data` returned.
+    motion
+        'held_out_<k>' or 'fit_<k>'.
+    j
+        Index of the joint.
+    joint, unit
+        Its name and the unit of its torque.
+
+    """
+    t, measured, predicted = arrays[f'{motion}_joint_{j}']
+    t = t - t[0]
+    quantity = 'torque' if unit == 'N m' else 'force'
+    torques = (Curve('measured', t, measured, MEASURED, 4),
+               Curve('predicted', t, predicted, PREDICTED, 1.3))
+    residual = Curve('residual', t, measured - predicted, RESIDUAL, 1, 'area')
+    return Figure(
+        f'{motion}_torque_{j}', joint, 'time [s]',
+        (Panel(f'{quantity} [{unit}]', torques, 0.7),
+         Panel(f'residual [{unit}]', (residual,), 0.3, ticks=4)),
+        310, motion, f'Measured and predicted {quantity} of {joint} over time')
+
+
+def friction_figure(arrays: Mapping[str, Array], e: int, actuator: str, linear: bool) -> Figure:
+    """
+    Return the friction curve of a joint or coupled drive with the data behind it.
+
+    Parameters
+    ----------
+    arrays
+        What `plot_data` returned.
+    e
+        Index of the actuator.
+    actuator, linear
+        Its name, and whether it slides.
+
+    """
+    curve, data, bins = (arrays[f'friction_{e}_{kind}'] for kind in ('curve', 'data', 'bins'))
+    # a few outliers of the samples must not compress the curve
+    values = np.concatenate([curve[1], np.percentile(data[1], [1, 99]), bins[2:].ravel()])
+    low, high = float(values.min()), float(values.max())
+    room = 0.06 * (high - low) or 1.0
+    curves = (Curve('samples', data[0], data[1], MEASURED, 3, 'points', hover=False),
+              Curve('model', curve[0], curve[1], PREDICTED, 2.5),
+              Curve('median of the data', bins[0], bins[1], LIMIT, 9, 'rings', bars=bins[2:]))
+    axes = _friction_axes(curves, linear, (low - room, high + room))
+    return Figure(f'friction_{e}', actuator, *axes, 260,
+                  description=f'Friction of {actuator} over velocity')
+
+
+def friction_comparison_figure(name: str, actuator: str, curves: Sequence[Array], linear: bool,
+                               names: Sequence[str]) -> Figure:
+    """
+    Return the friction curves of two identifications over each other.
+
+    Parameters
+    ----------
+    name
+        Name of the figure.
+    actuator, linear
+        The joint or coupled drive, and whether it slides.
+    curves, names
+        Velocities and torques (2, points) of each identification, and what they are called.
+
+    """
+    lines = tuple(Curve(label, curve[0], curve[1], colour, 2)
+                  for label, curve, colour in zip(names, curves, (MEASURED, PREDICTED)))
+    return Figure(name, actuator, *_friction_axes(lines, linear), 240,
+                  description=f'Friction of {actuator} in both identifications')
+
+
+def _friction_axes(curves: tuple[Curve, ...], linear: bool,
+                   limits: tuple[float, float] | None = None) -> tuple[str, tuple[Panel]]:
+    velocity, torque = ('m/s', 'force [N]') if linear else ('rad/s', 'torque [N m]')
+    return f'velocity [{velocity}]', (Panel(f'friction {torque}', curves, limits=limits),)
+
+
+def spectrum_figure(arrays: Mapping[str, Array], motion: str, j: int, joint: str,
+                    unit: str) -> Figure:
+    """
+    Return the amplitude densities of measured torque and residual of a joint.
+
+    Parameters
+    ----------
+    arrays
+        What `plot_data` returned.
+    motion
+        'held_out_<k>' or 'fit_<k>'.
+    j
+        Index of the joint.
+    joint, unit
+        Its name and the unit of its torque.
+
+    """
+    frequency, *densities = arrays[f'{motion}_spectrum']
+    measured, residual = densities[2 * j:2 * j + 2]
+    floor = FLOOR * max(float(measured.max(initial=0.0)), 1e-300)
+    curves = (Curve('measured', frequency, np.maximum(measured, floor), MEASURED, 3),
+              Curve('residual', frequency, np.maximum(residual, floor), RESIDUAL, 1.6))
+    return Figure(f'spectrum_{j}', joint, 'frequency [Hz]',
+                  (Panel(f'[{unit}/\u221aHz]', curves, log=True, ticks=5),), 230, 'spectra',
+                  f'Amplitude densities of torque and residual of {joint}')
+
+
+def motion_figure(arrays: Mapping[str, Array], j: int, joint: str, units: Sequence[str],
+                  limits: Mapping[str, Any]) -> Figure:
+    """
+    Return position, velocity and acceleration of a joint over time, with their limits.
+
+    Parameters
+    ----------
+    arrays
+        What `plot_data` returned.
+    j
+        Index of the joint.
+    joint, units
+        Its name, and its units of position, velocity and acceleration.
+    limits
+        'lower', 'upper', 'velocity' and 'acceleration' of all joints; None where unknown.
+
+    """
+    t, *signals = arrays[f'motion_{j}']
+    t = t - t[0]
+    panels = []
+    for symbol, quantity, unit, signal in zip('qva', QUANTITIES, units, signals):
+        if quantity == 'position':
+            bounds = [limits['lower'][j], limits['upper'][j]]
+        else:
+            bound = limits[quantity][j]
+            bounds = [] if bound is None else [-bound, bound]
+        lines = [Curve('limit', t[[0, -1]], np.full(2, bound), LIMIT, 1.2, dash='8 5', hover=False)
+                 for bound in bounds if bound is not None]
+        panels.append(Panel(f'{symbol} [{printed(unit)}]',
+                            (Curve(quantity, t, signal, PREDICTED), *lines), ticks=4))
+    return Figure(f'motion_{j}', joint, 'time [s]', tuple(panels), 380, 'motion',
+                  f'Position, velocity and acceleration of {joint} over time')
