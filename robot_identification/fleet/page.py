@@ -23,8 +23,9 @@ import numpy as np
 from robot_identification.files import write_text
 from robot_identification.fleet.database import Database
 from robot_identification.fleet.drift import PAYLOAD
-from robot_identification.reporting.figures import axis, Figure, layout, trace
-from robot_identification.reporting.markup import Html, html_page, join, percent, tag, text
+from robot_identification.reporting.figures import axis, PlotlyFigure, layout, trace
+from robot_identification.reporting.markup import Html, html_page, join, tag, text
+from robot_identification.reporting.pages import percent
 
 INDEX = 'index.html'
 ORDER = ('broken', 'failed', 'not validated', 'passed')
@@ -130,7 +131,7 @@ def _sentences(rows: Iterable[tuple[str, ...]]) -> Html:
         for *names, sentence in rows))), class_='scroll')
 
 
-def _charts(number: int, rows: Sequence[Mapping[str, Any]]) -> list[Figure]:
+def _charts(number: int, rows: Sequence[Mapping[str, Any]]) -> list[PlotlyFigure]:
     """Return a chart of friction and one of payload; none where there are too few recordings."""
     lines: dict[str, list[tuple[float, float]]] = {}
     for row in rows:
@@ -144,7 +145,7 @@ def _charts(number: int, rows: Sequence[Mapping[str, Any]]) -> list[Figure]:
             if len(x) > 1:
                 data.append(trace(x, y, COLOURS[k % len(COLOURS)], name=name))
         if data:
-            figures.append(Figure(
+            figures.append(PlotlyFigure(
                 f'drift_{number}_{kind}', data,
                 layout(xaxis=axis('recording'), yaxis=axis(f'{kind} [{unit}]')), height=220,
                 label=f'{kind} over recordings'))

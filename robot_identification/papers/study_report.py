@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from robot_identification.files import write_text
 from robot_identification.reporting.contents import plain
-from robot_identification.reporting.figures import axis, Figure, layout, trace
+from robot_identification.reporting.figures import axis, PlotlyFigure, layout, trace
 from robot_identification.reporting.markup import Cell, Html, html_page, join, numeric, table, tag
 
 STUDY_FILES = ('study.json', 'study.html')
@@ -113,12 +113,12 @@ def _legend(plot: Mapping[str, Any]) -> Html:
                       for i, line in enumerate(plot['lines'])))
 
 
-def _figure(number: int, plot: Mapping[str, Any]) -> Figure:
+def _figure(number: int, plot: Mapping[str, Any]) -> PlotlyFigure:
     data = [trace(np.asarray(line['x'], dtype=float), np.asarray(line['y'], dtype=float),
                   COLOURS[i % len(COLOURS)], name=line['name'],
                   dash=DASHES[i // len(COLOURS) % 2])
             for i, line in enumerate(plot['lines'])]
     kind = 'log' if plot['log'] else 'linear'
-    return Figure(f'figure-{number}', data, layout(
+    return PlotlyFigure(f'figure-{number}', data, layout(
         xaxis=axis(plot['x'], type=kind), yaxis=axis(plot['y'], type=kind)), 320,
                   label=plot['title'])

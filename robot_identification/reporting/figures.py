@@ -33,7 +33,7 @@ LIMIT = 'var(--limit)'
 
 
 @dataclass(frozen=True, eq=False)
-class Figure:
+class PlotlyFigure:
     """
     A plot.
 
@@ -67,7 +67,7 @@ class Figure:
                    role='img', aria_label=self.label or None)
 
 
-def figures_json(figures: Iterable[Figure]) -> Html:
+def figures_json(figures: Iterable[PlotlyFigure]) -> Html:
     """
     Return the specifications of figures for a script element.
 

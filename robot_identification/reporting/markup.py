@@ -18,13 +18,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 import html
-import math
-from pathlib import PurePath
 from typing import Any
 
-DUST = 1e-12
-SMALLEST, LARGEST = 1.0, 1e6
-"""Between them numbers are written out."""
+from markupsafe import Markup
+from robot_identification.reporting.pages import number
+
 VOID = ('br', 'hr', 'img', 'input', 'meta')
 
 
@@ -36,7 +34,9 @@ class Html(str):
 
 def text(value: object) -> Html:
     """Return markup: `Html` as it is, everything else escaped."""
-    return value if isinstance(value, Html) else Html(html.escape(str(value), quote=True))
+    if isinstance(value, (Html, Markup)):
+        return Html(value)
+    return Html(html.escape(str(value), quote=True))
 
 
 def join(*parts: object, separator: str = '') -> Html:
@@ -64,61 +64,6 @@ def tag(name: str, *children: object, **attributes: object) -> Html:
     if name in VOID:
         return Html(f'<{name}{given}>')
     return Html(f'<{name}{given}>{join(*children)}</{name}>')
-
-
-def number(value: float | None, digits: int = 4) -> Html:
-    """
-    Return a number for reading: so many significant digits, powers of ten as such.
-
-    Parameters
-    ----------
-    value
-        None for what is not known or not determined.
-    digits
-        Significant digits.
-
-    """
-    if value is None or not math.isfinite(value):
-        return Html('&ndash;')
-    short = f'{value:.{digits}g}'
-    mantissa, _, power = short.partition('e')
-    if power and SMALLEST <= abs(value) < LARGEST:
-        mantissa, power = f'{float(short):.0f}', ''
-    scale = f'\u00b710<sup>{int(power)}</sup>' if power else ''
-    return Html((mantissa + scale).replace('-', '\u2212'))
-
-
-def percent(value: float | None, digits: int = 3) -> Html:
-    """Return a part as a percentage."""
-    if value is None or not math.isfinite(value):
-        return Html('&ndash;')
-    share = 100 * value
-    if abs(share) >= 100:
-        shown = f'{share:.0f}'
-    else:
-        shown = f'{share:.2f}' if abs(share) < 0.1 else number(share, digits)
-    return Html(f'{shown}\u202f%'.replace('-', '\u2212'))
-
-
-def correlation(value: float | None, decimals: int = 4) -> str:
-    """Return a correlation coefficient; one that is not 1 is not rounded to it."""
-    if value is None or not math.isfinite(value):
-        return '\u2013'
-    if 1 > abs(value) >= 1 - 0.5 * 10 ** -decimals:
-        sign = '> ' if value > 0 else '< \u2212'
-        return f'{sign}{1 - 10 ** -decimals:.{decimals}f}'
-    return f'{value:.{decimals}f}'.replace('-', '\u2212')
-
-
-def unit(name: str) -> str:
-    """Return a unit as it is printed: 'kg m^2' becomes 'kg m²'."""
-    return name.replace('^2', '\u00b2').replace('^3', '\u00b3').replace(' ', '\u00a0')
-
-
-def file_name(name: str) -> Html:
-    """Return the name of a recording; of a path the last part, and the rest as a hint."""
-    short = PurePath(name).name or 'without a name'
-    return tag('span', short, title=name if name != short else None)
 
 
 @dataclass(frozen=True)
@@ -179,36 +124,6 @@ def table(
     names = ' '.join(filter(None, (class_, 'sortable' if sortable else '')))
     return tag('div', tag('table', tag('thead', head), tag('tbody', *body), class_=names or None),
                class_='scroll')
-
-
-def free_of_dust(value: float | None, scale: float) -> float | None:
-    """Return zero for what is rounding noise beside a scale."""
-    return 0.0 if value is not None and abs(value) < DUST * scale else value
-
-
-def details(summary: object, *children: object, open_: bool = False) -> Html:
-    """Return a part that opens with a click."""
-    return tag('details', tag('summary', summary), *children, open=open_)
-
-
-def bar(part: float | None, mark: float | None = None, *, tone: str = 'plain') -> Html:
-    """
-    Return a bar.
-
-    Parameters
-    ----------
-    part
-        Its length, 0 to 1; None for an empty one.
-    mark
-        Where a threshold is drawn, 0 to 1.
-    tone
-        'plain', 'good' or 'bad'.
-
-    """
-    length = 0.0 if part is None else min(max(part, 0.0), 1.0)
-    fill = tag('i', style=f'width:{100 * length:.1f}%', class_=tone)
-    line = '' if mark is None else tag('b', style=f'left:{100 * min(mark, 1.0):.1f}%')
-    return tag('span', fill, line, class_='bar', aria_hidden='true')
 
 
 def html_page(title: str, navigation: Html, body: Html, figures: Iterable[Any]) -> str:
