@@ -23,7 +23,7 @@ import numpy as np
 from robot_identification.files import write_text
 from robot_identification.fleet.database import Database
 from robot_identification.fleet.drift import PAYLOAD
-from robot_identification.reporting.figures import axis, PlotlyFigure, layout, trace
+from robot_identification.reporting.figures import axis, layout, PlotlyFigure, trace
 from robot_identification.reporting.markup import Html, html_page, join, tag, text
 from robot_identification.reporting.pages import percent
 

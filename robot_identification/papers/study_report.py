@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from robot_identification.files import write_text
 from robot_identification.reporting.contents import plain
-from robot_identification.reporting.figures import axis, PlotlyFigure, layout, trace
+from robot_identification.reporting.figures import axis, layout, PlotlyFigure, trace
 from robot_identification.reporting.markup import Cell, Html, html_page, join, numeric, table, tag
 
 STUDY_FILES = ('study.json', 'study.html')

@@ -24,7 +24,7 @@ from robot_identification.arm import Arm
 from robot_identification.errors import MissingDependencyError
 from robot_identification.estimation.auto import Choice
 from robot_identification.pipeline import Identification
-from robot_identification.reporting.markup import correlation
+from robot_identification.reporting.pages import correlation
 from robot_identification.validation import HeldOut, Thresholds, Verdict
 from robot_identification.validation.next_steps import next_steps
 
