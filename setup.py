@@ -45,7 +45,8 @@ setup(
     license='Apache-2.0',
     license_files=['LICENSE'],
     packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
-    package_data={PACKAGE: ['py.typed', 'reporting/templates/*', 'reporting/templates/*/*']},
+    package_data={PACKAGE: ['py.typed', 'export/*.c', 'reporting/templates/*',
+                            'reporting/templates/*/*']},
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
         (SHARE, ['package.xml']),

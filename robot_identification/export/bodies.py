@@ -69,6 +69,12 @@ class Body:
     centre: Array
     inertia: Array
 
+    @property
+    def kind(self) -> str:
+        """Type of the joint in a URDF; a turning joint without limits is continuous."""
+        bounded = np.isfinite(self.upper - self.lower)
+        return 'prismatic' if self.slides else 'revolute' if bounded else 'continuous'
+
 
 @dataclass(frozen=True, eq=False)
 class Geometry:
@@ -178,8 +184,3 @@ def quaternion(rotation: Array) -> Array:
     """Return the unit quaternion w, x, y, z of a rotation, (4,)."""
     x, y, z, w = pin.Quaternion(np.array(rotation)).coeffs()
     return np.array([w, x, y, z])
-
-
-def numbers(values: Array | list[float]) -> str:
-    """Return numbers as text that reads back to the same bits."""
-    return ' '.join(repr(float(x) + 0.0) for x in values)

@@ -21,6 +21,7 @@ from robot_identification.arm.urdf import fold_urdf
 from robot_identification.export.friction_fit import fit_viscous_friction
 from robot_identification.export.identified_urdf import identified_urdf
 from robot_identification.export.target import ExportContext, Exported, Target
+from robot_identification.export.xml_text import add_element
 
 NAMESPACE = 'http://drake.mit.edu'
 
@@ -51,8 +52,8 @@ class DrakeTarget(Target):
             for element in joints[name].findall('dynamics'):
                 joints[name].remove(element)
             if wanted:
-                ElementTree.SubElement(joints[name], 'dynamics', damping=repr(float(viscous[j])))
-            root.append(_transmission(name, float(model.rotor_inertia[j])))
+                add_element(joints[name], 'dynamics', damping=viscous[j])
+            _transmission(root, name, model.rotor_inertia[j])
         losses = context.losses(f"friction '{model.friction}', viscous friction in its place",
                                 left) if wanted else context.friction_losses()
         text = '<?xml version="1.0"?>\n' + ElementTree.tostring(root, encoding='unicode') + '\n'
@@ -61,11 +62,10 @@ class DrakeTarget(Target):
                          *context.balancer_losses()))
 
 
-def _transmission(joint: str, inertia: float) -> ElementTree.Element:
-    transmission = ElementTree.Element('transmission', name=f'{joint}_transmission')
-    ElementTree.SubElement(transmission, 'type').text = 'transmission_interface/SimpleTransmission'
-    ElementTree.SubElement(transmission, 'joint', name=joint)
-    actuator = ElementTree.SubElement(transmission, 'actuator', name=f'{joint}_actuator')
-    ElementTree.SubElement(actuator, f'{{{NAMESPACE}}}gear_ratio', value='1')
-    ElementTree.SubElement(actuator, f'{{{NAMESPACE}}}rotor_inertia', value=repr(inertia))
-    return transmission
+def _transmission(root: ElementTree.Element, joint: str, inertia: float) -> None:
+    transmission = add_element(root, 'transmission', name=f'{joint}_transmission')
+    add_element(transmission, 'type', 'transmission_interface/SimpleTransmission')
+    add_element(transmission, 'joint', name=joint)
+    actuator = add_element(transmission, 'actuator', name=f'{joint}_actuator')
+    add_element(actuator, f'{{{NAMESPACE}}}gear_ratio', value='1')
+    add_element(actuator, f'{{{NAMESPACE}}}rotor_inertia', value=inertia)

@@ -26,7 +26,7 @@ from robot_identification.errors import ModelFileError
 from robot_identification.export.bodies import placement_of
 from robot_identification.export.friction_fit import fit_friction
 from robot_identification.export.working_states import working_states
-from robot_identification.export.xml_edits import Child, replace_children
+from robot_identification.export.xml_text import replace_children
 from robot_identification.files import write_text
 
 MARK = 'identified by robot_identification'
@@ -73,7 +73,7 @@ def identified_urdf(model: IdentifiedModel, *, friction: bool = True) -> str:
             for link, inertia in fixed.items():
                 changed[link] = _in_link_frame(model, link, factor * inertia)
         changed[moving] = _in_link_frame(model, moving, target - factor * total)
-    children = {('link', link): Child('inertial', _element(values))
+    children = {('link', link): ('inertial', _element(values))
                 for link, values in changed.items()}
     return replace_children(model.arm.urdf,
                             children | (_dynamics(model) if friction else {}))
@@ -85,7 +85,7 @@ def write_identified_urdf(model: IdentifiedModel, path: str | Path, *,
     write_text(path, identified_urdf(model, friction=friction))
 
 
-def _dynamics(model: IdentifiedModel) -> dict[tuple[str, str], Child]:
+def _dynamics(model: IdentifiedModel) -> dict[tuple[str, str], tuple[str, str]]:
     """Return the <dynamics> of the joints that move, with a comment of what they lack."""
     states = working_states(model)
     fit = fit_friction(model, states)
@@ -95,7 +95,7 @@ def _dynamics(model: IdentifiedModel) -> dict[tuple[str, str], Child]:
         comment = (f"<!-- friction sgn(v) + damping v stand for the identified friction '{name}': "
                    f'{fit.left()[j]:.2g} {unit} rms are missing, {fit.relative[j]:.1%} of the '
                    f'friction over {states.origin} -->')
-        children['joint', joint] = Child(
+        children['joint', joint] = (
             'dynamics', f'<dynamics damping="{float(fit.viscous[j])!r}" '
             f'friction="{float(fit.coulomb[j])!r}">{comment}</dynamics>')
     return children

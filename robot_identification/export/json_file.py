@@ -131,10 +131,9 @@ def contents(context: ExportContext) -> dict[str, Any]:
 
 
 def _joint(context: ExportContext, j: int, body: Body) -> dict[str, Any]:
-    bounded = np.isfinite(body.upper - body.lower)
     return {
         'name': body.joint, 'link': body.link,
-        'type': 'prismatic' if body.slides else 'revolute' if bounded else 'continuous',
+        'type': body.kind,
         'parent': body.parent, 'placement': [_list(row) for row in body.placement],
         'axis': _list(body.axis), 'lower': _known(body.lower), 'upper': _known(body.upper),
         'velocity': _known(body.velocity), 'effort': _known(body.effort), 'mass': body.mass,

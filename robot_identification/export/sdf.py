@@ -27,9 +27,9 @@ from robot_identification.export.bodies import (
     Body,
     geometries_of,
     Geometry,
-    numbers,
 )
 from robot_identification.export.target import ExportContext, Exported, Target
+from robot_identification.export.xml_text import add_element, numbers, xml_text
 
 VERSION = '1.9'
 ENDLESS = 1e16
@@ -50,23 +50,19 @@ class SdfTarget(Target):
             ' Identified by robot_identification; damping and friction stand for the friction '
             f"'{model.friction}'. SDF has no rotor inertia. Gravity belongs to the world: "
             f'{numbers(model.arm.gravity)}. '))
-        robot = ElementTree.SubElement(root, 'model', name=context.name)
+        robot = add_element(root, 'model', name=context.name)
         base = _free(base_link(model), bodies)
-        links = [ElementTree.SubElement(robot, 'link', name=base)]
-        fixed = ElementTree.SubElement(robot, 'joint', name=_free('world_fixed', bodies),
-                                       type='fixed')
-        ElementTree.SubElement(fixed, 'parent').text = 'world'
-        ElementTree.SubElement(fixed, 'child').text = base
+        links = [add_element(robot, 'link', name=base)]
+        fixed = add_element(robot, 'joint', name=_free('world_fixed', bodies), type='fixed')
+        add_element(fixed, 'parent', 'world')
+        add_element(fixed, 'child', base)
         for j, body in enumerate(bodies):
             parent = base if body.parent < 0 else bodies[body.parent].link
             _joint(robot, body, parent, context, j)
             links.append(_link(robot, body))
-        for number, geometry in enumerate(geometries_of(model)):
-            _shape(links[geometry.body + 1], geometry, number)
-        ElementTree.indent(root)
-        text = '<?xml version="1.0"?>\n' + ElementTree.tostring(root, encoding='unicode') + '\n'
-        return Exported({f'{context.name}.sdf': text},
-                        context.description_losses())
+        for index, geometry in enumerate(geometries_of(model)):
+            _shape(links[geometry.body + 1], geometry, index)
+        return Exported({f'{context.name}.sdf': xml_text(root)}, context.description_losses())
 
 
 def _free(name: str, bodies: list[Body]) -> str:
@@ -82,55 +78,43 @@ def _named_apart(bodies: list[Body]) -> list[Body]:
 
 
 def _pose(element: ElementTree.Element, placement: Array, frame: str | None) -> None:
-    pose = ElementTree.SubElement(element, 'pose', rotation_format='quat_xyzw')
-    if frame is not None:
-        pose.set('relative_to', frame)
     turn = pin.Quaternion(np.array(placement[:3, :3])).coeffs()
-    pose.text = numbers([*placement[:3, 3], *turn])
+    add_element(element, 'pose', [*placement[:3, 3], *turn], rotation_format='quat_xyzw',
+                relative_to=frame)
 
 
 def _joint(robot: ElementTree.Element, body: Body, parent: str, context: ExportContext,
            j: int) -> None:
-    joint = ElementTree.SubElement(robot, 'joint', name=body.joint, type=_kind(body))
+    joint = add_element(robot, 'joint', name=body.joint, type=body.kind)
     _pose(joint, body.placement, parent)
-    ElementTree.SubElement(joint, 'parent').text = parent
-    ElementTree.SubElement(joint, 'child').text = body.link
-    axis = ElementTree.SubElement(joint, 'axis')
-    ElementTree.SubElement(axis, 'xyz').text = numbers(body.axis)
-    limit = ElementTree.SubElement(axis, 'limit')
-    for tag, value in (('lower', body.lower), ('upper', body.upper), ('effort', body.effort),
-                       ('velocity', body.velocity)):
-        known = value if np.isfinite(value) else np.copysign(ENDLESS, value)
-        ElementTree.SubElement(limit, tag).text = repr(float(known))
+    add_element(joint, 'parent', parent)
+    add_element(joint, 'child', body.link)
+    axis = add_element(joint, 'axis')
+    add_element(axis, 'xyz', body.axis)
+    limit = add_element(axis, 'limit')
+    for tag in ('lower', 'upper', 'effort', 'velocity'):
+        add_element(limit, tag, float(np.clip(getattr(body, tag), -ENDLESS, ENDLESS)))
     if context.options.friction:
-        dynamics = ElementTree.SubElement(axis, 'dynamics')
-        ElementTree.SubElement(dynamics, 'damping').text = repr(float(context.fit.viscous[j]))
-        ElementTree.SubElement(dynamics, 'friction').text = repr(float(context.fit.coulomb[j]))
-
-
-def _kind(body: Body) -> str:
-    if body.slides:
-        return 'prismatic'
-    return 'revolute' if np.isfinite(body.upper - body.lower) else 'continuous'
+        dynamics = add_element(axis, 'dynamics')
+        add_element(dynamics, 'damping', context.fit.viscous[j])
+        add_element(dynamics, 'friction', context.fit.coulomb[j])
 
 
 def _link(robot: ElementTree.Element, body: Body) -> ElementTree.Element:
-    link = ElementTree.SubElement(robot, 'link', name=body.link)
-    ElementTree.SubElement(link, 'pose', relative_to=body.joint)
-    inertial = ElementTree.SubElement(link, 'inertial')
-    ElementTree.SubElement(inertial, 'pose').text = numbers([*body.centre, 0, 0, 0])
-    ElementTree.SubElement(inertial, 'mass').text = repr(body.mass)
-    inertia = ElementTree.SubElement(inertial, 'inertia')
+    link = add_element(robot, 'link', name=body.link)
+    add_element(link, 'pose', relative_to=body.joint)
+    inertial = add_element(link, 'inertial')
+    add_element(inertial, 'pose', [*body.centre, 0, 0, 0])
+    add_element(inertial, 'mass', body.mass)
+    inertia = add_element(inertial, 'inertia')
     for r, c in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)):
-        ElementTree.SubElement(inertia, f'i{"xyz"[r]}{"xyz"[c]}').text = repr(
-            float(body.inertia[r, c]))
+        add_element(inertia, f'i{"xyz"[r]}{"xyz"[c]}', body.inertia[r, c])
     return link
 
 
-def _shape(link: ElementTree.Element, geometry: Geometry, number: int) -> None:
-    element = ElementTree.SubElement(link, geometry.kind, name=f'{geometry.kind}_{number}')
+def _shape(link: ElementTree.Element, geometry: Geometry, index: int) -> None:
+    element = add_element(link, geometry.kind, name=f'{geometry.kind}_{index}')
     _pose(element, geometry.placement, None)
-    shape = ElementTree.SubElement(ElementTree.SubElement(element, 'geometry'),
-                                   geometry.element.tag)
+    shape = add_element(add_element(element, 'geometry'), geometry.element.tag)
     for name, value in geometry.element.attrib.items():
-        ElementTree.SubElement(shape, {'filename': 'uri'}.get(name, name)).text = value
+        add_element(shape, {'filename': 'uri'}.get(name, name), value)
