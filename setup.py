@@ -46,7 +46,8 @@ setup(
     license_files=['LICENSE'],
     packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
     package_data={PACKAGE: ['py.typed', 'export/*.c', 'reporting/templates/*',
-                            'reporting/templates/*/*']},
+                            'reporting/templates/*/*', 'papers/templates/*',
+                            'fleet/templates/*']},
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
         (SHARE, ['package.xml']),
