@@ -138,7 +138,7 @@ def validate(
     processing: Mapping[str, Any] | None = None,
 ) -> Validation:
     """
-    Predict the torques of recordings and judge the errors.
+    Return the verdict on a model from its torque errors on recordings.
 
     Parameters
     ----------

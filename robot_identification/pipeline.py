@@ -65,7 +65,7 @@ from robot_identification.validation import (
     evaluate,
     Finding,
     HeldOut,
-    judge,
+    make_verdict,
     predict,
     Thresholds,
     Verdict,
@@ -75,9 +75,8 @@ from robot_identification.validation.checks.run_checks import (
     check_held_out,
     check_model,
 )
-from robot_identification.validation.held_out import SHORTEST
-from robot_identification.validation.repeats import Symmetry, Trace, training_overlap
-from robot_identification.validation.whole_motion import whole_motion_error
+from robot_identification.validation.held_out import full_recording_error, SHORTEST
+from robot_identification.validation.repeats import MotionSymmetry, MotionTrace, training_overlap
 
 Progress = Callable[[str, float], None]
 LONG_ENOUGH = SHORTEST + 0.1
@@ -311,7 +310,7 @@ def run_validation(
     processing: Mapping[str, Any] | None = None,
 ) -> Validation:
     """
-    Predict the torques of recordings and judge the errors.
+    Return the verdict on a model from its torque errors on recordings.
 
     Parameters
     ----------
@@ -333,7 +332,8 @@ def run_validation(
     given = [recording] if isinstance(recording, Recording | str | Path) else list(recording)
     if not given:
         raise EstimationError('no recording to validate on')
-    training = [Trace.from_coarse(trace) for trace in model.information.get('training_motion', [])]
+    training = [MotionTrace.from_dict(trace)
+                for trace in model.information.get('training_motion', [])]
     predictions, traces = [], []
     findings: list[Finding] = []
     for measured in (_load(model.arm, each) for each in given):
@@ -342,11 +342,11 @@ def run_validation(
         held_out = evaluate(model, samples, name=measured.name,
                             repeated=_repeated(model.arm, samples, training))
         t, torque = predict(model, measured, whole)
-        predictions.append(replace(held_out, whole_relative_error=whole_motion_error(
+        predictions.append(replace(held_out, full_relative_error=full_recording_error(
             measured.t, measured.joint_torque(model.arm), t, torque)))
         traces.append((t, torque))
         findings += check_held_out(model, measured, samples)
-    verdict = judge(predictions, thresholds or Thresholds(),
+    verdict = make_verdict(predictions, thresholds or Thresholds(),
                     rated_torque=model.arm.limits.torque,
                     findings=(*findings, *check_model(model)))
     return Validation(verdict, *traces[0])
@@ -420,10 +420,11 @@ def _validate(model: IdentifiedModel, fit: Fit, recording: Recording,
     held_out = evaluate(model, samples, name=recording.name,
                         free=None if by_load else _free_model(model, fit.estimate),
                         repeated=_repeated(model.arm, samples, [
-                            trace for part in fit.regression.samples for trace in Trace.of(part)]))
+                            trace for part in fit.regression.samples
+                            for trace in MotionTrace.of(part)]))
     if not processing.get('average'):    # of a mean over periods there is no whole
         t, torque = predict(model, recording, _whole(model, recording, processing))
-        held_out = replace(held_out, whole_relative_error=whole_motion_error(
+        held_out = replace(held_out, full_relative_error=full_recording_error(
             recording.t, recording.joint_torque(model.arm), t, torque))
     return held_out, check_held_out(model, recording, samples, fit.estimate.base)
 
@@ -448,10 +449,10 @@ def _whole(model: IdentifiedModel, recording: Recording,
                                             'standstill': 'zero', 'edges': 'keep'})
 
 
-def _repeated(arm: Arm, samples: Samples, training: Sequence[Trace]) -> float:
+def _repeated(arm: Arm, samples: Samples, training: Sequence[MotionTrace]) -> float:
     if not training:
         return 0.0
-    return training_overlap(Trace.of(samples), training, Symmetry.of(arm, training))
+    return training_overlap(MotionTrace.of(samples), training, MotionSymmetry.of(arm, training))
 
 
 def _free_model(model: IdentifiedModel, estimate: Estimate) -> IdentifiedModel:
@@ -512,7 +513,7 @@ def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds,
         notes.append(f'at the edge of what is physical: {", ".join(consistent.active)}')
     infeasible = [joint for joint, value in zip(arm.joint_names, consistent.certificate)
                   if not value > 0]
-    return judge(predictions, thresholds, rated_torque=arm.limits.torque,
+    return make_verdict(predictions, thresholds, rated_torque=arm.limits.torque,
                  unexcited=estimate.unexcited,
                  infeasible=infeasible, notes=notes, findings=findings)
 
@@ -524,7 +525,7 @@ def _information(recordings: Sequence[_Named], samples: Sequence[Samples], estim
         'recordings': [recording.name for recording in recordings],
         'seconds': [float(round(recording.duration, 3)) for recording in recordings],
         'training_motion': [
-            trace.coarse() for part in samples for trace in Trace.of(part)],
+            trace.to_dict() for part in samples for trace in MotionTrace.of(part)],
         'rows_per_joint': int(estimate.rows[0]),
         'condition_number': float(estimate.condition_number),
         'status': estimate.status,

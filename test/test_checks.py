@@ -31,7 +31,7 @@ from robot_identification.estimation.uncertainty import UNCERTAINTY
 from robot_identification.signals import process
 from robot_identification.signals.effort_check import EffortCheck
 from robot_identification.validation.checks import CheckInput, CHECKS, get_check
-from robot_identification.validation.whole_motion import whole_motion_error
+from robot_identification.validation.held_out import full_recording_error
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'benchmarks'))
 spoilt = importlib.import_module('corruptions')
@@ -159,7 +159,7 @@ def test_the_deviation_of_an_effect_is_that_of_a_jackknife(arm, pair, signal, jo
     """Against fits of all columns without each block, by least squares of the stacked rows."""
     result = identify(arm, [pair[0]])
     regression = CheckInput('a', result.model, pair[0], result.training[0], result.estimate.base,
-                    result.estimate.values).regression
+                            result.estimate.values).regression
     rank, mine = len(regression.beta), [joint] if joint is not None else range(arm.n)
     column = getattr(regression, signal)
     stacked = np.zeros((*regression.residual.shape, rank + 1))
@@ -182,7 +182,7 @@ def test_the_deviation_of_an_effect_is_that_of_a_jackknife(arm, pair, signal, jo
 def test_a_torque_that_leads_at_rest_alone_is_friction(arm, pair, where, alarm):
     result, joint = identify(arm, [pair[0]]), 1
     case = CheckInput('a', result.model, pair[0], result.training[0], result.estimate.base,
-                result.estimate.values)
+                      result.estimate.values)
     regression = case.regression
     speed = np.abs(regression.decimate(regression.samples.v)[:, joint])
     rows = (speed < 0.05 * speed.max()) | (where == 'throughout')
@@ -275,11 +275,11 @@ def test_the_whole_motion_counts_rests_and_gaps():
     measured = np.ones((len(t), 1))
     predicted = np.where(t[:, None] < 3, 1.0, 0.8)
     kept = (t < 4) | (t > 4.5)
-    assert whole_motion_error(t, measured, t[kept], predicted[kept]) == pytest.approx(
+    assert full_recording_error(t, measured, t[kept], predicted[kept]) == pytest.approx(
         0.2 * np.sqrt(2.5 / 5), rel=0.02)
-    assert np.isnan(whole_motion_error(t[:50], measured[:50], t, predicted))
+    assert np.isnan(full_recording_error(t[:50], measured[:50], t, predicted))
     later = t + 1e9 * (t > 3)    # as many steps of the clock as no memory holds
-    assert np.isnan(whole_motion_error(later, measured, later, predicted))
+    assert np.isnan(full_recording_error(later, measured, later, predicted))
 
 
 def test_a_recording_counts_once(arm, pair):

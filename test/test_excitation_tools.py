@@ -39,7 +39,7 @@ from robot_identification.excitation.design.regressor import EarlierMotion
 from robot_identification.excitation.motion import get_series
 from robot_identification.excitation.motion.frequencies import check_harmonics, suggest_harmonics
 import robot_identification.papers  # noqa: F401  (registers its designs)
-from robot_identification.validation.held_out import hardly_moving
+from robot_identification.validation.held_out import nearly_resting
 import yaml
 
 FREE = Requirements()    # limits of motion only
@@ -140,7 +140,7 @@ def test_every_joint_moves_on_the_circle_of_a_redundant_arm(seed):
     t = np.linspace(0, found.period, 1000)
     speeds = np.abs(found.trajectory.derivative(t, 1)).max(axis=0) / arm.limits.velocity
     assert speeds.min() > 0.2 * speeds.max()    # without a swing joint 7 rests, others hardly move
-    assert not hardly_moving(found.trajectory.derivative(t, 1), arm.limits.velocity).any()
+    assert not nearly_resting(found.trajectory.derivative(t, 1), arm.limits.velocity).any()
 
 
 def test_a_circle_that_no_posture_follows_says_why_and_what_suffices():

@@ -21,7 +21,7 @@ from robot_identification import identify, load_arm
 from robot_identification.reporting import contents
 from robot_identification.reporting.summary import summary
 from robot_identification.validation import Thresholds
-from robot_identification.validation.next_steps import next_steps
+from robot_identification.validation.next_steps import suggest_next_steps
 
 ARM = load_arm('two_link')
 
@@ -35,7 +35,7 @@ def test_steps_follow_from_the_verdict(held_out, thresholds, status, said):
     result = identify(ARM, [closed_recording(ARM, 0)], thresholds=thresholds,
                       held_out=[closed_recording(ARM, seed) for seed in held_out])
     assert result.verdict.status == status
-    steps = next_steps(result.arm, result.verdict)
+    steps = suggest_next_steps(result.arm, result.verdict)
     assert any(said in step for step in steps), steps
     assert contents(result)['next_steps'] == list(steps)
     assert contents(result)['verdict']['status'] == status

@@ -21,10 +21,10 @@ import numpy as np
 import pytest
 from robot_identification import identify, inverse_dynamics, load_arm, Recording, validate
 from robot_identification.errors import EstimationError
-from robot_identification.validation import errors, judge, Thresholds
-from robot_identification.validation.held_out import hardly_moving, HeldOut
-from robot_identification.validation.metrics import pooled
-from robot_identification.validation.next_steps import next_steps
+from robot_identification.validation import errors, make_verdict, Thresholds
+from robot_identification.validation.held_out import HeldOut, nearly_resting
+from robot_identification.validation.metrics import pool_errors
+from robot_identification.validation.next_steps import suggest_next_steps
 
 ARM = load_arm('two_link')
 RATE = 250.0
@@ -68,15 +68,15 @@ def fitted():
 def test_errors_of_motions_add_up_to_those_of_all_their_torques():
     rng = np.random.default_rng(0)
     parts = [(rng.normal(size=(n, 2)), 0.1 * rng.normal(size=(n, 2))) for n in (50, 80)]
-    found = pooled([errors(tau, tau + e, ('a', 'b')).joints for tau, e in parts])
+    found = pool_errors([errors(tau, tau + e, ('a', 'b')).joints for tau, e in parts])
     tau, e = (np.vstack(part) for part in zip(*parts))
     whole = errors(tau, tau + e, ('a', 'b')).joints
     for joint in 'ab':
         assert found[joint].relative_error == pytest.approx(whole[joint].relative_error)
         assert found[joint].rmse == pytest.approx(whole[joint].rmse)
     rests = errors(tau, tau, ('a', 'b'), np.zeros(tau.shape, dtype=bool)).joints
-    assert pooled([rests, whole])['a'] == whole['a']
-    assert np.isnan(pooled([rests, rests])['a'].relative_error)
+    assert pool_errors([rests, whole])['a'] == whole['a']
+    assert np.isnan(pool_errors([rests, rests])['a'].relative_error)
 
 
 def prediction(name, relative, repeated=0.0):
@@ -89,18 +89,18 @@ def prediction(name, relative, repeated=0.0):
 
 def test_a_joint_is_judged_over_all_motions():
     rated = np.full(2, np.inf)
-    one = judge([prediction('one', 0.4)], Thresholds(), rated_torque=rated)
+    one = make_verdict([prediction('one', 0.4)], Thresholds(), rated_torque=rated)
     assert not one.passed and one.reasons[0].startswith("'one': joint b")
     others = [prediction('two', 0.05), prediction('three', 0.05)]
-    assert judge([prediction('one', 0.4), *others], Thresholds(), rated_torque=rated).passed
-    bad = judge([prediction('one', 0.4), prediction('two', 0.4)], Thresholds(),
+    assert make_verdict([prediction('one', 0.4), *others], Thresholds(), rated_torque=rated).passed
+    bad = make_verdict([prediction('one', 0.4), prediction('two', 0.4)], Thresholds(),
                 rated_torque=rated)
     assert bad.reasons == ('all 2 validation motions: joint b has the relative torque error '
                            '40.0%, more than 30.0%',)
     weak = dataclasses.replace(ARM, limits=dataclasses.replace(ARM.limits, torque=rated))
-    assert any('torque of b' in step for step in next_steps(weak, bad))
-    repeated = judge([prediction('one', 0.4), prediction('two', 0.0, repeated=1.0)], Thresholds(),
-                     rated_torque=rated)
+    assert any('torque of b' in step for step in suggest_next_steps(weak, bad))
+    repeated = make_verdict([prediction('one', 0.4), prediction('two', 0.0, repeated=1.0)],
+                            Thresholds(), rated_torque=rated)
     assert not repeated.passed    # what repeats the training motion helps nothing
 
 
@@ -119,9 +119,9 @@ def test_a_joint_that_hardly_moves_is_not_judged_by_its_noise(fitted):
 
 def test_speeds_compare_by_the_limits_of_the_joints():
     v = np.array([[1.0, 0.04, 0.3]])
-    assert hardly_moving(v, np.full(3, np.inf)).tolist() == [False, True, False]
-    assert hardly_moving(v, np.array([2.0, 0.05, 20.0])).tolist() == [False, False, True]
-    assert not hardly_moving(np.zeros((3, 2)), np.ones(2)).any()
+    assert nearly_resting(v, np.full(3, np.inf)).tolist() == [False, True, False]
+    assert nearly_resting(v, np.array([2.0, 0.05, 20.0])).tolist() == [False, False, True]
+    assert not nearly_resting(np.zeros((3, 2)), np.ones(2)).any()
 
 
 def test_short_moves_from_point_to_point_are_judged(fitted):

@@ -38,9 +38,9 @@ from robot_identification.signals import process
 from robot_identification.signals.effort_check import check_effort
 from robot_identification.signals.shift import judged
 from robot_identification.simulation import Plant, PlantOptions, simulate
-from robot_identification.validation import errors, evaluate, judge, predict, Thresholds
+from robot_identification.validation import errors, evaluate, make_verdict, predict, Thresholds
 from robot_identification.validation.predict import prediction_csv
-from robot_identification.validation.repeats import Trace, training_overlap
+from robot_identification.validation.repeats import MotionTrace, training_overlap
 from simulation_arms import slow_motion
 
 ARM = chain()
@@ -80,22 +80,22 @@ def test_evaluation_of_a_wrong_model():
 
 def traces(seed=0, first=0, last=3000, noise=0.0):
     q = samples_of(ARM, seed=seed).q[first:last]
-    return [Trace(200.0, q + noise * np.random.default_rng(9).normal(size=q.shape))]
+    return [MotionTrace(200.0, q + noise * np.random.default_rng(9).normal(size=q.shape))]
 
 
 @pytest.mark.parametrize(('motion', 'low', 'high'), [
     (traces(), 1.0, 1.0), (traces(first=700, last=1700), 1.0, 1.0),
     (traces(noise=0.002), 0.99, 1.0), (traces(seed=1), 0.0, 0.02),
-    ([Trace(200.0, traces()[0].q[::2])], 0.0, 0.1),     # the same path at twice the pace
-    ([Trace(200.0, -traces()[0].q)], 0.0, 0.02)])
+    ([MotionTrace(200.0, traces()[0].q[::2])], 0.0, 0.1),     # the same path at twice the pace
+    ([MotionTrace(200.0, -traces()[0].q)], 0.0, 0.02)])
 def test_repeats_are_recognised_and_other_motions_are_not(motion, low, high):
     assert low <= training_overlap(motion, traces()) <= high
-    remembered = [Trace.from_coarse(trace.coarse()) for trace in traces()]
+    remembered = [MotionTrace.from_dict(trace.to_dict()) for trace in traces()]
     assert low - 0.02 <= training_overlap(motion, remembered) <= high + 0.02
 
 
 def test_verdict_passes_on_another_motion_within_the_thresholds():
-    verdict = judge([held_out(0.95)], Thresholds(), rated_torque=RATED)
+    verdict = make_verdict([held_out(0.95)], Thresholds(), rated_torque=RATED)
     assert verdict.passed
     assert verdict.reasons == ()
 
@@ -108,13 +108,13 @@ def test_verdict_passes_on_another_motion_within_the_thresholds():
     ([held_out(0.95)], {'unexcited': ['wrist.viscous']}, 'does not determine wrist.viscous'),
     ([held_out(0.95)], {'infeasible': ['wrist']}, "inertia of 'wrist' is not physical")])
 def test_verdict_fails_with_a_reason(predictions, options, words):
-    verdict = judge(predictions, Thresholds(), rated_torque=RATED, **options)
+    verdict = make_verdict(predictions, Thresholds(), rated_torque=RATED, **options)
     assert not verdict.passed
     assert any(words in reason for reason in verdict.reasons)
 
 
 def test_a_repeat_beside_another_motion_is_only_noted():
-    verdict = judge([held_out(0.95, repeated=0.9), held_out(0.95)], Thresholds(),
+    verdict = make_verdict([held_out(0.95, repeated=0.9), held_out(0.95)], Thresholds(),
                     rated_torque=RATED)
     assert verdict.passed
     assert 'repeats 90% of the training motion' in verdict.notes[0]
@@ -124,8 +124,8 @@ def test_a_joint_that_measures_only_noise_passes_by_its_rated_torque():
     bad = held_out(0.5)
     rmse = max(e.rmse for e in bad.joints.values())
     thresholds = Thresholds(overall=0.9)
-    assert judge([bad], thresholds, rated_torque=np.full(3, 101 * rmse)).passed
-    assert not judge([bad], thresholds, rated_torque=np.full(3, 90 * rmse)).passed
+    assert make_verdict([bad], thresholds, rated_torque=np.full(3, 101 * rmse)).passed
+    assert not make_verdict([bad], thresholds, rated_torque=np.full(3, 90 * rmse)).passed
 
 
 def test_thresholds_are_parts():

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The commands that make and judge models: identify, validate and report."""
+"""The commands that identify and validate models: identify, validate and report."""
 
 from __future__ import annotations
 

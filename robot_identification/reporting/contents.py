@@ -35,7 +35,7 @@ from robot_identification.reporting.parameter_contents import (
 from robot_identification.signals import Samples
 from robot_identification.validation import Finding, HeldOut, Thresholds, Verdict
 from robot_identification.validation.checks import get_check
-from robot_identification.validation.next_steps import next_steps
+from robot_identification.validation.next_steps import suggest_next_steps
 
 SCHEMA = 'robot_identification/results/1'
 CONFIDENCE = 0.95
@@ -61,7 +61,8 @@ def contents(result: Identification, excitation: Excitation | None = None) -> di
         'software': software(),
         'arm': _arm(result.arm),
         'verdict': verdict_contents(result.arm, result.verdict),
-        'next_steps': next_steps(result.arm, result.verdict, auto=result.choice is not None),
+        'next_steps': suggest_next_steps(result.arm, result.verdict,
+                                         auto=result.choice is not None),
         'fit': [_evaluation(fitted, result.arm, result.verdict.thresholds)
                 for fitted in result.fitted],
         'estimate': _estimate(result),
@@ -159,7 +160,7 @@ def _evaluation(held_out: HeldOut, arm: Arm, thresholds: Thresholds) -> dict[str
             'nrmse': e.nrmse, 'unit': unit, 'of_rated': e.rmse / rated,
             'within': thresholds.accepts(e, rated)}
     return {'name': held_out.name, 'relative_error': held_out.relative_error,
-            'whole_relative_error': held_out.whole_relative_error,
+            'whole_relative_error': held_out.full_relative_error,
             'free_relative_error': held_out.free_relative_error, 'cutoff_hz': held_out.cutoff,
             'repeated': held_out.repeated, 'repeat': held_out.repeat,
             'seconds': float(held_out.t[-1] - held_out.t[0]), 'rows': len(held_out.t),

@@ -26,7 +26,7 @@ from robot_identification.estimation.auto import Choice
 from robot_identification.pipeline import Identification
 from robot_identification.reporting.pages import correlation
 from robot_identification.validation import HeldOut, Thresholds, Verdict
-from robot_identification.validation.next_steps import next_steps
+from robot_identification.validation.next_steps import suggest_next_steps
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -59,7 +59,7 @@ def summary(result: Identification, directory: str | Path | None = None) -> Grou
     group = verdict_summary(result.arm, result.verdict, result.fitted)
     if result.choice is not None:
         group.renderables.append(_choice(result.choice))
-    group.renderables.append(_next(next_steps(
+    group.renderables.append(_next(suggest_next_steps(
         result.arm, result.verdict, auto=result.choice is not None,
         model='model.yaml' if directory is None else str(Path(directory) / 'model.yaml'))))
     if directory is not None:
@@ -143,7 +143,7 @@ def _headline(arm: Arm, verdict: Verdict) -> Text:
         line.append(': fitted, but not validated on any other motion')
         return line
     moving = np.array([held_out.relative_error for held_out in verdict.held_out])
-    whole = np.array([held_out.whole_relative_error for held_out in verdict.held_out])
+    whole = np.array([held_out.full_relative_error for held_out in verdict.held_out])
     line.append(f": relative torque error{'s' * (len(moving) > 1)} ")
     line.append(', '.join(f'{error:.1%}' for error in moving), style='bold')
     line.append(f" {'while the arm moves ' * bool(np.all(np.isfinite(whole)))}{allowed} on ")

@@ -11,14 +11,14 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Validation: errors on held-out motion, repeats of the training motion, the verdict."""
+"""Errors on held-out motion, overlap with the training motion, and the verdict."""
 
 from robot_identification.validation.finding import Finding
 from robot_identification.validation.held_out import evaluate, HeldOut
 from robot_identification.validation.live import LiveValidation
 from robot_identification.validation.metrics import Errors, errors, JointErrors
 from robot_identification.validation.predict import predict
-from robot_identification.validation.verdict import judge, Thresholds, Verdict
+from robot_identification.validation.verdict import make_verdict, Thresholds, Verdict
 
 __all__ = ['Errors', 'Finding', 'HeldOut', 'JointErrors', 'LiveValidation', 'Thresholds',
-           'Verdict', 'errors', 'evaluate', 'judge', 'predict']
+           'Verdict', 'errors', 'evaluate', 'make_verdict', 'predict']

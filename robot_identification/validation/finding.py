@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What a check found."""
+"""The finding of a check."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Finding:
     """
-    A figure held against its threshold.
+    A figure compared with its threshold.
 
     Parameters
     ----------
     check
         Name of the check.
     subject
-        Recording or model that was looked at.
+        Name of the recording; empty for a model.
     figure, threshold
-        What was found, and beyond which the check gives an alarm.
+        The figure, and the threshold beyond which it raises an alarm.
     unit
-        Unit of value and threshold.
+        Unit of figure and threshold.
     alarm
-        Whether something is wrong.
+        Whether the figure is beyond the threshold.
     text
-        What was found in a sentence, and with an alarm what to do.
+        The finding as a sentence; with an alarm also what to do.
     joint
-        The joint concerned; empty for the whole arm.
+        The joint concerned; empty for the arm.
 
     """
 
@@ -53,6 +53,6 @@ class Finding:
 
     @property
     def sentence(self) -> str:
-        """The text with check and subject named, for notes."""
+        """The text with the names of recording and check, for notes."""
         subject = f"'{self.subject}': " if self.subject else ''
         return f'{subject}{self.text} (check: {self.check})'

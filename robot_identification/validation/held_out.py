@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Predicting the torques of a recording that was not fitted."""
+"""Errors of a model on a recording that was not fitted."""
 
 from __future__ import annotations
 
@@ -30,46 +30,47 @@ from robot_identification.validation.metrics import Errors, errors, JointErrors
 from scipy import signal
 
 CUTOFF = 7.5
-"""Cut-off of the low-pass through which errors are looked at [Hz]."""
+"""[Hz] Cut-off of the low-pass for measured and predicted torques."""
 PAD = 15
-"""Samples by which the low-pass continues a run, mirrored in its end point."""
+"""Samples by which the low-pass extends a run, mirrored at its end point."""
 EDGE = 0.5
-"""Cut at both ends of a run after the low-pass [s]."""
+"""[s] Cut at both ends of a run after the low-pass."""
 SHORTEST = 3 * EDGE
-"""A run that is longer than this is looked at [s]."""
-MOSTLY = 0.9
-"""Share of the low-pass that a joint has to move in."""
-HARDLY = 0.05
-"""Highest speed, as a part of the fastest joint's, below which a joint hardly moves: what it does
-is the servo's wobble, its torque is friction that holds, and both are noise to a model."""
-BLOCK = 1 << 14
+"""[s] Runs that are not longer are skipped."""
+_MOVING = 0.9
+"""Fraction of the low-pass over which a joint must move for its torque to count."""
+_SLOW = 0.05
+"""Highest speed, as a fraction of the fastest joint's, below which a joint nearly rests: its
+motion is servo jitter and its torque static friction, both noise to a model."""
+_BLOCK = 1 << 14
 """Rows whose torques one core predicts at once."""
-PLOT_RATE = 100.0
-"""Rate of the torques kept for plots [Hz]."""
+_PLOT_RATE = 100.0
+"""[Hz] Rate of the torques kept for plots."""
+_MAX_FILL = 10
+"""Samples of the even clock per recorded one, above which a recording is mostly gaps."""
 
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
     """
-    A prediction against a recording.
+    Errors of a model on one recording.
 
     Parameters
     ----------
     name
         Name of the recording.
     errors
-        Errors of the identified model, after the same low-pass on both sides.
+        Errors of the identified model, both torques low-passed.
     cutoff
-        Cut-off of that low-pass [Hz]; infinite for none.
+        Cut-off of the low-pass [Hz]; infinite for none.
     repeated
-        Which part of the motion was already there in training, 0 to 1.
+        Fraction of the motion that repeats the training motion, 0 to 1.
     free_relative_error
-        The overall relative error of the free base estimate, a diagnostic; NaN when unknown.
+        Relative error of the free base estimate, a diagnostic; NaN if unknown.
     t, measured, predicted
-        (rows,) [s] and (rows, n) [N m or N], low-passed, for plots.
-    whole_relative_error
-        The overall relative error over the whole recording, rests and gaps included; NaN where it
-        was not computed.
+        Low-passed torques for plots, (rows,) [s] and (rows, n) [N m or N].
+    full_relative_error
+        Relative error over the full recording, rests and gaps included; NaN if not computed.
 
     """
 
@@ -81,7 +82,7 @@ class HeldOut:
     t: Array
     measured: Array
     predicted: Array
-    whole_relative_error: float = float('nan')
+    full_relative_error: float = float('nan')
 
     def __post_init__(self) -> None:
         for name in ('t', 'measured', 'predicted'):
@@ -99,7 +100,7 @@ class HeldOut:
 
     @property
     def repeat(self) -> bool:
-        """Whether most of the motion repeats a training motion, so that it validates nothing."""
+        """Whether most of the motion repeats the training motion, so that it is no validation."""
         return self.repeated > 0.5
 
 
@@ -113,14 +114,13 @@ def evaluate(
     free: IdentifiedModel | None = None,
 ) -> HeldOut:
     """
-    Predict the torques of processed samples and compare.
+    Return the errors of a model on processed samples.
 
-    Torques or positions are shifted by the model's delays. Both sides pass the same zero-phase
-    fourth-order Butterworth low-pass, at a fixed frequency so that errors of different recordings,
-    models and programs compare. Torques of a joint do not count while it rests, nor while the
-    low-pass reaches into its rest: friction holds it with anything up to its breakaway torque. Nor
-    do those of a joint that hardly moves (`HARDLY`) against the others, each by its limit of
-    velocity.
+    Torques or positions are shifted by the model's delays. Measured and predicted torques pass the
+    same zero-phase fourth-order Butterworth low-pass at a fixed frequency, so that errors of
+    different recordings, models and programs are comparable. Torques of a joint do not count while
+    it rests, or while the low-pass reaches into its rest: static friction then takes any value up
+    to the breakaway torque. Joints that nearly rest do not count either, see `nearly_resting`.
 
     Parameters
     ----------
@@ -131,14 +131,14 @@ def evaluate(
     name, repeated
         As in `HeldOut`.
     cutoff
-        Cut-off of the low-pass [Hz]; none where the recording's rate is too low for it.
+        Cut-off of the low-pass [Hz]; not applied if the recording's rate is too low for it.
     free
         Model of the free base estimate, for the diagnostic.
 
     Raises
     ------
     SignalError
-        No unbroken run is longer than the ends that the filter needs.
+        No run without gaps is longer than the filter needs.
 
     """
     samples = delayed(samples, model.delay, of=model.delay_of)
@@ -151,7 +151,7 @@ def evaluate(
 
     low_passed = _LowPass(cutoff if filtered else None, samples.rate, tuple(runs))
     t = low_passed.cut(samples.t)
-    moving = _moving(samples, low_passed, len(t), model.arm.measured & ~hardly_moving(
+    moving = _moving(samples, low_passed, len(t), model.arm.measured & ~nearly_resting(
         samples.v, model.arm.limits.velocity))
     measured = low_passed(samples.tau)
 
@@ -159,7 +159,7 @@ def evaluate(
         return errors(measured, predicted, samples.joint_names, moving)
 
     predicted = low_passed(_torque(model, samples))
-    plotted = np.arange(0, len(t), max(1, int(samples.rate / PLOT_RATE)))
+    plotted = np.arange(0, len(t), max(1, int(samples.rate / _PLOT_RATE)))
     return HeldOut(
         name, compared(predicted), cutoff if filtered else float('inf'), repeated,
         float('nan') if free is None else compared(
@@ -170,7 +170,7 @@ def evaluate(
 @dataclass(frozen=True)
 class _LowPass:
     """
-    The low-pass of some runs of rows, without what it spoils at their ends.
+    The low-pass of runs of rows, which cuts off their ends.
 
     Parameters
     ----------
@@ -188,12 +188,12 @@ class _LowPass:
     runs: tuple[slice, ...]
 
     def cut(self, x: Array) -> Array:
-        """Return the rows of x (N, ...) that are left."""
+        """Return the remaining rows of x (N, ...)."""
         edge = 0 if self.cutoff is None else int(EDGE * self.rate)
         return np.concatenate([x[run.start + edge:run.stop - edge] for run in self.runs])
 
     def __call__(self, x: Array) -> Array:
-        """Return the columns of x (N, c), low-passed, on the rows that are left."""
+        """Return the low-passed columns of x (N, c) on the remaining rows."""
         if self.cutoff is None:
             return self.cut(x)
         sections = signal.butter(4, self.cutoff, fs=self.rate, output='sos')
@@ -204,46 +204,80 @@ class _LowPass:
 
 
 def _moving(samples: Samples, low_passed: _LowPass, count: int,
-            judged: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return where joints that are judged move, on the rows of a low-pass, (count, n)."""
-    moving = np.tile(judged, (count, 1))
-    resting = np.flatnonzero(np.any(samples.v == 0, axis=0) & judged)
-    if len(resting):    # a low-pass leaves a one alone
-        moving[:, resting] = low_passed((samples.v[:, resting] != 0).astype(float)) > MOSTLY
+            used: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return the rows of a low-pass in which the used joints move, (count, n)."""
+    moving = np.tile(used, (count, 1))
+    resting = np.flatnonzero(np.any(samples.v == 0, axis=0) & used)
+    if len(resting):    # the low-pass of a constant one is one
+        moving[:, resting] = low_passed((samples.v[:, resting] != 0).astype(float)) > _MOVING
     return moving
 
 
 def _torque(model: IdentifiedModel, samples: Samples) -> Array:
-    """Return what a model predicts, (N, n) [N m or N]."""
+    """Return the predicted torques, (N, n) [N m or N]."""
     torque, states = np.empty(samples.q.shape), model.states(samples.q)
 
     def fill(rows: slice) -> None:
         torque[rows] = model.torque(samples.q[rows], samples.v[rows], samples.a[rows],
                                     None if states is None else states[rows])
 
-    starts = range(0, len(samples), BLOCK)
-    for _ in on_cores(fill, [slice(first, first + BLOCK) for first in starts]):
+    starts = range(0, len(samples), _BLOCK)
+    for _ in on_cores(fill, [slice(first, first + _BLOCK) for first in starts]):
         pass
     return torque
 
 
-def hardly_moving(v: Array, limits: Array) -> NDArray[np.bool_]:
+def nearly_resting(v: Array, limits: Array) -> NDArray[np.bool_]:
     """
-    Return which joints hardly move against the others, (n,).
+    Return the joints that are much slower than the fastest one, (n,) bool.
 
     Parameters
     ----------
     v
         Velocities, (N, n) [rad/s or m/s].
     limits
-        Limits of velocity, (n,), by which joints compare where all are known.
+        Velocity limits, (n,), to which speeds are related if all of them are known.
 
     """
     fastest = np.max(np.abs(v), axis=0)
     if np.all(np.isfinite(limits) & (limits > 0)):
         fastest = fastest / limits
-    slow: NDArray[np.bool_] = fastest < HARDLY * fastest.max()
+    slow: NDArray[np.bool_] = fastest < _SLOW * fastest.max()
     return slow
+
+
+def full_recording_error(t: Array, measured: Array, t_predicted: Array, predicted: Array) -> float:
+    """
+    Return the relative torque error of all joints over the full recording.
+
+    Both torques are interpolated linearly to one even clock (the median step), across gaps and
+    rests, and pass the same zero-phase fourth-order low-pass; half a second is cut at either end.
+    NaN if the recording is too short, or consists mostly of gaps.
+
+    Parameters
+    ----------
+    t, measured
+        Stamps (N,) [s] and torques (N, n) [N m or N], as recorded.
+    t_predicted, predicted
+        Stamps (M,) [s] and torques (M, n) [N m or N] of the model.
+
+    """
+    step = float(np.median(np.diff(t)))
+    start, end = max(t[0], t_predicted[0]), min(t[-1], t_predicted[-1])
+    if end - start > _MAX_FILL * len(t) * step:
+        return float('nan')
+    clock = np.arange(start, end, step)
+    edge = int(EDGE / step)
+    if len(clock) < 4 * edge + 20:
+        return float('nan')
+    torques = [np.column_stack([np.interp(clock, stamps, column) for column in torque.T])
+               for stamps, torque in ((t, measured), (t_predicted, predicted))]
+    if 0.45 / step > CUTOFF:
+        sections = signal.butter(4, CUTOFF, fs=1 / step, output='sos')
+        torques = [signal.sosfiltfilt(sections, torque, axis=0) for torque in torques]
+    real, model = (torque[edge:len(torque) - edge] for torque in torques)
+    size = float(np.linalg.norm(real))
+    return float(np.linalg.norm(real - model)) / size if size > 0 else float('inf')
 
 
 def _length(run: slice) -> int:

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A model against joint states while they arrive."""
+"""Validation of a model on joint states as they arrive."""
 
 from __future__ import annotations
 
@@ -23,22 +23,23 @@ from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import ConfigurationError
 from robot_identification.signals.sliding_window import Instant, SlidingWindow
 
-MOVING = 0.02  # [rad/s or m/s] below which friction may be anything
+_MOVING = 0.02
+"""[rad/s or m/s] Slower joints do not count: static friction may take any value."""
 
 
 @dataclass(frozen=True)
 class LiveResidual:
     """
-    What the model says of one instant.
+    Torque residual at one instant.
 
     Parameters
     ----------
     t
-        The instant: the middle of the window [s].
+        Centre of the window [s].
     predicted, residual
         Torques, (n,) [N m or N]; the residual is measured minus predicted.
     running_error
-        Relative torque errors of the last while, (n,); NaN for joints that have not moved.
+        Relative torque errors averaged over the memory, (n,); NaN for joints that have not moved.
 
     """
 
@@ -50,7 +51,7 @@ class LiveResidual:
 
 class LiveValidation:
     """
-    Predicts torques in the middle of a sliding window, half of it late.
+    Predicts torques at the centre of a sliding window, with a latency of half the window.
 
     Parameters
     ----------
@@ -59,12 +60,12 @@ class LiveValidation:
     window
         [s].
     memory
-        Over which errors are averaged [s].
+        Time constant of the averaged errors [s].
 
     Raises
     ------
     ConfigurationError
-        A window or a memory that is not positive.
+        Window or memory is not positive.
 
     """
 
@@ -77,45 +78,45 @@ class LiveValidation:
         self._window = SlidingWindow(n, window)
         self._last: float | None = None
         self._states: Array | None = None
-        self._place: Array | None = None
+        self._last_q: Array | None = None
         self._errors, self._energy = np.zeros(n), np.zeros(n)
 
     def add(self, t: Array, q: Array, torque: Array) -> LiveResidual | None:
         """
-        Take the samples that have arrived, and return the newest residual.
+        Add samples and return the newest residual.
 
         Parameters
         ----------
         t
             Stamps, (N,) [s]; samples that are not newer than the last one are ignored.
         q, torque
-            At the joints, (N, n) [rad or m], [N m or N].
+            Joint positions and torques, (N, n) [rad or m], [N m or N].
 
         Returns
         -------
         LiveResidual or None
-            None until the window is full, and over a gap.
+            None until the window is full, and across a gap.
 
         """
         found = self._window.add(t, q, torque)
         if not found:
             return None
         path = np.array([instant.q for instant in found])
-        if self._place is not None:
-            path = np.vstack([self._place, path])
+        if self._last_q is not None:
+            path = np.vstack([self._last_q, path])
         states = self.model.states(path, self._states)
         self._states = None if states is None else states[-1]
-        self._place = path[-1]
-        return self._judge(found[-1])
+        self._last_q = path[-1]
+        return self._residual(found[-1])
 
-    def _judge(self, instant: Instant) -> LiveResidual:
+    def _residual(self, instant: Instant) -> LiveResidual:
         middle, v, measured = instant.t, instant.v[None], instant.tau
         remembered = None if self._states is None else self._states[None]
         predicted = self.model.torque(instant.q[None], v, instant.a[None], remembered)[0]
         residual = np.where(self.model.arm.measured, measured - predicted, np.nan)
         passed = 0.0 if self._last is None else max(0.0, middle - self._last)
         self._last = middle
-        moving = np.abs(v[0]) > MOVING
+        moving = np.abs(v[0]) > _MOVING
         fade = np.where(moving, np.exp(-passed / self.memory), 1.0)
         self._errors = fade * self._errors + np.where(moving, passed * residual ** 2, 0)
         self._energy = fade * self._energy + np.where(moving, passed * measured ** 2, 0)

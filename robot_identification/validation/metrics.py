@@ -199,13 +199,12 @@ def errors(measured: Array, predicted: Array, joint_names: tuple[str, ...],
     return ErrorSums.compare(measured, predicted, joint_names, used).errors()
 
 
-def pooled(motions: Sequence[Mapping[str, JointErrors]]) -> dict[str, JointErrors]:
+def pool_errors(motions: Sequence[Mapping[str, JointErrors]]) -> dict[str, JointErrors]:
     """
     Return the errors of each joint over several motions together.
 
-    Relative error and RMSE are those of all torques in one row; correlation and NRMSE, which have
-    no such sum, are NaN where there is more than one motion. All are NaN for a joint that moves in
-    none.
+    Relative error and RMSE are those of all torques together. Correlation and NRMSE do not add up
+    and are NaN for more than one motion. All are NaN for a joint that moves in no motion.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What to do after a verdict: concrete steps, with the commands to type."""
+"""Next steps after a verdict, with the commands to type."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.validation.verdict import Verdict
 
-MOST_JOINTS = 3
+_MAX_JOINTS = 3
 
 
-def next_steps(arm: Arm, verdict: Verdict, *, auto: bool = False,
-               model: str = 'model.yaml') -> tuple[str, ...]:
+def suggest_next_steps(arm: Arm, verdict: Verdict, *, auto: bool = False,
+                       model: str = 'model.yaml') -> tuple[str, ...]:
     """
-    Return what a user would do next, most urgent first.
+    Return the next steps, most urgent first.
 
     Parameters
     ----------
     arm
-        The arm that was judged.
+        The arm.
     verdict
-        The verdict.
+        The verdict on its model.
     auto
-        Whether the friction and the estimator were chosen from the data already.
+        Whether friction and estimator were already selected from the data.
     model
-        How to call the model file in commands.
+        Path of the model file, for the commands.
 
     """
     robot = arm.name if arm.source is None else arm.source.name
@@ -44,34 +44,33 @@ def next_steps(arm: Arm, verdict: Verdict, *, auto: bool = False,
     if verdict.alarms:
         first = verdict.alarms[0]
         where = f" of '{first.subject}'" if first.subject else ''
-        steps.append(f'Settle the alarm first (check {first.check}{where}): with a wrong reading '
-                     'of the data every other figure is wrong too')
+        steps.append(f'Resolve the alarm first (check {first.check}{where}): if the data are '
+                     'misread, every other figure is wrong as well')
     if verdict.status == 'not validated':
         steps.append(
-            'Record another motion, and hold the model against it: robot-identification excite '
+            'Validate the model on another motion: robot-identification excite '
             f'{robot} -o other.yaml --seed 1, execute and record it, then robot-identification '
             f'validate {model} RECORDING')
     if verdict.undetermined:
         joints = list(dict.fromkeys(label.split('.')[0] for label in verdict.undetermined))
-        steps.append(f'Move {", ".join(joints[:MOST_JOINTS])} more: robot-identification excite '
-                     f'{robot} -o excitation.yaml designs a motion that shows every parameter')
-    missed = _missed(arm, verdict)
-    if missed:
-        named = ', '.join(missed[:MOST_JOINTS])
+        steps.append(f'Move {", ".join(joints[:_MAX_JOINTS])} more: robot-identification excite '
+                     f'{robot} -o excitation.yaml designs a motion that excites all parameters')
+    failed = _failed_joints(arm, verdict)
+    if failed:
+        named = ', '.join(failed[:_MAX_JOINTS])
         steps.append(
-            f'Look at measured and predicted torque of {named} in the report: steps at reversals '
-            'are friction, a shape that is scaled is the effort or the gravity, a shift in time '
-            'is a delay')
+            f'Compare measured and predicted torque of {named} in the report: steps at reversals '
+            'point to friction, a wrong scale to effort or gravity, a shift in time to a delay')
         if not auto:
-            steps.append('Let the data choose friction, estimator and delays: '
+            steps.append('Select friction, estimator and delays from the data: '
                          f'robot-identification identify {robot} ... --estimator auto')
     if verdict.passed:
-        steps.append(f'Use it: robot-identification export {model} --to urdf (or mjcf, c, python; '
-                     'see export --help)')
+        steps.append(f'Use the model: robot-identification export {model} --to urdf (or mjcf, c, '
+                     'python; see export --help)')
     return tuple(steps)
 
 
-def _missed(arm: Arm, verdict: Verdict) -> list[str]:
+def _failed_joints(arm: Arm, verdict: Verdict) -> list[str]:
     """Return the joints that do not pass, worst first."""
     errors = {joint: found.relative_error
               for rated, (joint, found) in zip(arm.limits.torque, verdict.joints.items())

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Whether a held-out motion only repeats a training motion."""
+"""Overlap of a held-out motion with the training motion."""
 
 from __future__ import annotations
 
@@ -29,32 +29,31 @@ from robot_identification.signals import Samples
 from scipy.interpolate import CubicSpline
 from scipy.spatial import cKDTree
 
-SNIPPET = 1.5
-"""Length of the pieces of motion that are compared [s]."""
-POINTS = 6
-"""Instants of a piece."""
-NEAR = 0.03
-"""Root mean square distance, relative to the range of motion, below which pieces are the same."""
-STEP = 0.02
-"""Between the starts of pieces [s]."""
-
-
-TRACE_RATE = 10.0
-"""Rate of a motion that is kept to recognise repeats [Hz]."""
-LONGEST = 300.0
-"""Seconds of training motion that a model file remembers."""
-OFFSETS = (0.7, 1.9)
-"""By which a joint is moved to see whether torques depend on its position [rad or m]."""
-INVARIANT, SMALL = 0.01, 0.02
-"""Change of a joint's torque, over its size, that is none; and the size, over that of the most
-loaded joint, that every joint's counts as at least."""
-MOST_STATES = 200
+_WINDOW = 1.5
+"""[s] Length of the pieces of motion that are compared."""
+_POINTS = 6
+"""Number of positions compared per piece."""
+_NEAR = 0.03
+"""Root mean square distance of two equal pieces, relative to the range of motion."""
+_STEP = 0.02
+"""[s] Time between the starts of pieces."""
+_STORED_RATE = 10.0
+"""[Hz] Rate of the training motion stored in model files."""
+_STORED_SECONDS = 300.0
+"""[s] Longest training motion stored in model files."""
+_OFFSETS = (0.7, 1.9)
+"""[rad or m] Offsets by which a joint is moved to test whether torques depend on its position."""
+_INVARIANT, _SMALL = 0.01, 0.02
+"""Largest relative change of a torque that counts as none; smallest torque to which a change is
+related, as a fraction of that of the most loaded joint."""
+_MAX_STATES = 200
+"""Number of states at which this is tested."""
 
 
 @dataclass(frozen=True, eq=False)
-class Trace:
+class MotionTrace:
     """
-    An unbroken motion, kept to recognise repeats of it.
+    Positions of a motion without gaps, to recognise its repetition.
 
     Parameters
     ----------
@@ -69,21 +68,29 @@ class Trace:
     q: Array
 
     @classmethod
-    def of(cls, samples: Samples) -> list[Trace]:
-        """Return the unbroken motions of processed samples."""
+    def of(cls, samples: Samples) -> list[MotionTrace]:
+        """Return the motions without gaps of processed samples."""
         return [cls(samples.rate, samples.q[segment]) for segment in samples.segments]
 
-    def coarse(self) -> dict[str, Any]:
-        """Return the motion at `TRACE_RATE`, with four decimals, for a model file."""
-        step = max(1, round(self.rate / TRACE_RATE))
-        rows = self.q[::step][:int(LONGEST * self.rate / step)].tolist()
+    def to_dict(self) -> dict[str, Any]:
+        """Return the motion at `_STORED_RATE`, with four decimals, for a model file."""
+        step = max(1, round(self.rate / _STORED_RATE))
+        rows = self.q[::step][:int(_STORED_SECONDS * self.rate / step)].tolist()
         return {'rate': self.rate / step, 'q': [[round(x, 4) for x in row] for row in rows]}
 
     @classmethod
-    def from_coarse(cls, content: Mapping[str, Any]) -> Trace:
-        """Return the motion that `coarse` wrote, at a finer clock again."""
+    def from_dict(cls, content: Mapping[str, Any]) -> MotionTrace:
+        """
+        Return the motion that `to_dict` stored, interpolated to a finer clock.
+
+        Raises
+        ------
+        ModelFileError
+            Rate or rows are not those of a stored motion.
+
+        """
         rows, rate = content['q'], float(content['rate'])
-        if not 0 < rate < 1e6 or len(rows) > 2 * LONGEST * rate:
+        if not 0 < rate < 1e6 or len(rows) > 2 * _STORED_SECONDS * rate:
             raise ModelFileError(f'the training motion of the model has {len(rows)} samples '
                                  f'at {rate:g} Hz; identify the model again')
         if len({len(row) for row in rows}) > 1:
@@ -93,22 +100,22 @@ class Trace:
         if len(q) < 4:
             return cls(rate, q)
         t = np.arange(len(q)) / rate
-        fine = np.arange(0.0, t[-1], STEP)
-        return cls(1 / STEP, CubicSpline(t, q)(fine))
+        fine = np.arange(0.0, t[-1], _STEP)
+        return cls(1 / _STEP, CubicSpline(t, q)(fine))
 
 
 @dataclass(frozen=True, eq=False)
-class Symmetry:
+class MotionSymmetry:
     """
-    What a motion may differ in without showing anything new of an arm.
+    Changes of a motion that do not change the torques of an arm.
 
     Parameters
     ----------
     free
-        Joints on whose position no torque depends, (n,) bool: the first one where its axis is
-        vertical, a first slide.
+        Joints on whose position no torque depends, (n,) bool: a first joint with a vertical axis
+        or a first prismatic joint.
     turning
-        Joints that are where they were after a full turn, (n,) bool.
+        Joints that a full turn brings back to the same position, (n,) bool.
 
     """
 
@@ -116,7 +123,7 @@ class Symmetry:
     turning: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, arm: Arm, motions: Sequence[Trace]) -> Symmetry:
+    def of(cls, arm: Arm, motions: Sequence[MotionTrace]) -> MotionSymmetry:
         """
         Return the symmetries of an arm, from the torques of its URDF along motions.
 
@@ -125,7 +132,7 @@ class Symmetry:
         arm
             The arm.
         motions
-            The motions; without any, no joint counts as free.
+            The motions; if there are none, no joint counts as free.
 
         """
         turning = ~np.asarray(arm.prismatic, dtype=bool)
@@ -133,38 +140,38 @@ class Symmetry:
         states = [part for part in map(_states, motions) if len(part[0])]
         if states:
             q, v, a = (np.concatenate(part) for part in zip(*states))
-            chosen = np.linspace(0, len(q) - 1, min(len(q), MOST_STATES)).astype(int)
+            chosen = np.linspace(0, len(q) - 1, min(len(q), _MAX_STATES)).astype(int)
             q, v, a = q[chosen], v[chosen], a[chosen]
             torque = inverse_dynamics(arm, q, v, a)
             size = np.sqrt(np.mean(torque ** 2, axis=0))
-            size = np.maximum(size, SMALL * size.max())
+            size = np.maximum(size, _SMALL * size.max())
             for j in range(arm.n):
                 change = np.zeros(arm.n)
-                for offset in OFFSETS:
+                for offset in _OFFSETS:
                     moved = q + offset * (np.arange(arm.n) == j)
                     change = np.maximum(change, np.sqrt(np.mean(
                         (inverse_dynamics(arm, moved, v, a) - torque) ** 2, axis=0)))
-                free[j] = bool(np.all(change <= INVARIANT * size))
+                free[j] = bool(np.all(change <= _INVARIANT * size))
         return cls(free, turning)
 
 
-def training_overlap(held_out: Sequence[Trace], training: Sequence[Trace],
-                   symmetry: Symmetry | None = None) -> float:
+def training_overlap(held_out: Sequence[MotionTrace], training: Sequence[MotionTrace],
+                     symmetry: MotionSymmetry | None = None) -> float:
     """
-    Return which part of a motion was already there in training, 0 to 1.
+    Return the fraction of a motion that repeats the training motion, 0 to 1.
 
-    Pieces of motion are compared, not instants: a motion repeats another one when it goes through
-    the same positions in the same order, or the other way round, at the same pace, whenever it
-    starts. A motion played backwards has the same inertial and gravity torques.
+    Pieces of motion are compared, not instants: a motion repeats another one if it passes through
+    the same positions in the same or the reverse order at the same speed, at any time. A reversed
+    motion has the same inertial and gravity torques.
 
     Parameters
     ----------
     held_out
-        The motion to judge.
+        The motion.
     training
         The motions that were fitted.
     symmetry
-        What makes no difference to the arm; none when None.
+        Symmetries of the arm; None for none.
 
     """
     everything = [*held_out, *training]
@@ -174,27 +181,27 @@ def training_overlap(held_out: Sequence[Trace], training: Sequence[Trace],
         spans = [np.ptp(trace.q, axis=0) for trace in everything if len(trace.q)]
         upper = np.where(symmetry.free, lower + np.max(spans, axis=0), upper)
     scale = np.where(upper > lower, upper - lower, 1.0)
-    forth = np.concatenate([_pieces(trace) for trace in training])
+    fitted = np.concatenate([_pieces(trace) for trace in training])
     tested = np.concatenate([_pieces(trace) for trace in held_out])
-    if not len(forth) or not len(tested):
+    if not len(fitted) or not len(tested):
         return 0.0
-    known = _aligned(np.concatenate([forth, forth[:, ::-1]]), symmetry, scale)
+    known = _aligned(np.concatenate([fitted, fitted[:, ::-1]]), symmetry, scale)
     pieces = _aligned(tested, symmetry, scale)
     distance, _ = cKDTree(known).query(pieces, workers=-1)
-    return float(np.mean(distance / np.sqrt(pieces.shape[1]) < NEAR))
+    return float(np.mean(distance / np.sqrt(pieces.shape[1]) < _NEAR))
 
 
-def _pieces(trace: Trace) -> Array:
-    """Return the positions of all pieces, (pieces, POINTS, n)."""
-    step = max(1, round(STEP * trace.rate))
-    offsets = np.round(np.linspace(0, SNIPPET, POINTS) * trace.rate).astype(int)
+def _pieces(trace: MotionTrace) -> Array:
+    """Return the positions of all pieces, (pieces, _POINTS, n)."""
+    step = max(1, round(_STEP * trace.rate))
+    offsets = np.round(np.linspace(0, _WINDOW, _POINTS) * trace.rate).astype(int)
     starts = np.arange(0, max(0, len(trace.q) - offsets[-1]), step)
     pieces: Array = trace.q[starts[:, None] + offsets]
     return pieces
 
 
-def _aligned(pieces: Array, symmetry: Symmetry | None, scale: Array) -> Array:
-    """Return pieces without what makes no difference, scaled and flat, (pieces, POINTS n)."""
+def _aligned(pieces: Array, symmetry: MotionSymmetry | None, scale: Array) -> Array:
+    """Return pieces without what symmetry ignores, scaled and flat, (pieces, _POINTS n)."""
     if symmetry is not None:
         start = pieces[:, :1]
         turns = 2 * np.pi * np.round(pieces.mean(axis=1, keepdims=True) / (2 * np.pi))
@@ -203,9 +210,9 @@ def _aligned(pieces: Array, symmetry: Symmetry | None, scale: Array) -> Array:
     return flat
 
 
-def _states(trace: Trace) -> tuple[Array, Array, Array]:
-    """Return positions, velocities and accelerations at the pace of `STEP`."""
-    step = max(1, round(STEP * trace.rate))
+def _states(trace: MotionTrace) -> tuple[Array, Array, Array]:
+    """Return positions, velocities and accelerations with the time step `_STEP`."""
+    step = max(1, round(_STEP * trace.rate))
     q = trace.q[::step]
     if len(q) < 5:
         return q[:0], q[:0], q[:0]

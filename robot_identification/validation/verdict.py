@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The verdict: pass or fail, with reasons."""
+"""The verdict on a model: pass or fail, with reasons."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError
 from robot_identification.validation.finding import Finding
 from robot_identification.validation.held_out import HeldOut
-from robot_identification.validation.metrics import JointErrors, pooled
+from robot_identification.validation.metrics import JointErrors, pool_errors
 
 
 @dataclass(frozen=True)
 class Thresholds:
     """
-    What a model must reach on held-out motion.
+    Largest errors of a model on held-out motion.
 
     Parameters
     ----------
@@ -38,8 +38,8 @@ class Thresholds:
     joint
         Largest relative torque error of any joint.
     rated
-        A joint whose root mean square error is below this part of its rated torque passes as
-        well: a wrist that carries nothing measures little but noise.
+        A joint whose root mean square error is below this fraction of its rated torque passes as
+        well: the torque of an unloaded wrist is mostly noise.
 
     """
 
@@ -50,19 +50,19 @@ class Thresholds:
     def __post_init__(self) -> None:
         for name in ('overall', 'joint', 'rated'):
             if not 0 < getattr(self, name) <= 1:
-                raise ConfigurationError(f'the threshold {name} is {getattr(self, name):g}; it is '
-                                         f'a relative error between 0 and 1')
+                raise ConfigurationError(f'the threshold {name} must be between 0 and 1; got '
+                                         f'{getattr(self, name):g}')
 
     def accepts(self, errors: JointErrors, rated: float) -> str:
         """
-        Return why a joint passes: 'relative', 'rated', 'rests', or 'no' when it does not.
+        Return the criterion by which a joint passes: 'relative', 'rated', 'rests', or 'no'.
 
         Parameters
         ----------
         errors
             Errors of the joint.
         rated
-            Its rated torque [N m or N]; infinite where unknown.
+            Its rated torque [N m or N]; infinite if unknown.
 
         """
         if np.isnan(errors.relative_error):
@@ -75,23 +75,23 @@ class Thresholds:
 @dataclass(frozen=True)
 class Verdict:
     """
-    Whether the model may be used.
+    The verdict on a model.
 
     Parameters
     ----------
     passed
-        True when held-out motion was predicted within the thresholds and nothing else speaks
-        against the model.
+        True if held-out motion was predicted within the thresholds, all parameters are
+        determined, and all inertias are physical.
     reasons
-        Why not; empty when passed.
+        Reasons against the model; empty if passed.
     notes
-        What else a user should know.
+        Further remarks for the user.
     held_out
-        The predictions it rests on.
+        Errors on the recordings that the verdict is based on.
     thresholds
-        What was asked for.
+        The thresholds applied.
     findings
-        What the checks found, whether they gave an alarm or not.
+        Findings of the checks, with and without alarm.
     undetermined
         Base parameters that the data do not determine.
 
@@ -110,8 +110,8 @@ class Verdict:
         """
         The verdict in a word: 'passed', 'failed', or 'not validated'.
 
-        It is not validated when nothing speaks against the model but that no other motion was
-        held against it.
+        A model is not validated if the only reason against it is that no motion other than the
+        training motion was recorded.
         """
         if self.passed:
             return 'passed'
@@ -120,34 +120,34 @@ class Verdict:
 
     @property
     def joints(self) -> dict[str, JointErrors]:
-        """Errors of each joint over all validation motions, by which it is judged."""
-        return _judged_joints(self.held_out)
+        """Errors of each joint over all validation motions, on which the verdict is based."""
+        return _joint_errors(self.held_out)
 
     @property
     def sentence(self) -> str:
         """The verdict in a sentence, with the first reason and the alarms of checks."""
-        said = 'passed' if self.passed else f'did not pass: {self.reasons[0]}'
+        sentence = 'passed' if self.passed else f'did not pass: {self.reasons[0]}'
         if self.alarms:
-            said += f'; alarm: {"; ".join(finding.sentence for finding in self.alarms)}'
-        return said
+            sentence += f'; alarm: {"; ".join(finding.sentence for finding in self.alarms)}'
+        return sentence
 
     @property
     def alarms(self) -> tuple[Finding, ...]:
-        """The findings that something is wrong."""
+        """The findings with an alarm."""
         return tuple(finding for finding in self.findings if finding.alarm)
 
 
-def _judged_joints(held_out: Sequence[HeldOut]) -> dict[str, JointErrors]:
+def _joint_errors(held_out: Sequence[HeldOut]) -> dict[str, JointErrors]:
     """Return the errors of each joint over all motions that do not repeat the training motion."""
-    return pooled([h.joints for h in _deciding(held_out)])
+    return pool_errors([h.joints for h in _validation_motions(held_out)])
 
 
-def _deciding(held_out: Sequence[HeldOut]) -> list[HeldOut]:
-    """Return the motions that do not repeat the training motion; all where every one does."""
+def _validation_motions(held_out: Sequence[HeldOut]) -> list[HeldOut]:
+    """Return the motions that do not repeat the training motion; all if every one does."""
     return [h for h in held_out if not h.repeat] or list(held_out)
 
 
-def judge(
+def make_verdict(
     held_out: Sequence[HeldOut],
     thresholds: Thresholds,
     *,
@@ -158,46 +158,46 @@ def judge(
     findings: Sequence[Finding] = (),
 ) -> Verdict:
     """
-    Pass the verdict.
+    Return the verdict.
 
-    Every motion must stay within the overall threshold; a joint is judged by its error over all
-    motions together in which it moves, so that one in which it hardly does decides nothing.
+    Every motion must stay within the overall threshold. Each joint is judged by its error over all
+    motions together, so that a motion in which it nearly rests has no weight.
 
     Parameters
     ----------
     held_out
-        Predictions of recordings that were not fitted.
+        Errors on recordings that were not fitted.
     thresholds
-        What they must reach.
+        Largest errors.
     rated_torque
         Rated torques of the joints, in the order of their errors, (n,) [N m or N]; infinite
-        where unknown.
+        if unknown.
     unexcited
         Base parameters that the data do not determine.
     infeasible
         Links whose inertia is not physical.
     notes
-        What else a user should know.
+        Further remarks.
     findings
-        What the checks found; alarms become notes.
+        Findings of the checks; alarms become notes.
 
     """
     reasons, remarks = [], [f.sentence for f in findings if f.alarm] + list(notes)
     fresh = [h for h in held_out if not h.repeat]
     for h in held_out:
         if h.repeat:
-            remarks.append(f"'{h.name}' repeats {h.repeated:.0%} of the training motion: it is "
-                           f'scored, but validates nothing')
+            remarks.append(f"'{h.name}' repeats {h.repeated:.0%} of the training motion: its "
+                           f'error is reported, but is no validation')
         if h.relative_error > thresholds.overall:
             reasons.append(f"'{h.name}': relative torque error {h.relative_error:.1%} exceeds "
                            f'{thresholds.overall:.1%}')
         still = [joint for joint, e in h.joints.items() if np.isnan(e.relative_error)]
         if still:
-            remarks.append(f"'{h.name}': {', '.join(still)} did not move, hardly moved, or has no "
-                           'effort, and was not judged')
-    reasons += _joints_missed(held_out, thresholds, rated_torque)
+            remarks.append(f"'{h.name}': {', '.join(still)} did not move, nearly rested, or has "
+                           'no effort: not part of the verdict')
+    reasons += _failed_joints(held_out, thresholds, rated_torque)
     if not held_out:
-        reasons.append('no held-out recording: give one of another motion (--held-out)')
+        reasons.append('no held-out recording: provide one of another motion (--held-out)')
     elif not fresh:
         reasons.append('every held-out recording repeats the training motion: '
                        'record another motion')
@@ -209,12 +209,13 @@ def judge(
                    tuple(findings), tuple(unexcited))
 
 
-def _joints_missed(held_out: Sequence[HeldOut], thresholds: Thresholds,
+def _failed_joints(held_out: Sequence[HeldOut], thresholds: Thresholds,
                    rated_torque: Array) -> list[str]:
-    motions = _deciding(held_out)
+    """Return a reason for each joint that does not pass."""
+    motions = _validation_motions(held_out)
     where = (f"'{motions[0].name}'" if len(motions) == 1
              else f'all {len(motions)} validation motions')
-    return [f'{where}: joint {joint} has the relative torque error {e.relative_error:.1%}, more '
-            f'than {thresholds.joint:.1%}'
-            for rated, (joint, e) in zip(rated_torque, _judged_joints(held_out).items())
+    return [f'{where}: relative torque error {e.relative_error:.1%} of joint {joint} exceeds '
+            f'{thresholds.joint:.1%}'
+            for rated, (joint, e) in zip(rated_torque, _joint_errors(held_out).items())
             if thresholds.accepts(e, rated) == 'no']

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -82,7 +83,10 @@ def check_exchanged_joints(data: CheckInput) -> Finding | None:
     pairs = [j for j in loaded if j + 1 in loaded and arm.prismatic[j] == arm.prismatic[j + 1]]
     if not pairs:
         return None
-    trials = [(gain, j, what) for j in pairs for what, gain in _exchange(data, data.base, regression, j)]
+    as_named = regression.refit(regression.packed, regression.measured)
+    trials = [(_compare(regression, as_named, exchanged, order), j, what)
+              for j in pairs
+              for what, exchanged, order in _exchange(regression, data, data.base, j)]
     best, j, what = max(trials, key=lambda item: (item[0].alarm, item[0].value))
     names = ' and '.join(regression.joint_names[j:j + 2])
     text = (f'with the {what} of {names} exchanged the model fits '
@@ -95,24 +99,22 @@ def check_exchanged_joints(data: CheckInput) -> Finding | None:
                    regression.joint_names[j])
 
 
-def _exchange(data: CheckInput, base: BaseParameters, regression: ResidualRegression,
-              j: int) -> list[tuple[str, _Gain]]:
-    """Return the gains of exchanging efforts, or efforts and positions, of j and j + 1."""
-    samples, torque = regression.samples, regression.measured
+def _exchange(regression: ResidualRegression, data: CheckInput, base: BaseParameters,
+              j: int) -> Iterator[tuple[str, Array, IndexArray]]:
+    """Yield what is exchanged of j and j + 1, the residuals (rows, n), and the order."""
+    samples = regression.samples
     order = np.arange(len(regression.joint_names))
     order[[j, j + 1]] = j + 1, j
-    as_named = regression.refit(regression.packed, torque)
     q, v, a, tau = (np.ascontiguousarray(x[:, order])
                     for x in (samples.q, samples.v, samples.a, samples.tau))
     load = (data.model.transmitted_torque(q, v, a)
             if base.structure.friction.needs_load else None)
     packed = packed_rows(base, replace(samples, q=q, v=v, a=a, tau=tau), load)
-    residuals = {'positions and efforts': regression.refit(
-        packed, np.column_stack([rows[:, -1] for rows in packed]))}
+    yield 'positions and efforts', regression.refit(
+        packed, np.column_stack([rows[:, -1] for rows in packed])), order
     if not data.arm.balancers:    # whose known torque has been subtracted from the rows
-        residuals['efforts'] = regression.refit(regression.packed, torque[:, order])
-    return [(what, _compare(regression, as_named, exchanged, order))
-            for what, exchanged in residuals.items()]
+        yield 'efforts', regression.refit(
+            regression.packed, regression.measured[:, order]), order
 
 
 def _compare(regression: ResidualRegression, as_named: Array, exchanged: Array,

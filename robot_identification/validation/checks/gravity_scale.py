@@ -42,7 +42,7 @@ def check_gravity_scale(data: CheckInput) -> Finding | None:
     certain = (std < VAGUE * max(1.0, abs(scale))
                and abs(scale - 1) > abs(_LARGEST - 1) / 2 + _DEVIATIONS * std)
     alarm = bool(outside and certain)
-    text = (f"the effort carries {scale:.2f} \u00b1 {std:.2f} times the gravity torque of the "
+    text = (f'the effort carries {scale:.2f} \u00b1 {std:.2f} times the gravity torque of the '
             f"URDF's masses")
     if alarm:
         text += _advice(effort)

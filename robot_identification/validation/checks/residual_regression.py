@@ -306,7 +306,7 @@ class ResidualRegression:
 
 
 def build_residual_regression(base: BaseParameters, samples: Samples, beta: Array,
-           model: IdentifiedModel) -> ResidualRegression | None:
+                              model: IdentifiedModel) -> ResidualRegression | None:
     """
     Return the decimated rows that tests need; of a long recording, of start and end only.
 
