@@ -346,9 +346,9 @@ def run_validation(
             measured.t, measured.joint_torque(model.arm), t, torque)))
         traces.append((t, torque))
         findings += check_held_out(model, measured, samples)
-    verdict = make_verdict(predictions, thresholds or Thresholds(),
-                    rated_torque=model.arm.limits.torque,
-                    findings=(*findings, *check_model(model)))
+    verdict = make_verdict(
+        predictions, thresholds or Thresholds(), rated_torque=model.arm.limits.torque,
+        findings=(*findings, *check_model(model)))
     return Validation(verdict, *traces[0])
 
 
@@ -513,9 +513,9 @@ def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds,
         notes.append(f'at the edge of what is physical: {", ".join(consistent.active)}')
     infeasible = [joint for joint, value in zip(arm.joint_names, consistent.certificate)
                   if not value > 0]
-    return make_verdict(predictions, thresholds, rated_torque=arm.limits.torque,
-                 unexcited=estimate.unexcited,
-                 infeasible=infeasible, notes=notes, findings=findings)
+    return make_verdict(
+        predictions, thresholds, rated_torque=arm.limits.torque, unexcited=estimate.unexcited,
+        infeasible=infeasible, notes=notes, findings=findings)
 
 
 def _information(recordings: Sequence[_Named], samples: Sequence[Samples], estimate: Estimate,

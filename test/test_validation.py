@@ -103,7 +103,7 @@ def test_verdict_passes_on_another_motion_within_the_thresholds():
 @pytest.mark.parametrize(('predictions', 'options', 'words'), [
     ([], {}, 'no held-out recording'),
     ([held_out(0.8)], {}, 'relative torque error 20.0% exceeds 10.0%'),
-    ([held_out(0.5)], {}, 'joint shoulder has the relative torque error'),
+    ([held_out(0.5)], {}, 'of joint shoulder exceeds'),
     ([held_out(0.95, repeated=0.9)], {}, 'repeats the training motion'),
     ([held_out(0.95)], {'unexcited': ['wrist.viscous']}, 'does not determine wrist.viscous'),
     ([held_out(0.95)], {'infeasible': ['wrist']}, "inertia of 'wrist' is not physical")])
@@ -115,7 +115,7 @@ def test_verdict_fails_with_a_reason(predictions, options, words):
 
 def test_a_repeat_beside_another_motion_is_only_noted():
     verdict = make_verdict([held_out(0.95, repeated=0.9), held_out(0.95)], Thresholds(),
-                    rated_torque=RATED)
+                           rated_torque=RATED)
     assert verdict.passed
     assert 'repeats 90% of the training motion' in verdict.notes[0]
 
