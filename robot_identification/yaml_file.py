@@ -200,20 +200,20 @@ class Quantity:
         """Return what a number must be, in a message that refuses `value`."""
         refused = isinstance(value, Real) and not math.isfinite(value) and not self.infinite
         adjectives = 'positive ' * (self.above == 0) + 'finite ' * refused
-        bounds = [f'{name} {bound:g}' for name, bound, given in (
+        bounds = ' and'.join(f' {name} {bound:g}' for name, bound, given in (
             ('above', self.above, self.above not in (-math.inf, 0)),
-            ('at least', self.minimum, self.minimum > -math.inf),
+            ('of at least', self.minimum, self.minimum > -math.inf),
             ('below', self.below, self.below < math.inf),
-            ('at most', self.maximum, self.maximum < math.inf)) if given]
+            ('at most', self.maximum, self.maximum < math.inf)) if given)
         unit = f' [{self.unit}]' if self.unit else ''
-        return f'a {adjectives}{noun}{" of " * bool(bounds)}{" and ".join(bounds)}{unit}'
+        return f'a {adjectives}{noun}{bounds}{unit}'
 
 
 Number = Annotated[float, Quantity(infinite=True, unknown=True)]
 """A float that may also be infinite or NaN."""
 
 
-def read_typed(kind: Any, value: Any, label: str, error: Error) -> Any:
+def read_typed(kind: Any, value: Any, label: str, error: Error, example: str = '') -> Any:
     """
     Return the content of a YAML file as a typed value, usually a frozen dataclass.
 
@@ -238,6 +238,9 @@ def read_typed(kind: Any, value: Any, label: str, error: Error) -> Any:
         Name of the value in messages: "the robot YAML 'arm.yaml'". Keys are appended to it.
     error
         Class of the error to raise.
+    example
+        Example of a value, for the message about one of another type. Fields of a dataclass have
+        it in their metadata.
 
     Raises
     ------
@@ -260,8 +263,8 @@ def read_typed(kind: Any, value: Any, label: str, error: Error) -> Any:
         return None
     fitting = next((member for member in members if _fits(member, value)), None)
     if fitting is None:
-        allowed = ' or '.join(_describe(member) for member in members if member is not NoneType)
-        raise error(f'{label} must be {allowed}, not {_quoted(value)}')
+        raise error(f'{label} must be {_describe(kind)}{", as " * bool(example)}{example}, not '
+                    f'{_quoted(value)}')
     origin, args = get_origin(fitting), get_args(fitting)
     if origin is Annotated or fitting in (float, int):
         return _read_number(fitting, value, label, error)
@@ -350,7 +353,8 @@ def _read_dataclass(kind: Any, content: Mapping[str, Any], label: str, error: Er
         if is_dataclass(item.default) and isinstance(content.get(item.name), Mapping)}}
     _check_complete(content, (item.name for item in fields(kind) if item.default is MISSING
                               and item.default_factory is MISSING), label, error)
-    values = {name: read_typed(types[name], item, f'{label}, {name}', error)
+    examples = {item.name: item.metadata.get('example', '') for item in fields(kind)}
+    values = {name: read_typed(types[name], item, f'{label}, {name}', error, examples[name])
               for name, item in content.items()}
     try:
         return kind(**values)
@@ -388,7 +392,8 @@ def _fits(kind: Any, value: Any) -> bool:
     if origin is Annotated:
         return _fits(args[0], value)
     if origin is Literal:
-        return any(type(value) is type(choice) and value == choice for choice in args)
+        return any(isinstance(value, bool) == isinstance(choice, bool) and value == choice
+                   for choice in args if isinstance(value, str | int | float))
     if origin is tuple:
         listed = isinstance(value, list | tuple) or (isinstance(value, np.ndarray)
                                                      and value.ndim > 0)
@@ -404,6 +409,8 @@ def _fits(kind: Any, value: Any) -> bool:
 def _describe(kind: Any) -> str:
     """Return what a value of a type is called in a message."""
     origin, args = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType):
+        return ' or '.join(_describe(member) for member in args if member is not NoneType)
     if origin is Annotated or kind in (float, int):
         base, quantity = args if args else (kind, Quantity())
         return quantity.describe(_NOUNS[base])
@@ -413,8 +420,9 @@ def _describe(kind: Any) -> str:
     if origin is tuple:
         count = '' if args[-1] is Ellipsis else f'{len(args)} '
         item = _describe(args[0])
-        return f'a list of {count}' + (
-            item[2:].replace('number', 'numbers') if 'number' in item else 'values')
+        numbers = item.startswith('a ') and 'number' in item and ' or ' not in item
+        return f'a list of {count}' + (item[2:].replace('number', 'numbers') if numbers
+                                       else 'values')
     if is_dataclass(kind):
         kind = {item.name: item for item in fields(kind)}
     if isinstance(kind, dict) and str not in kind:

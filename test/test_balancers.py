@@ -63,7 +63,7 @@ def test_column_is_the_gradient_of_the_stored_energy(spring):
 def arm_with(**springs):
     arm = load_arm('two_link')
     content = {**arm_to_mapping(arm), 'balancers': springs}
-    return arm_from_mapping(content, folder=Path(), origin='the robot YAML')
+    return arm_from_mapping(content, folder=Path(), label='the robot YAML')
 
 
 def coil(arm=None, **changes):
@@ -146,8 +146,8 @@ def test_model_file_keeps_the_springs(tmp_path):
     ({'kind': 'rubber'}, 'must be one of torsion_spring, coil_spring, gas_spring'),
     ({'joint': 'nose'}, "there is no joint 'nose'"),
     ({'stiffness': -3.0}, 'stiffness must not be negative'),
-    ({'stiffness': 'guess'}, 'stiffness must be 1 numbers'),
-    ({'fixed_radius': 0.0}, 'fixed_radius must be above zero'),
+    ({'stiffness': 'guess'}, "stiffness must be 'estimate' or a number, not 'guess'"),
+    ({'fixed_radius': 0.0}, 'fixed_radius must be a positive number'),
     ({'length': 1.0}, "unknown key 'length'"),
     ({'angle': float('nan')}, 'angle must be'),
 ])

@@ -87,7 +87,7 @@ def test_an_urdf_without_inertias_is_no_obstacle():
     text = chain().urdf.replace('ixx="0.02" iyy="0.025" izz="0.01" '
                                 'ixy="0.001" ixz="0.002" iyz="-0.001"',
                                 'ixx="0" iyy="0" izz="0" ixy="0" ixz="0" iyz="0"')
-    arm = arm_from_mapping({'urdf': text}, folder=None, origin='test')
+    arm = arm_from_mapping({'urdf': text}, folder=None, label='test')
     _, _, consistent = fitted(arm, noise=0.1)
     assert np.all(consistent.certificate > 0)
 

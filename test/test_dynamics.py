@@ -102,7 +102,7 @@ def test_torque_is_rigid_body_plus_rotor_plus_friction():
 
 def test_friction_of_a_coupled_drive_acts_on_both_joints(tmp_path):
     arm = arm_from_mapping({'urdf': chain().urdf, 'coupling': {'wrist': {'elbow': 1.0}}},
-                           folder=tmp_path, origin='test')
+                           folder=tmp_path, label='test')
     friction = np.zeros((4, 3))
     friction[3] = [2.0, 0.0, 0.0]
     model = IdentifiedModel(arm, arm.inertial_parameters, np.zeros(4), 'coulomb_viscous', friction)

@@ -78,7 +78,7 @@ def test_certificate_notes_and_model_file_say_that_the_urdf_is_called_wrong(writ
                      requirements=Requirements(torque_margin=0.0)).claims
     for claim in claims:
         assert ('calls wrong' in claim.detail) == (claim.quantity != 'acceleration'), claim
-    again = arm_from_mapping(arm_to_mapping(arm), folder=arm.source.parent, origin='x')
+    again = arm_from_mapping(arm_to_mapping(arm), folder=arm.source.parent, label='x')
     assert again.wider_limits == arm.wider_limits
 
 
@@ -90,9 +90,9 @@ def test_degrees_are_named(write, words, word):
 
 
 @pytest.mark.parametrize(('more', 'sentence'), [
-    ('gravity: down', r'gravity must be 3 numbers'),
-    ('gravity: [0, 0, -981]', r'must be in m/s\^2'),
-    ('mount: {rpy: [180, 0, 0]}', r'radians'),
+    ('gravity: down', r"gravity must be 'estimate' or a list of 3 numbers"),
+    ('gravity: [0, 0, -981]', r'gravity\[2\] must be .* \[m/s\^2\], not -981'),
+    ('mount: {rpy: [180, 0, 0]}', r'rpy\[0\] must be .* \[rad\], not 180'),
     ('mount: [1, 2]', r'must be a mapping'),
     ('name: [1]', r'name must be text'),
     ('name: 2001-99-99\ndrives: 3', r'drives must be a mapping'),
@@ -100,9 +100,9 @@ def test_degrees_are_named(write, words, word):
     ('recording: {t: [1]}', r'recording, t must be text'),
     ('coupling: {shoulder: {elbow: !!int ""}}', r'tag'),
     ('name: a\nname: b', r"'name' is given twice"),
-    ('effort: {quantity: torque}', r'lacks: side'),
+    ('effort: {quantity: torque}', r"lacks the keys 'side'"),
     ('urdf_limits_wrong: yes', r'must be a list'),
-    ('urdf_limits_wrong: [finger]', r'no joint of the arm'),
+    ('urdf_limits_wrong: [finger]', r"there is no joint 'finger'"),
 ])
 def test_values_of_the_wrong_type_are_named(write, more, sentence):
     with pytest.raises(ConfigurationError, match=sentence):

@@ -71,7 +71,7 @@ def test_urdf_and_all_other_terms_are_the_model_and_reload_exactly(tmp_path):
         'strut': {'kind': 'coil_spring', 'joint': 'elbow', 'stiffness': 'estimate',
                   'fixed_radius': 0.4, 'moving_radius': 0.1, 'angle': 0.3, 'free_length': 0.2},
         'coil': {'kind': 'torsion_spring', 'joint': 'wrist', 'stiffness': 3.0, 'rest': 0.2}})
-    arm = arm_from_mapping(content, folder=tmp_path, origin='the robot')
+    arm = arm_from_mapping(content, folder=tmp_path, label='the robot')
     friction = ('coulomb + viscous + offset; elbow: coulomb + viscous + load + slip + offset; '
                 'wrist: viscous + slip + stribeck + offset')
     found, rng = get_friction(friction), np.random.default_rng(4)

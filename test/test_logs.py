@@ -21,7 +21,7 @@ import json
 import numpy as np
 import pytest
 from robot_identification import load_arm, Recording
-from robot_identification.arm.recording_block import check_recording_block
+from robot_identification.arm.recording_block import read_recording_block
 from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping
 from robot_identification.cli import app
 from robot_identification.errors import ConfigurationError, RecordingError
@@ -166,7 +166,7 @@ def test_a_log_is_read_as_it_is_and_says_how(name, tmp_path):
     line = next(remark for remark in read.remarks if 'is read as' in remark)
     block = yaml.safe_load(line.split('`')[1])['recording']
     stated = arm_from_mapping({**arm_to_mapping(arm), 'recording': block}, folder=tmp_path,
-                              origin='x')
+                              label='x')
     again = load_recording(tmp_path / name, stated)
     same(again, arm, **wanted)
     assert not any('is read as' in remark for remark in again.remarks)
@@ -260,7 +260,7 @@ def test_a_bag_of_many_joints_with_prefixes(tmp_path):
         load_recording(tmp_path / 'bag', PANDA)
     block = propose_recording(tmp_path / 'bag', PANDA).block
     stated = arm_from_mapping({**arm_to_mapping(PANDA), 'recording': block}, folder=tmp_path,
-                              origin='x')
+                              label='x')
     same(load_recording(tmp_path / 'bag', stated), PANDA, t, q, v, tau)
     with pytest.raises(RecordingError, match="does not have the joint 'should"):
         load_recording(tmp_path / 'bag', UR)
@@ -313,10 +313,10 @@ def test_arrays_with_a_gripper_are_read_by_number(tmp_path):
     t, q, *_ = motion(UR)
     np.savez(tmp_path / 'x.npz', t=t, q=np.column_stack([t, q]))
     stated = arm_from_mapping({**arm_to_mapping(UR), 'recording': {'names': [1, 2, 3, 4, 5, 6]}},
-                              folder=tmp_path, origin='x')
+                              folder=tmp_path, label='x')
     same(load_recording(tmp_path / 'x.npz', stated), UR, t, q)
     bad = arm_from_mapping({**arm_to_mapping(UR), 'recording': {'names': [1, 2, 3, 4, 5, 7]}},
-                           folder=tmp_path, origin='x')
+                           folder=tmp_path, label='x')
     with pytest.raises(RecordingError, match='the number of each joint, 0 to 6'):
         load_recording(tmp_path / 'x.npz', bad)
 
@@ -335,14 +335,15 @@ def test_damaged_files_are_one_sentence(content, tmp_path):
 @pytest.mark.parametrize('block, said', [
     ({'units': {'q': 'grad'}}, "q is 'grad'; it must be one of rad, deg, turn"),
     ({'units': {'x': 'deg'}}, "names the signal 'x'"), ({'units': 'deg'}, 'must be a mapping'),
-    ({'units': {'q': 0}}, 'not zero'), ({'units': {'q': True}}, "q is 'True'"),
-    ({'names': ['a']}, 'lists 1 names, the arm has 6'), ({'names': {'a': 'b'}}, "names 'a'"),
-    ({'names': {'elbow_joint': 1.5}}, 'must be a name or a number'),
-    ({'names': 'a'}, 'must be a mapping from joint'), ({'stamps': 'mine'}, 'header, received'),
+    ({'units': {'q': 0}}, 'not zero'), ({'units': {'q': True}}, 'q must be text or a number'),
+    ({'names': ['a']}, 'lists 1 names, the arm has 6'), ({'names': {'a': 'b'}}, "unknown key 'a'"),
+    ({'names': {'elbow_joint': 1.5}}, 'must be text or a whole number'),
+    ({'names': 'a'}, 'must be a list of values or a mapping'),
+    ({'stamps': 'mine'}, "one of 'header', 'received'"),
     ({'time': 't'}, "unknown key 'time'"), ({'t': 5}, 'must be text'), ('t', 'must be a mapping')])
 def test_wrong_blocks_are_named(block, said, tmp_path):
     with pytest.raises(ConfigurationError, match=said):
-        arm_from_mapping({**arm_to_mapping(UR), 'recording': block}, folder=tmp_path, origin='x')
+        arm_from_mapping({**arm_to_mapping(UR), 'recording': block}, folder=tmp_path, label='x')
 
 
 def servo_log(path, scale, quantum=2 * np.pi / 4096):
@@ -382,9 +383,9 @@ def test_degrees_of_an_encoder_are_degrees_and_smooth_ones_are_doubted(tmp_path)
 
 def test_units_of_each_joint_are_complete():
     with pytest.raises(ConfigurationError, match='must name each joint of the arm'):
-        check_recording_block({'units': {'q': {UR.joint_names[0]: 0.02}}}, UR.joint_names, 'it')
+        read_recording_block({'units': {'q': {UR.joint_names[0]: 0.02}}}, UR.joint_names, 'it')
     with pytest.raises(ConfigurationError, match='must be one unit'):
-        check_recording_block({'units': {'t': dict.fromkeys(UR.joint_names, 1)}},
+        read_recording_block({'units': {'t': dict.fromkeys(UR.joint_names, 1)}},
                               UR.joint_names, 'it')
 
 

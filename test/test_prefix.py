@@ -40,7 +40,7 @@ def test_only_published_names_have_the_prefix():
     assert arm.joint_names[0] == 'shoulder_pan_joint'
     assert arm.published_names[0] == 'left_shoulder_pan_joint'
     assert arm.urdf == load_arm('ur5e').urdf    # so that excitations are shared
-    again = arm_from_mapping(arm_to_mapping(arm), folder=shared_folder('config'), origin='here')
+    again = arm_from_mapping(arm_to_mapping(arm), folder=shared_folder('config'), label='here')
     assert again.published_names == arm.published_names
 
 
@@ -97,7 +97,7 @@ def test_gazebos_plugin_is_told_the_namespace(tmp_path):
 
 @pytest.mark.parametrize(('change', 'sentence'), [
     ({'rate': 'fast'}, 'rate must be a number'), ({'launch': 'a.launch.py'}, 'PACKAGE/FILE'),
-    ({'robot': 'x'}, 'unknown key robot'), ({'controller': 3}, 'controller must be text')])
+    ({'robot': 'x'}, "unknown key 'robot'"), ({'controller': 3}, 'controller must be text')])
 def test_a_driver_is_read_strictly(tmp_path, change, sentence):
     content = yaml.safe_load((shared_folder('config') / 'xarm7.yaml').read_text())
     content['driver'].update(change)

@@ -33,7 +33,7 @@ DRIVES = {'shoulder': {'reduction': 100.0, 'gain': 0.1},
 
 
 def make_arm(**content):
-    return arm_from_mapping({'urdf': TWO_LINK, **content}, folder=Path('.'), origin='the YAML')
+    return arm_from_mapping({'urdf': TWO_LINK, **content}, folder=Path('.'), label='the YAML')
 
 
 def states(count=60):
@@ -133,7 +133,7 @@ def test_ur10e_currents():
     arm = arm_from_mapping(
         {'urdf': str(urdf), 'effort': {**EFFORT, 'quantity': 'current'},
          'drives': {name: {'gain': gain} for name, gain in zip(names, gains)}},
-        folder=urdf.parent, origin='x')
+        folder=urdf.parent, label='x')
     path = urdf.parent / 'fourier_30s_12harmonics.npz'
     run = load_recording(path, arm, window=(635, 3510))
     with np.load(path) as archive:
@@ -152,7 +152,7 @@ def test_tx40_motor_side_with_coupling():
          'coupling': {names[5]: {names[4]: 1.0}},
          'position': {'side': 'motor', 'offset': {names[1]: -np.pi / 2, names[2]: np.pi / 2}},
          'recording': {'q': 'motor_position', 'tau': 'motor_torque'}},
-        folder=urdf.parent, origin='x')
+        folder=urdf.parent, label='x')
     path = urdf.parent / 'excitation_9s.npz'
     run = load_recording(path, arm)
     gear = np.diag(np.array(reduction, dtype=float))
@@ -170,7 +170,7 @@ def test_lwr4_epoch_stamps_and_own_names():
     urdf = dataset('lwr4/lwr4.urdf')
     arm = arm_from_mapping(
         {'urdf': str(urdf), 'recording': {'t': 'times', 'q': 'positions', 'v': 'velocities',
-                                          'tau': 'torques'}}, folder=urdf.parent, origin='x')
+                                          'tau': 'torques'}}, folder=urdf.parent, label='x')
     run = load_recording(urdf.parent / 'measurement_1.npz', arm)
     assert len(run) == 5027 and run.rate == pytest.approx(200, rel=1e-3)
     assert run.joint_torque(arm).shape == run.joint_velocity(arm).shape == (5027, 7)
@@ -189,8 +189,8 @@ def make_axis():
             '<joint name="axis" type="prismatic"><parent link="base"/><child link="car"/>'
             '<limit lower="-0.1" upper="0.4" effort="350" velocity="0.5"/></joint></robot>')
     return arm_from_mapping({'urdf': text, 'effort': {**EFFORT, 'quantity': 'current'},
-                             'drives': {'axis': {'gain': 35.15}}}, folder=Path('.'), origin='x')
+                             'drives': {'axis': {'gain': 35.15}}}, folder=Path('.'), label='x')
 
 
 def make_names(urdf):
-    return arm_from_mapping({'urdf': str(urdf)}, folder=urdf.parent, origin='x').joint_names
+    return arm_from_mapping({'urdf': str(urdf)}, folder=urdf.parent, label='x').joint_names

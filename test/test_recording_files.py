@@ -61,7 +61,7 @@ def test_joints_are_selected_by_name_not_by_place(run, arm, tmp_path, suffix):
 
 def test_names_of_arrays_come_from_the_robot_yaml(run, tmp_path):
     keys = {'t': 'times', 'q': 'positions', 'tau': 'torques'}
-    arm = arm_from_mapping({'urdf': TWO_LINK, 'recording': keys}, folder=tmp_path, origin='x')
+    arm = arm_from_mapping({'urdf': TWO_LINK, 'recording': keys}, folder=tmp_path, label='x')
     path = tmp_path / 'lab.npz'
     np.savez(path, times=run.t, positions=run.q, torques=run.tau)
     np.testing.assert_array_equal(load_recording(path, arm).tau, run.tau)

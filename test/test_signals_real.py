@@ -21,8 +21,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from robot_identification.arm import Arm
-from robot_identification.arm.drives import Drives
-from robot_identification.arm.effort import Effort, PositionSignal
+from robot_identification.arm.drives import Drives, Effort, PositionSignal
 from robot_identification.dynamics import ModelStructure
 from robot_identification.recording import Recording
 from robot_identification.signals import process

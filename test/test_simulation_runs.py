@@ -19,7 +19,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from robot_identification.arm import Arm, Drives, Effort
-from robot_identification.arm.effort import PositionSignal
+from robot_identification.arm.drives import PositionSignal
 from robot_identification.errors import ConfigurationError, SimulationError
 from robot_identification.simulation import Plant, PlantOptions, simulate
 from robot_identification.simulation.robot import SimulatedRobot

@@ -63,13 +63,13 @@ def test_tilt_is_found_within_its_interval_and_not_where_there_is_none():
 def test_estimated_gravity_predicts_and_stays_in_the_model_file():
     wild = tilted(PANDA, ANGLES)
     content = {**arm_to_mapping(PANDA), 'gravity': 'estimate'}
-    arm = arm_from_mapping(content, folder=Path(), origin='the robot YAML')
+    arm = arm_from_mapping(content, folder=Path(), label='the robot YAML')
     assert arm.estimate_gravity
     result = identify(arm, [closed_recording(wild, 0)], held_out=[closed_recording(wild, 1)])
     stated = identify(PANDA, [closed_recording(wild, 0)], held_out=[closed_recording(wild, 1)])
     assert result.verdict.held_out[0].relative_error < stated.verdict.held_out[0].relative_error
     assert np.allclose(result.model.arm.gravity, wild.gravity, atol=0.02)
-    again = arm_from_mapping(arm_to_mapping(result.model.arm), folder=Path(), origin='the model')
+    again = arm_from_mapping(arm_to_mapping(result.model.arm), folder=Path(), label='the model')
     assert np.array_equal(again.gravity, result.model.arm.gravity) and not again.estimate_gravity
     assert any('gravity was estimated' in note for note in result.verdict.notes)
     assert any('does not seem to stand as stated' in note for note in stated.verdict.notes)

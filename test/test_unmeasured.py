@@ -28,7 +28,7 @@ from robot_identification.recording import load_recording
 
 def arm_without(name, *joints):
     content = {**arm_to_mapping(load_arm(name)), 'unmeasured': list(joints)}
-    return arm_from_mapping(content, folder=Path(), origin='the robot YAML')
+    return arm_from_mapping(content, folder=Path(), label='the robot YAML')
 
 
 @pytest.mark.parametrize('estimator', ['ols', 'wls', 'huber', 'mle', 'ridge'])
@@ -89,4 +89,4 @@ def test_missing_effort_that_nobody_named():
 def test_bad_names(names, said):
     content = {**arm_to_mapping(load_arm('two_link')), 'unmeasured': names}
     with pytest.raises(ConfigurationError, match=said):
-        arm_from_mapping(content, folder=Path(), origin='the robot YAML')
+        arm_from_mapping(content, folder=Path(), label='the robot YAML')

@@ -14,12 +14,11 @@
 """The arm: URDF and robot YAML become joints, limits, drives, gravity and a Pinocchio model."""
 
 from robot_identification.arm.arm import Arm
-from robot_identification.arm.drives import Drives
-from robot_identification.arm.effort import Effort
+from robot_identification.arm.drives import Drives, Effort
 from robot_identification.arm.inertia_check import check_inertias, InertiaFault
 from robot_identification.arm.library import robot_files
 from robot_identification.arm.limits import Limits
-from robot_identification.arm.load import load_arm
+from robot_identification.arm.robot_file import load_arm
 from robot_identification.arm.template import robot_template, TemplateOptions
 
 __all__ = ['Arm', 'Drives', 'Effort', 'InertiaFault', 'Limits', 'TemplateOptions',

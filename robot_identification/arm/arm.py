@@ -28,11 +28,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 import pinocchio as pin
 from robot_identification.arm.balancers import Balancer
-from robot_identification.arm.driver import Driver
-from robot_identification.arm.drives import Drives
-from robot_identification.arm.effort import Effort, PositionSignal
+from robot_identification.arm.drives import Drives, Effort, PositionSignal
 from robot_identification.arm.limits import Limits
 from robot_identification.arm.prefix import check_prefix
+from robot_identification.arm.robot_keys import Driver
 from robot_identification.arm.urdf import fold_urdf, read_urdf
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import ArmError

@@ -16,14 +16,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError
+from robot_identification.yaml_file import check_fields, Quantity
 
 ESTIMATE = 'estimate'
+Length = Annotated[float, Quantity('m')]
+Radius = Annotated[float, Quantity('m', above=0)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,10 +61,7 @@ class Balancer(ABC):
     strength: float | None = None
 
     def __post_init__(self) -> None:
-        for item in fields(self):
-            value = getattr(self, item.name)
-            if isinstance(value, float) and not np.isfinite(value):
-                raise ConfigurationError(f'{item.name} must be a finite number, not {value}')
+        check_fields(self, ConfigurationError)
         if self.strength is not None and self.strength < 0:
             raise ConfigurationError(f'{self.parameter} must not be negative, '
                                      f'not {self.strength:g}')
@@ -104,7 +104,7 @@ class TorsionSpring(Balancer):
     kind = 'torsion_spring'
     parameter = 'stiffness'
     unit, sliding_unit = 'N m/rad', 'N/m'
-    rest: float = 0.0
+    rest: Annotated[float, Quantity('rad or m')] = 0.0
 
     def column(self, q: Array) -> Array:
         """Return q - rest."""
@@ -131,16 +131,10 @@ class _Strut(Balancer):
     """
 
     turns = True
-    fixed_radius: float
-    moving_radius: float
-    angle: float = 0.0
-    offset: float = 0.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ('fixed_radius', 'moving_radius'):
-            if not getattr(self, name) > 0:
-                raise ConfigurationError(f'{name} must be above zero, not {getattr(self, name):g}')
+    fixed_radius: Radius
+    moving_radius: Radius
+    angle: Annotated[float, Quantity('rad')] = 0.0
+    offset: Length = 0.0
 
     def length(self, q: Array) -> Array:
         """Return the distance of the anchors [m], at least a micrometre."""
@@ -168,7 +162,7 @@ class CoilSpring(_Strut):
     kind = 'coil_spring'
     parameter = 'stiffness'
     unit = sliding_unit = 'N/m'
-    free_length: float
+    free_length: Length
 
     def column(self, q: Array) -> Array:
         """Return (L - free_length) dL/dq."""
@@ -199,17 +193,14 @@ class GasSpring(_Strut):
     parameter = 'scale'
     unit = sliding_unit = '1'
     nominal = 1.0
-    area: float
-    pressure: float
-    volume: float
-    length_at_pressure: float
+    area: Annotated[float, Quantity('m^2', above=0)]
+    pressure: Annotated[float, Quantity('Pa', above=0)]
+    volume: Annotated[float, Quantity('m^3', above=0)]
+    length_at_pressure: Length
     pulls: bool = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ('area', 'pressure', 'volume'):
-            if not getattr(self, name) > 0:
-                raise ConfigurationError(f'{name} must be above zero, not {getattr(self, name):g}')
         longest = np.hypot(self.fixed_radius + self.moving_radius, self.offset)
         shortest = np.hypot(self.fixed_radius - self.moving_radius, self.offset)
         if np.min(self._volume(np.array([shortest, longest]))) <= 0:

@@ -11,16 +11,71 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Motors and gears: gains, reductions, rotor inertias and the coupling between joints."""
+"""Motors, gears and their coupling, and what effort and position signals mean."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from robot_identification.arrays import Array, IndexArray, read_only
-from robot_identification.errors import ArmError
+from robot_identification.errors import ArmError, ConfigurationError
+from robot_identification.yaml_file import check_fields
+
+
+@dataclass(frozen=True)
+class Effort:
+    """
+    Meaning of the effort signal; there is no default, drivers differ.
+
+    Parameters
+    ----------
+    quantity
+        'torque' [N m or N] or 'current' [A], which needs the drives' gains.
+    side
+        'joint' when it is given behind the gear (and coupling), 'motor' when before it.
+    sign
+        1 when a positive effort accelerates the joint in its positive direction, else -1.
+    gravity_compensated
+        True when the driver has already taken the gravity torque away.
+
+    Raises
+    ------
+    ConfigurationError
+        Another value.
+
+    """
+
+    quantity: Literal['torque', 'current']
+    side: Literal['joint', 'motor']
+    sign: Literal[1, -1]
+    gravity_compensated: bool
+
+    def __post_init__(self) -> None:
+        check_fields(self, ConfigurationError)
+
+
+@dataclass(frozen=True)
+class PositionSignal:
+    """
+    Meaning of the position signal.
+
+    Parameters
+    ----------
+    side
+        'joint', or 'motor' when angles before the gear are recorded.
+    offset
+        Added to the joint positions, (n,) [rad or m].
+
+    """
+
+    side: Literal['joint', 'motor']
+    offset: Array
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, 'offset', read_only(self.offset))
 
 
 @dataclass(frozen=True)

@@ -16,17 +16,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 import math
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from robot_identification.errors import ConfigurationError
-from robot_identification.yaml_file import Schema, shown
+from robot_identification.yaml_file import check_keys, read_typed, shown
 
 JOINT = '{joint}'
 """Stands in the name of a column for what the file calls the joint."""
 SIGNAL_KEYS = ('t', 'q', 'v', 'tau', 'current', 'command', 'joint_names')
-RECORDING_KEYS = (*SIGNAL_KEYS, 'names', 'units', 'topic', 'stamps')
 UNITS: dict[str, dict[str, float]] = {
     't': {'s': 1.0, 'ms': 1e-3, 'us': 1e-6, 'ns': 1e-9},
     'q': {'rad': 1.0, 'deg': np.pi / 180, 'turn': 2 * np.pi},
@@ -35,22 +35,40 @@ UNITS: dict[str, dict[str, float]] = {
     'tau': {'Nm': 1.0, 'mNm': 1e-3},
     'current': {'A': 1.0, 'mA': 1e-3}}
 """Units that a file may have, by signal, and their factor to SI; joints that slide are in m."""
-STAMPS = ('header', 'received')
-_S = Schema(ConfigurationError)
 
 
-def check_recording_block(content: Any, joints: Sequence[str], place: str) -> dict[str, Any]:
+@dataclass(frozen=True)
+class RecordingBlock:
+    """The block `recording`: names of signals, and their units; None where not given."""
+
+    t: str | None = None
+    q: str | None = None
+    v: str | None = None
+    tau: str | None = None
+    current: str | None = None
+    command: str | None = None
+    joint_names: str | None = None
+    names: tuple[str | int, ...] | Mapping[str, str | int] | None = None
+    units: Mapping[str, str | float | Mapping[str, str | float]] | None = None
+    topic: str | None = None
+    stamps: Literal['header', 'received'] | None = None
+
+
+RECORDING_KEYS = tuple(item.name for item in fields(RecordingBlock))
+
+
+def read_recording_block(content: Any, joints: Sequence[str], label: str) -> dict[str, Any]:
     """
-    Return the block with `names` as a mapping, having looked at every key.
+    Return the checked block with `names` as a mapping from joint to text.
 
     Parameters
     ----------
     content
-        What stands under `recording`.
+        What the robot YAML has under `recording`.
     joints
         Joints of the arm.
-    place
-        How to call the block in an error.
+    label
+        Name of the block in messages.
 
     Raises
     ------
@@ -58,39 +76,30 @@ def check_recording_block(content: Any, joints: Sequence[str], place: str) -> di
         An unknown key, unit or joint.
 
     """
-    if not isinstance(content, Mapping):
-        raise ConfigurationError(f'{place} must be a mapping with the keys '
-                                 f'{", ".join(RECORDING_KEYS)}, not {shown(content)}')
-    for key, value in content.items():
-        if key not in RECORDING_KEYS:
-            raise ConfigurationError(f"{place} has the unknown key '{shown(key)}'; known are: "
-                                     f'{", ".join(RECORDING_KEYS)}')
-        if key not in ('names', 'units'):
-            _S.text(value, f'{place}, {key}')
-    if content.get('stamps', STAMPS[0]) not in STAMPS:
-        raise ConfigurationError(f"{place}, stamps is '{shown(content['stamps'])}'; it must be "
-                                 f'one of {", ".join(STAMPS)}')
-    block = dict(content)
-    if 'names' in content:
-        block['names'] = _names(content['names'], joints, f'{place}, names')
-    units = content.get('units', {})
-    if not isinstance(units, Mapping):
-        raise ConfigurationError(f'{place}, units must be a mapping, as {{q: deg, t: ms}}, not '
-                                 f'{shown(units)}')
-    for signal, unit in units.items():
-        by_joint = isinstance(unit, Mapping)
-        if by_joint and signal == 't':
-            raise ConfigurationError(f'{place}, units, t must be one unit, as ms')
-        if by_joint and set(unit) != set(joints):
+    typed: RecordingBlock = read_typed(RecordingBlock, content, label, ConfigurationError)
+    block = {name: getattr(typed, name) for name in content}
+    names = typed.names
+    if isinstance(names, tuple):
+        if len(names) != len(joints):
+            raise ConfigurationError(f'{label}, names lists {len(names)} names, the arm has '
+                                     f'{len(joints)} joints: {", ".join(joints)}')
+        names = dict(zip(joints, names))
+    if names is not None:
+        check_keys(names, joints, f'{label}, names', ConfigurationError)
+        block['names'] = {joint: str(name) for joint, name in names.items()}
+    for signal, unit in (typed.units or {}).items():
+        if isinstance(unit, Mapping) and signal == 't':
+            raise ConfigurationError(f'{label}, units, t must be one unit, as ms')
+        if isinstance(unit, Mapping) and set(unit) != set(joints):
             raise ConfigurationError(
-                f'{place}, units, {signal} must name each joint of the arm, as '
+                f'{label}, units, {signal} must name each joint of the arm, as '
                 f'{{{joints[0]}: 0.02, ...}}: {", ".join(joints)}')
-        for factor in unit.values() if by_joint else (unit,):
-            unit_factor(signal, factor, f'{place}, units')
+        for factor in unit.values() if isinstance(unit, Mapping) else (unit,):
+            unit_factor(signal, factor, f'{label}, units')
     return block
 
 
-def unit_factor(signal: Any, unit: Any, place: str) -> float:
+def unit_factor(signal: Any, unit: Any, label: str) -> float:
     """
     Return the factor from a unit to SI.
 
@@ -100,8 +109,8 @@ def unit_factor(signal: Any, unit: Any, place: str) -> float:
         Whose unit it is.
     unit
         A name in `UNITS`, or the factor itself.
-    place
-        How to call it in an error.
+    label
+        Name of the unit in messages.
 
     Raises
     ------
@@ -110,34 +119,14 @@ def unit_factor(signal: Any, unit: Any, place: str) -> float:
 
     """
     if signal not in UNITS:
-        raise ConfigurationError(f"{place} names the signal '{shown(signal)}'; there is: "
+        raise ConfigurationError(f"{label} names the signal '{shown(signal)}'; there is: "
                                  f'{", ".join(UNITS)}')
     if isinstance(unit, int | float) and not isinstance(unit, bool):
         if not math.isfinite(unit) or unit == 0:
-            raise ConfigurationError(f'{place}, {signal} is the factor {unit}; it must be finite '
+            raise ConfigurationError(f'{label}, {signal} is the factor {unit}; it must be finite '
                                      'and not zero')
         return float(unit)
     if unit not in UNITS[signal]:
-        raise ConfigurationError(f"{place}, {signal} is '{shown(unit)}'; it must be one of "
+        raise ConfigurationError(f"{label}, {signal} is '{shown(unit)}'; it must be one of "
                                  f'{", ".join(UNITS[signal])}, or a factor to the first of them')
     return UNITS[signal][unit]
-
-
-def _names(content: Any, joints: Sequence[str], place: str) -> dict[str, str]:
-    """Return what the file calls each joint; a list is in the arm's order."""
-    if isinstance(content, list):
-        if len(content) != len(joints):
-            raise ConfigurationError(f'{place} lists {len(content)} names, the arm has '
-                                     f'{len(joints)} joints: {", ".join(joints)}')
-        content = dict(zip(joints, content))
-    if not isinstance(content, Mapping):
-        raise ConfigurationError(f'{place} must be a mapping from joint to what the file calls '
-                                 f'it, or a list in the order of the arm, not {shown(content)}')
-    for joint, name in content.items():
-        if joint not in joints:
-            raise ConfigurationError(f"{place} names '{shown(joint)}', which is no joint of the "
-                                     f'arm: {", ".join(joints)}')
-        if isinstance(name, bool) or not isinstance(name, str | int):
-            raise ConfigurationError(f'{place}, {joint} must be a name or a number, not '
-                                     f'{shown(name)}')
-    return {joint: str(name) for joint, name in content.items()}

@@ -11,52 +11,78 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Robot YAML: what the URDF says, and what it does not."""
+"""Arms by name or from robot YAMLs, which add to the URDF what it does not hold."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 import dataclasses
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from robot_identification.arm.arm import Arm, STANDARD_GRAVITY
 from robot_identification.arm.balancers import Balancer, BALANCERS, ESTIMATE
-from robot_identification.arm.driver import argument_texts, Driver
-from robot_identification.arm.drives import Drives
-from robot_identification.arm.effort import Effort, PositionSignal
-from robot_identification.arm.library import find_urdf
+from robot_identification.arm.drives import Drives, PositionSignal
+from robot_identification.arm.library import find_urdf, robot_files
 from robot_identification.arm.limits import FASTEST, Limits
-from robot_identification.arm.recording_block import check_recording_block
-from robot_identification.arm.robot_keys import ROBOT_FILE_KEYS
+from robot_identification.arm.recording_block import read_recording_block
+from robot_identification.arm.robot_keys import argument_texts, JointLimits, RobotFile
 from robot_identification.arm.urdf import rotation_from_rpy
-from robot_identification.arrays import read_only
-from robot_identification.errors import ArmError, ConfigurationError
-from robot_identification.yaml_file import read_yaml, Schema, shown
+from robot_identification.errors import ArmError, ConfigurationError, UnknownNameError
+from robot_identification.yaml_file import check_keys, read_typed, read_yaml, to_plain
 
-KEYS = tuple(ROBOT_FILE_KEYS)
-JOINT_KEYS = ('position', 'velocity', 'acceleration', 'jerk', 'torque')
-DRIVE_KEYS = ('gain', 'reduction', 'rotor_inertia')
 SAME = 1e-6    # relative difference of limits that rounding makes
-STRONGEST_GRAVITY = 30.0    # [m/s^2], of no planet that arms work on
-_S = Schema(ConfigurationError)
+
+
+def load_arm(robot: str | Path) -> Arm:
+    """
+    Return an arm.
+
+    Parameters
+    ----------
+    robot
+        The name of a shipped robot ('panda', 'ur10', ...) or the path of a robot YAML.
+
+    Raises
+    ------
+    UnknownNameError
+        No shipped robot has that name.
+    ConfigurationError, ArmError
+        The YAML or its URDF cannot be used.
+
+    Examples
+    --------
+    >>> load_arm('panda').n
+    7
+
+    """
+    path = Path(robot)
+    if path.suffix in ('.yaml', '.yml'):
+        return read_robot_file(path)
+    if path.suffix in ('.urdf', '.xacro'):
+        raise ConfigurationError(
+            f"'{path}' is a URDF, which does not define the meaning of effort; write a robot YAML "
+            f'for it with: robot-identification init {path}')
+    shipped = robot_files()
+    if str(robot) not in shipped:
+        raise UnknownNameError('robot (and no robot YAML)', str(robot), shipped)
+    return read_robot_file(shipped[str(robot)])
 
 
 def read_robot_file(path: str | Path) -> Arm:
     """
-    Build the arm that a robot YAML describes.
+    Return the arm that a robot YAML describes.
 
     Parameters
     ----------
     path
-        The YAML; a relative `urdf` in it is looked for beside it.
+        The YAML; a relative `urdf` in it is relative to its folder.
 
     Raises
     ------
     ConfigurationError
-        The file is missing, is not YAML, has unknown keys or places that are still to be filled
-        in.
+        The file is missing, is not YAML, has unknown keys or values that are not filled in.
     ArmError
         The URDF cannot be used.
 
@@ -65,14 +91,14 @@ def read_robot_file(path: str | Path) -> Arm:
     content = read_yaml(path, 'robot YAML', ConfigurationError)
     if not isinstance(content, dict):
         raise ConfigurationError(f"the robot YAML '{path}' is not a mapping of keys to values")
-    return arm_from_mapping(content, folder=path.parent, origin=f"the robot YAML '{path}'",
+    return arm_from_mapping(content, folder=path.parent, label=f"the robot YAML '{path}'",
                             source=path)
 
 
-def arm_from_mapping(content: Mapping[str, Any], *, folder: Path, origin: str,
+def arm_from_mapping(content: Mapping[str, Any], *, folder: Path, label: str,
                      source: Path | None = None) -> Arm:
     """
-    Build an arm from the content of a robot YAML.
+    Return the arm that the content of a robot YAML describes.
 
     Parameters
     ----------
@@ -80,10 +106,10 @@ def arm_from_mapping(content: Mapping[str, Any], *, folder: Path, origin: str,
         The mapping; `urdf` may also be the URDF text itself.
     folder
         Where relative paths start.
-    origin
-        How to call the mapping in an error.
+    label
+        Name of the content in messages.
     source
-        The file that it came from.
+        The file that it was read from.
 
     Raises
     ------
@@ -91,48 +117,32 @@ def arm_from_mapping(content: Mapping[str, Any], *, folder: Path, origin: str,
         As `read_robot_file`.
 
     """
-    _known_keys(content, KEYS, origin)
-    content = _without_locked(content, origin)
-    if _unfilled(content.get('effort'), 'effort'):    # missed where torques are read
-        content = {key: value for key, value in content.items() if key != 'effort'}
-    content = _without_open_limits(content)
-    empty = _unfilled(content, '')
-    if empty:
-        raise ConfigurationError(f'{origin} still has places to fill in: {", ".join(empty)}')
-    if 'urdf' not in content:
-        raise ConfigurationError(f'{origin} does not name its `urdf`')
-    for key in ('urdf', 'name', 'tf_prefix'):
-        _S.text(content.get(key, ''), f'{origin}, {key}')
-    urdf = content['urdf']
-    folders = _folders(content.get('package_dirs', []), folder, origin)
+    file = _read_content(content, label)
+    folders = [folder / Path(item).expanduser() for item in file.package_dirs]
     base = Arm.from_urdf(
-        urdf if urdf.lstrip().startswith('<') else find_urdf(urdf, folder, folders),
-        locked=_locked(content.get('locked', {}), origin), gravity=_gravity(content, origin),
-        name=content.get('name'), arguments=_arguments(content.get('xacro', {}), origin),
-        package_dirs=folders)
-    limits = _limits(base, content.get('joints', {}), origin)
-    wider = _wider(base, limits, content.get('urdf_limits_wrong', []), origin,
-                   strict=source is not None)
-    drives = _drives(base, content.get('drives', {}), content.get('coupling', {}), origin)
-    effort = None
-    if 'effort' in content:
-        effort = _section(Effort, content['effort'], f'{origin}, effort')
-    keys = check_recording_block(content.get('recording', {}), base.joint_names,
-                                 f'{origin}, recording')
+        file.urdf if file.urdf.lstrip().startswith('<') else find_urdf(file.urdf, folder, folders),
+        locked=file.locked, gravity=_gravity(file, label), name=file.name,
+        arguments=argument_texts(file.xacro), package_dirs=folders)
+    for section in ('joints', 'drives', 'coupling'):
+        check_keys(getattr(file, section), base.joint_names, f'{label}, {section}',
+                   ConfigurationError)
+    limits = _limits(base, file.joints)
     arm = dataclasses.replace(
-        base, limits=limits, drives=drives, effort=effort, source=source,
-        position=_position(base, content.get('position', {}), origin), recording_keys=keys,
-        wider_limits=wider,
-        balancers=_balancers(base, content.get('balancers', {}), f'{origin}, balancers'),
-        estimate_gravity=content.get('gravity') == ESTIMATE,
-        tf_prefix=content.get('tf_prefix', ''),
-        driver=_driver(content, origin),
-        unmeasured=_unmeasured(base, content.get('unmeasured', []), f'{origin}, unmeasured'))
+        base, limits=limits, drives=_drives(base, file, label), effort=file.effort, source=source,
+        position=_position(base, file, label), tf_prefix=file.tf_prefix, driver=file.driver,
+        recording_keys=read_recording_block(file.recording, base.joint_names,
+                                            f'{label}, recording'),
+        wider_limits=_wider(base, limits, file.urdf_limits_wrong, label,
+                            strict=source is not None),
+        balancers=tuple(_balancer(base, name, given, f'{label}, balancers, {name}')
+                        for name, given in file.balancers.items()),
+        estimate_gravity=file.gravity == ESTIMATE,
+        unmeasured=_unmeasured(base, file.unmeasured, f'{label}, unmeasured'))
     try:
         limits.check(arm.joint_names)
-        drives.check(arm.joint_names)
+        arm.drives.check(arm.joint_names)
     except ArmError as error:
-        raise ConfigurationError(f'{origin}: {error}') from error
+        raise ConfigurationError(f'{label}: {error}') from error
     return arm
 
 
@@ -142,69 +152,50 @@ def arm_to_mapping(arm: Arm) -> dict[str, Any]:
 
     The URDF is included as text, so the mapping needs no other file.
     """
-    limits, drives = arm.limits, arm.drives
-    joints: dict[str, Any] = {}
-    motors: dict[str, Any] = {}
-    coupling: dict[str, Any] = {}
-    for i, joint in enumerate(arm.joint_names):
-        joints[joint] = {'position': [float(limits.lower[i]), float(limits.upper[i])]}
-        for name in JOINT_KEYS[1:]:
-            joints[joint][name] = float(getattr(limits, name)[i])
-        motors[joint] = {'reduction': float(drives.reduction[i])}
-        for name, values in (('gain', drives.gains), ('rotor_inertia', drives.rotor_inertia)):
-            if np.isfinite(values[i]):
-                motors[joint][name] = float(values[i])
-        row = {other: float(drives.coupling[i, k]) for k, other in enumerate(arm.joint_names)
-               if drives.coupling[i, k] != float(i == k)}
-        if row:
-            coupling[joint] = row
-    content: dict[str, Any] = {
-        'name': arm.name, 'urdf': arm.urdf, 'locked': dict(arm.locked),
-        'gravity': [float(x) for x in arm.gravity], 'joints': joints, 'drives': motors,
-        'coupling': coupling, 'recording': dict(arm.recording_keys),
-        'position': {'side': arm.position.side,
-                     'offset': dict(zip(arm.joint_names, map(float, arm.position.offset)))}}
-    if arm.wider_limits:
-        content['urdf_limits_wrong'] = list(arm.wider_limits)
-    if arm.unmeasured:
-        content['unmeasured'] = list(arm.unmeasured)
-    if arm.tf_prefix:
-        content['tf_prefix'] = arm.tf_prefix
-    if arm.balancers:
-        content['balancers'] = {b.name: _balancer_content(b) for b in arm.balancers}
-    if arm.effort is not None:
-        content['effort'] = dataclasses.asdict(arm.effort)
-    return content
+    limits, drives, names = arm.limits, arm.drives, arm.joint_names
+    values = {'reduction': drives.reduction, 'gain': drives.gains,
+              'rotor_inertia': drives.rotor_inertia}
+    rows = {joint: {other: drives.coupling[i, k] for k, other in enumerate(names)
+                    if drives.coupling[i, k] != float(i == k)} for i, joint in enumerate(names)}
+    content = {
+        'name': arm.name, 'urdf': arm.urdf, 'locked': arm.locked, 'gravity': arm.gravity,
+        'joints': {joint: {'position': [limits.lower[i], limits.upper[i]],
+                           **{name: getattr(limits, name)[i] for name in _MAGNITUDES}}
+                   for i, joint in enumerate(names)},
+        'drives': {joint: {name: row[i] for name, row in values.items() if np.isfinite(row[i])}
+                   for i, joint in enumerate(names)},
+        'coupling': {joint: row for joint, row in rows.items() if row},
+        'recording': arm.recording_keys,
+        'position': {'side': arm.position.side, 'offset': dict(zip(names, arm.position.offset))}}
+    optional = {
+        'urdf_limits_wrong': arm.wider_limits, 'unmeasured': arm.unmeasured,
+        'tf_prefix': arm.tf_prefix, 'effort': arm.effort,
+        'balancers': {balancer.name: _balancer_content(balancer) for balancer in arm.balancers}}
+    plain: dict[str, Any] = to_plain({
+        **content, **{name: value for name, value in optional.items() if value}})
+    return plain
 
 
-def _driver(content: Mapping[str, Any], origin: str) -> Driver | None:
-    if 'driver' not in content:
-        return None
-    return Driver.read(content['driver'], f'{origin}, driver')
-
-
-def _known_keys(content: Any, known: tuple[str, ...], origin: str) -> None:
-    _mapping(content, origin, f' with the keys {", ".join(known)}')
-    for key in content:
-        if key not in known:
-            raise ConfigurationError(
-                f"{origin} has the unknown key '{shown(key)}'; known are: {', '.join(known)}")
-
-
-def _mapping(content: Any, origin: str, keys: str = '') -> None:
-    if not isinstance(content, Mapping):
-        raise ConfigurationError(f'{origin} must be a mapping{keys}, not {shown(content)}')
-
-
-def _without_locked(content: Mapping[str, Any], origin: str) -> dict[str, Any]:
-    """Leave out the limits and drives of locked joints: they stand still."""
-    locked = content.get('locked', {})
-    if not isinstance(locked, Mapping | list):
-        raise ConfigurationError(f'{origin}, locked must be joints with their positions, '
-                                 f'as {{finger: 0.0}}, not {shown(locked)}')
-    return {key: ({joint: values for joint, values in value.items() if joint not in locked}
-                  if key in ('joints', 'drives') and isinstance(value, Mapping) else value)
-            for key, value in content.items()}
+def _read_content(content: Mapping[str, Any], label: str) -> RobotFile:
+    """Return typed content; limits and drives of locked joints and open limits are left out."""
+    locked, joints = content.get('locked', ()), content.get('joints')
+    content = {key: ({joint: values for joint, values in value.items() if joint not in locked}
+                     if key in ('joints', 'drives') and isinstance(value, Mapping)
+                     and isinstance(locked, Mapping | list) else value)
+               for key, value in content.items()}
+    if _unfilled(content.get('effort'), 'effort'):    # only needed where torques are read
+        content.pop('effort', None)
+    joints = content.get('joints')
+    if isinstance(joints, Mapping):    # only designs need these limits
+        content['joints'] = {joint: {
+            name: value for name, value in given.items()
+            if value is not None or name not in ('velocity', 'acceleration')}
+            if isinstance(given, Mapping) else given for joint, given in joints.items()}
+    unfilled = _unfilled(content, '')
+    if unfilled:
+        raise ConfigurationError(f'{label} has values to fill in: {", ".join(unfilled)}')
+    file: RobotFile = read_typed(RobotFile, content, label, ConfigurationError)
+    return file
 
 
 def _unfilled(content: Any, prefix: str) -> list[str]:
@@ -216,72 +207,18 @@ def _unfilled(content: Any, prefix: str) -> list[str]:
     return []
 
 
-def _without_open_limits(content: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Leave out velocities and accelerations that are not filled in: designs miss them."""
-    joints = content.get('joints')
-    if not isinstance(joints, Mapping):
-        return content
-    return {**content, 'joints': {
-        joint: {name: value for name, value in given.items()
-                if value is not None or name not in ('velocity', 'acceleration')}
-        if isinstance(given, Mapping) else given for joint, given in joints.items()}}
+def _gravity(file: RobotFile, label: str) -> np.ndarray:
+    if file.mount is not None:
+        if file.gravity is not None and file.gravity != ESTIMATE:
+            raise ConfigurationError(f'{label} has both `gravity` and `mount`; keep one of them')
+        return rotation_from_rpy(np.array(file.mount.rpy)).T @ np.array(STANDARD_GRAVITY)
+    return np.array(STANDARD_GRAVITY if file.gravity in (None, ESTIMATE) else file.gravity)
 
 
-def _section(kind: Any, content: Any, origin: str) -> Any:
-    names = tuple(f.name for f in dataclasses.fields(kind))
-    _known_keys(content, names, origin)
-    missing = [name for name in names if name not in content]
-    if missing:
-        raise ConfigurationError(f'{origin} lacks: {", ".join(missing)} (there is no default, '
-                                 f'because drivers differ)')
-    try:
-        return kind(**content)
-    except ConfigurationError as error:
-        raise ConfigurationError(f'{origin}: {error}') from error
-
-
-def _gravity(content: Mapping[str, Any], origin: str) -> np.ndarray:
-    stated: Any = content.get('gravity', STANDARD_GRAVITY)
-    if stated == ESTIMATE:
-        stated = STANDARD_GRAVITY
-    elif 'mount' in content and 'gravity' in content:
-        raise ConfigurationError(f'{origin} gives both `gravity` and `mount`; give one of them')
-    gravity = _numbers(stated, 3, f'{origin}, gravity')
-    if not np.all(np.abs(gravity) < STRONGEST_GRAVITY):
-        raise ConfigurationError(f'{origin}, gravity is {shown(stated)}; it must be in m/s^2, as '
-                                 '[0, 0, -9.81]')
-    if 'mount' not in content:
-        return gravity
-    _known_keys(content['mount'], ('rpy',), f'{origin}, mount')
-    rpy = _numbers(content['mount'].get('rpy', []), 3, f'{origin}, mount.rpy')
-    if not np.all(np.abs(rpy) <= 2 * np.pi):
-        raise ConfigurationError(f'{origin}, mount.rpy is {shown(content["mount"]["rpy"])}; it '
-                                 'must be in radians, within one turn')
-    return rotation_from_rpy(rpy).T @ np.array(STANDARD_GRAVITY)
-
-
-def _numbers(value: Any, count: int, origin: str) -> np.ndarray:
-    try:
-        numbers = np.array(value, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        numbers = np.array([])
-    if numbers.shape != (count,) or np.any(np.isnan(numbers)):
-        raise ConfigurationError(f'{origin} must be {count} numbers, not {shown(value)}')
-    return numbers
-
-
-def _locked(content: Any, origin: str) -> Any:
-    """Return the locked joints, names or positions by name, having looked at their types."""
-    if isinstance(content, list):
-        _S.items(_S.text)(content, f'{origin}, locked')
-    else:
-        _S.named(_S.maybe(_S.finite))(content, f'{origin}, locked')
-    return content
-
-
-def _wider(arm: Arm, limits: Limits, allowed: Any, origin: str, strict: bool) -> tuple[str, ...]:
+def _wider(arm: Arm, limits: Limits, allowed: Iterable[str], label: str,
+           strict: bool) -> tuple[str, ...]:
     """
-    Return the joints whose limits are wider than the URDF's; refuse those that nobody allowed.
+    Return the joints whose limits are wider than the URDF's; refuse those that are not allowed.
 
     Parameters
     ----------
@@ -291,30 +228,27 @@ def _wider(arm: Arm, limits: Limits, allowed: Any, origin: str, strict: bool) ->
         With those of the YAML.
     allowed
         Joints whose URDF is known to be wrong.
-    origin
-        How to call the YAML in an error.
+    label
+        Name of the YAML in messages.
     strict
         Whether to refuse; a model file reports what its arm was identified with.
 
     """
-    _S.items(_S.text)(allowed, f'{origin}, urdf_limits_wrong')
     for joint in allowed:
-        if joint not in arm.joint_names:
-            raise ConfigurationError(f"{origin}, urdf_limits_wrong names '{shown(joint)}', which "
-                                     f'is no joint of the arm: {", ".join(arm.joint_names)}')
-    found = dict.fromkeys(joint for joint, *_ in wider_limits(arm, limits))
-    for joint, name, value, urdf in wider_limits(arm, limits):
+        _check_joint(arm, joint, f'{label}, urdf_limits_wrong')
+    wider = wider_limits(arm, limits)
+    for joint, name, value, urdf in wider:
         slides = bool(arm.prismatic[arm.joint_names.index(joint)])
         if strict and not slides and name != 'torque' and _in_degrees(value, urdf):
             raise ConfigurationError(
-                f'{origin}, {joint}: the {name} {value:g} is degrees, and must be radians: '
+                f'{label}, {joint}: the {name} {value:g} is degrees, and must be radians: '
                 f'{np.deg2rad(value):.6g} (the URDF allows {urdf:g})')
         if strict and joint not in allowed:
             raise ConfigurationError(
-                f'{origin}, {joint}: the {name} {value:g} is wider than the {urdf:g} that the '
-                f'URDF allows; narrow it, or, where the URDF is known to be wrong, say so: '
+                f'{label}, {joint}: the {name} {value:g} is wider than the {urdf:g} that the '
+                f'URDF allows; narrow it, or, where the URDF is known to be wrong, add '
                 f'`urdf_limits_wrong: [{joint}]`')
-    return tuple(found)
+    return tuple(dict.fromkeys(joint for joint, *_ in wider))
 
 
 def _in_degrees(value: float, urdf: float) -> bool:
@@ -350,111 +284,76 @@ def wider_limits(arm: Arm, limits: Limits) -> list[tuple[str, str, float, float]
     return found
 
 
-def _per_joint(arm: Arm, content: Any, keys: tuple[str, ...], origin: str) -> Mapping[str, Any]:
-    _known_keys(content, arm.joint_names, origin)
-    for joint, values in content.items():
-        _known_keys(values, keys, f'{origin}, {joint}')
-    return content
+def _check_joint(arm: Arm, joint: str, label: str) -> None:
+    if joint not in arm.joint_names:
+        raise ConfigurationError(f"{label}: there is no joint '{joint}'; the joints of the arm "
+                                 f'are {", ".join(arm.joint_names)}')
 
 
-def _number(value: Any, origin: str) -> float:
-    if isinstance(value, bool):
-        raise ConfigurationError(f'{origin} must be a number, not {value!r}')
-    return float(_numbers([value], 1, origin)[0])
-
-
-def _limits(arm: Arm, content: Any, origin: str) -> Limits:
-    origin = f'{origin}, joints'
-    values = {name: np.array(getattr(arm.limits, name))
-              for name in ('lower', 'upper', 'velocity', 'acceleration', 'jerk', 'torque')}
-    for joint, given in _per_joint(arm, content, JOINT_KEYS, origin).items():
+def _limits(arm: Arm, joints: Mapping[str, JointLimits]) -> Limits:
+    values = {name: np.array(getattr(arm.limits, name)) for name in ('lower', 'upper',
+                                                                     *_MAGNITUDES)}
+    for joint, given in joints.items():
         i = arm.joint_names.index(joint)
-        for name, value in given.items():
-            if name == 'position':
-                values['lower'][i], values['upper'][i] = _numbers(
-                    value, 2, f'{origin}, {joint}, position')
-            else:
-                values[name][i] = _number(value, f'{origin}, {joint}, {name}')
+        if given.position is not None:
+            values['lower'][i], values['upper'][i] = given.position
+        for name in _MAGNITUDES:
+            if getattr(given, name) is not None:
+                values[name][i] = getattr(given, name)
     return Limits(**values)
 
 
-def _drives(arm: Arm, content: Any, coupling: Any, origin: str) -> Drives:
+def _drives(arm: Arm, file: RobotFile, label: str) -> Drives:
     gains, reduction = np.array(arm.drives.gains), np.array(arm.drives.reduction)
     rotor_inertia, matrix = np.array(arm.drives.rotor_inertia), np.array(arm.drives.coupling)
-    places = {'gain': gains, 'reduction': reduction, 'rotor_inertia': rotor_inertia}
-    for joint, given in _per_joint(arm, content, DRIVE_KEYS, f'{origin}, drives').items():
-        for name, value in given.items():
-            places[name][arm.joint_names.index(joint)] = _number(
-                value, f'{origin}, drives, {joint}, {name}')
-    for joint, row in _per_joint(arm, coupling, arm.joint_names, f'{origin}, coupling').items():
-        for other, value in row.items():
-            matrix[arm.joint_names.index(joint), arm.joint_names.index(other)] = _number(
-                value, f'{origin}, coupling, {joint}, {other}')
+    for joint, given in file.drives.items():
+        for array, value in ((gains, given.gain), (reduction, given.reduction),
+                             (rotor_inertia, given.rotor_inertia)):
+            if value is not None:
+                array[arm.joint_names.index(joint)] = value
+    for joint, row in file.coupling.items():
+        check_keys(row, arm.joint_names, f'{label}, coupling, {joint}', ConfigurationError)
+        for other, factor in row.items():
+            matrix[arm.joint_names.index(joint), arm.joint_names.index(other)] = factor
     return Drives(gains, reduction, rotor_inertia, matrix)
 
 
-def _arguments(content: Any, origin: str) -> dict[str, str]:
-    _mapping(content, f'{origin}, xacro', ' of arguments, as {dof: 7}')
-    return argument_texts(content)
+def _position(arm: Arm, file: RobotFile, label: str) -> PositionSignal:
+    offsets = file.position.offset
+    check_keys(offsets, arm.joint_names, f'{label}, position, offset', ConfigurationError)
+    return PositionSignal(file.position.side,
+                          np.array([offsets.get(joint, 0.0) for joint in arm.joint_names]))
 
 
-def _folders(content: Any, folder: Path, origin: str) -> list[Path]:
-    if not isinstance(content, list):
-        raise ConfigurationError(f'{origin}, package_dirs must be a list of folders, '
-                                 f'not {shown(content)}')
-    return [folder / Path(str(item)).expanduser() for item in content]
+def _unmeasured(arm: Arm, joints: Iterable[str], label: str) -> tuple[str, ...]:
+    for joint in joints:
+        _check_joint(arm, joint, label)
+    if len(set(joints)) == arm.n:
+        raise ConfigurationError(f'{label} names every joint: no effort is left to identify from')
+    return tuple(joint for joint in arm.joint_names if joint in joints)
 
 
-def _unmeasured(arm: Arm, content: Any, origin: str) -> tuple[str, ...]:
-    if not isinstance(content, list):
-        raise ConfigurationError(f'{origin} must be a list of joints, as [joint_5], '
-                                 f'not {content!r}')
-    for joint in content:
-        if joint not in arm.joint_names:
-            raise ConfigurationError(f"{origin}: there is no joint '{joint}'; the arm has "
-                                     f'{", ".join(arm.joint_names)}')
-    if len(set(content)) == arm.n:
-        raise ConfigurationError(f'{origin} names every joint: no effort is left to identify from')
-    return tuple(joint for joint in arm.joint_names if joint in content)
-
-
-def _balancers(arm: Arm, content: Any, origin: str) -> tuple[Balancer, ...]:
-    _mapping(content, origin)
-    return tuple(_balancer(arm, str(name), given, f'{origin}, {name}')
-                 for name, given in content.items())
-
-
-def _balancer(arm: Arm, name: str, content: Any, origin: str) -> Balancer:
-    _mapping(content, origin)
-    kind = content.get('kind')
+def _balancer(arm: Arm, name: str, content: Mapping[str, Any], label: str) -> Balancer:
+    kind = read_typed({'kind': str}, content, label, ConfigurationError)['kind']
     if kind not in BALANCERS:
-        raise ConfigurationError(f'{origin}: the kind is {kind!r}; it must be one of '
+        raise ConfigurationError(f'{label}: the kind is {kind!r}; it must be one of '
                                  f'{", ".join(BALANCERS)}')
     member = BALANCERS[kind]
-    numbers = [item for item in dataclasses.fields(member)
-               if item.name not in ('name', 'joint', 'strength')]
-    _known_keys(content, ('kind', 'joint', member.parameter, *(f.name for f in numbers)), origin)
-    missing = [key for key in ('joint', member.parameter,
-                               *(f.name for f in numbers if f.default is dataclasses.MISSING))
-               if key not in content]
-    if missing:
-        raise ConfigurationError(f'{origin} lacks: {", ".join(missing)}')
-    joint, strength = str(content['joint']), content[member.parameter]
-    if joint not in arm.joint_names:
-        raise ConfigurationError(f"{origin}: there is no joint '{joint}'; the arm has "
-                                 f'{", ".join(arm.joint_names)}')
-    if member.turns and arm.prismatic[arm.joint_names.index(joint)]:
-        raise ConfigurationError(f"{origin}: a {kind} needs a joint that turns, and '{joint}' "
-                                 f'slides; take a torsion_spring, whose stiffness is then in N/m')
-    values: dict[str, Any] = {
-        f.name: bool(content[f.name]) if isinstance(f.default, bool)
-        else _number(content[f.name], f'{origin}, {f.name}')
-        for f in numbers if f.name in content}
-    known = None if strength == ESTIMATE else _number(strength, f'{origin}, {member.parameter}')
-    try:
-        return member(name=name, joint=joint, strength=known, **values)
-    except ConfigurationError as error:
-        raise ConfigurationError(f'{origin}: {error}') from error
+    geometry = [item.name for item in dataclasses.fields(member)
+                if item.name not in ('name', 'joint', 'strength')]
+    check_keys(content, ('kind', 'joint', member.parameter, *geometry), label, ConfigurationError)
+    strength = read_typed({member.parameter: Literal['estimate'] | float}, content, label,
+                          ConfigurationError)[member.parameter]
+    balancer: Balancer = read_typed(
+        member, {'name': name, 'strength': None if strength == ESTIMATE else strength,
+                 **{key: value for key, value in content.items()
+                    if key not in ('kind', member.parameter)}}, label, ConfigurationError)
+    _check_joint(arm, balancer.joint, label)
+    if member.turns and arm.prismatic[arm.joint_names.index(balancer.joint)]:
+        raise ConfigurationError(
+            f"{label}: a {kind} needs a revolute joint, and '{balancer.joint}' is prismatic; use "
+            'a torsion_spring, whose stiffness is then in N/m')
+    return balancer
 
 
 def _balancer_content(balancer: Balancer) -> dict[str, Any]:
@@ -465,11 +364,4 @@ def _balancer_content(balancer: Balancer) -> dict[str, Any]:
     return content
 
 
-def _position(arm: Arm, content: Any, origin: str) -> PositionSignal:
-    origin = f'{origin}, position'
-    _known_keys(content, ('side', 'offset'), origin)
-    offsets = content.get('offset', {})
-    _known_keys(offsets, arm.joint_names, f'{origin}, offset')
-    offset = [_number(offsets.get(joint, 0.0), f'{origin}, offset, {joint}')
-              for joint in arm.joint_names]
-    return PositionSignal(content.get('side', 'joint'), read_only(offset))
+_MAGNITUDES = ('velocity', 'acceleration', 'jerk', 'torque')

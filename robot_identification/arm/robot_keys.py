@@ -11,44 +11,174 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The keys of a robot YAML, each with an example and its meaning, for template and docs."""
+"""The keys of a robot YAML: types, units, examples and meanings, for reader, template and docs."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+import math
+from typing import Annotated, Any, Literal
+
+from robot_identification.arm.drives import Effort
+from robot_identification.errors import ConfigurationError
+from robot_identification.yaml_file import Quantity
+
+Angle = Annotated[float, Quantity('rad', minimum=-2 * math.pi, maximum=2 * math.pi)]
+Position = Annotated[float, Quantity('rad or m', infinite=True)]
+Acceleration = Annotated[float, Quantity('m/s^2', above=-30, below=30)]    # on any planet
+Gravity = tuple[Acceleration, Acceleration, Acceleration]
+
+
+@dataclass(frozen=True)
+class JointLimits:
+    """Limits of a joint; None leaves the URDF's."""
+
+    position: tuple[Position, Position] | None = None
+    velocity: Annotated[float, Quantity('rad/s or m/s', infinite=True)] | None = None
+    acceleration: Annotated[float, Quantity('rad/s^2 or m/s^2', infinite=True)] | None = None
+    jerk: Annotated[float, Quantity('rad/s^3 or m/s^3', infinite=True)] | None = None
+    torque: Annotated[float, Quantity('N m or N', infinite=True)] | None = None
+
+
+@dataclass(frozen=True)
+class DriveValues:
+    """Motor and gear of a joint; None where not known."""
+
+    gain: Annotated[float, Quantity('N m/A')] | None = None
+    reduction: float | None = None
+    rotor_inertia: Annotated[float, Quantity('kg m^2')] | None = None
+
+
+@dataclass(frozen=True)
+class Mount:
+    """Orientation of the base in the world: roll, pitch and yaw about fixed axes."""
+
+    rpy: tuple[Angle, Angle, Angle]
+
+
+@dataclass(frozen=True)
+class PositionSection:
+    """Side on which positions are recorded, and offsets by joint."""
+
+    side: Literal['joint', 'motor'] = 'joint'
+    offset: Mapping[str, Annotated[float, Quantity('rad or m')]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Driver:
+    """
+    The vendor's ROS 2 driver of an arm.
+
+    Parameters
+    ----------
+    controller
+        Its joint trajectory controller; {tf_prefix} in it stands for the prefix.
+    rate
+        Rate of the joint states [Hz].
+    launch
+        Its launch file, PACKAGE/FILE; empty where it is started by hand.
+    arguments
+        Arguments of that launch file, by name.
+    address
+        Its argument for the address of the robot.
+    prefix
+        Its argument for the prefix of joints and links; empty where it has none.
+    joint_states
+        Topic on which it publishes joint states with efforts at `rate`; {tf_prefix} likewise.
+    controller_manager
+        Its controller manager.
+    spawn
+        Whether `controller` is added to its controller manager, from the robot's controllers YAML.
+
+    """
+
+    controller: str
+    rate: Annotated[float, Quantity('Hz')]
+    launch: str = ''
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    address: str = 'robot_ip'
+    prefix: str = ''
+    joint_states: str = 'joint_states'
+    controller_manager: str = 'controller_manager'
+    spawn: bool = False
+
+    def __post_init__(self) -> None:
+        if self.launch.count('/') != bool(self.launch):
+            raise ConfigurationError(f"launch is '{self.launch}'; write it as PACKAGE/FILE")
+        object.__setattr__(self, 'arguments', argument_texts(self.arguments))
+
+
+def argument_texts(arguments: Mapping[str, Any]) -> dict[str, str]:
+    """Return arguments of a launch file or a xacro, as YAML has them, as the text they take."""
+    return {name: str(value).lower() if isinstance(value, bool) else str(value)
+            for name, value in arguments.items()}
+
+
+def about(example: str, meaning: str) -> dict[str, str]:
+    """Return the metadata of a key."""
+    return {'example': example, 'meaning': meaning}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RobotFile:
+    """Content of a robot YAML; docs/robot_file.md lists the keys."""
+
+    urdf: str = field(metadata=about(
+        'my_arm.urdf', 'URDF or xacro, relative to this file, `package://`, or the name of a '
+        'shipped description. The only key that is needed.'))
+    name: str | None = field(default=None, metadata=about(
+        'my_arm', "What to call the arm; the URDF's name when not given."))
+    xacro: Mapping[str, Any] = field(default_factory=dict, metadata=about(
+        '{dof: 7}', 'Arguments of the xacro.'))
+    package_dirs: tuple[str, ...] = field(default=(), metadata=about(
+        '[../src]', 'Folders that hold the ROS packages which the description names.'))
+    locked: Mapping[str, float] | tuple[str, ...] = field(default=(), metadata=about(
+        '{finger: 0.0}', 'Joints that stand still in all recordings, with their positions '
+        '[rad or m], or a list of names.'))
+    gravity: Literal['estimate'] | Gravity | None = field(default=None, metadata=about(
+        '[0.0, 0.0, -9.81]', 'Gravity in the base frame [m/s^2]; `estimate` lets the recordings '
+        'say how the base stands.'))
+    mount: Mount | None = field(default=None, metadata=about(
+        '{rpy: [3.14159, 0.0, 0.0]}', 'Instead of `gravity`: how the base stands in the world '
+        '[rad].'))
+    joints: Mapping[str, JointLimits] = field(default_factory=dict, metadata=about(
+        '{elbow: {position: [-2.0, 2.0], velocity: 1.0, acceleration: 5.0, jerk: 1000.0, '
+        'torque: 40.0}}', "Limits, where they are narrower than the URDF's or it has none "
+        '[rad or m and derivatives; N m or N].'))
+    urdf_limits_wrong: tuple[str, ...] = field(default=(), metadata=about(
+        '[elbow]', "Joints whose limits here may be wider than the URDF's, because it is known "
+        'to be wrong.'))
+    drives: Mapping[str, DriveValues] = field(default_factory=dict, metadata=about(
+        '{elbow: {gain: 10.0, reduction: 100.0, rotor_inertia: 0.5}}', 'Motors and gears: '
+        'torque per current [N m/A], turns of the motor per turn of the joint, rotor inertia '
+        'seen at the joint [kg m^2].'))
+    coupling: Mapping[str, Mapping[str, float]] = field(default_factory=dict, metadata=about(
+        '{wrist_3: {wrist_2: -1.0}}', "Coupled drives: how a drive's output turns with other "
+        'joints, theta_drive = reduction (q_drive + sum of factor q_other).'))
+    effort: Effort | None = field(default=None, metadata=about(
+        '{quantity: torque, side: joint, sign: 1, gravity_compensated: false}', 'What the driver '
+        'publishes: torque or current; at the joint or at the motor; 1 when a positive effort '
+        'accelerates the joint forwards, else -1; whether the driver takes gravity away. There '
+        'is no default.'))
+    position: PositionSection = field(default_factory=PositionSection, metadata=about(
+        '{side: joint, offset: {elbow: 0.1}}', 'Whether positions are recorded at the joint or '
+        'at the motor, and what is added to them [rad or m].'))
+    unmeasured: tuple[str, ...] = field(default=(), metadata=about(
+        '[wrist_3]', 'Joints that move and whose effort is not measured.'))
+    balancers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, metadata=about(
+        '{spring: {kind: torsion_spring, joint: elbow, stiffness: estimate}}', 'Springs and '
+        'counterbalances, whose strength is known or to be estimated.'))
+    recording: Any = field(default_factory=dict, metadata=about(
+        '{t: timestamp, q: "actual_q_{joint}", names: [0, 1, 2], units: {q: deg}}',
+        'What logs call the signals, and their units ([logs](logs.md)).'))
+    tf_prefix: str = field(default='', metadata=about(
+        'left_', 'Before the names of joints and links in ROS.'))
+    driver: Driver | None = field(default=None, metadata=about(
+        '{launch: PACKAGE/FILE, controller: arm_controller, rate: 500.0}', 'The ROS driver of a '
+        'real arm, for the launch files ([ros2_control](ros2_control.md)).'))
+
+
 ROBOT_FILE_KEYS: dict[str, tuple[str, str]] = {
-    'urdf': ('my_arm.urdf', 'URDF or xacro, relative to this file, `package://`, or the name of a '
-             'shipped description. The only key that is needed.'),
-    'name': ('my_arm', "What to call the arm; the URDF's name when not given."),
-    'xacro': ('{dof: 7}', 'Arguments of the xacro.'),
-    'package_dirs': ('[../src]', 'Folders that hold the ROS packages which the description '
-                     'names.'),
-    'locked': ('{finger: 0.0}', 'Joints that stand still in all recordings, with their positions '
-               '[rad or m], or a list of names.'),
-    'gravity': ('[0.0, 0.0, -9.81]', 'Gravity in the base frame [m/s^2]; `estimate` lets the '
-                'recordings say how the base stands.'),
-    'mount': ('{rpy: [3.14159, 0.0, 0.0]}', 'Instead of `gravity`: how the base stands in the '
-              'world [rad].'),
-    'joints': ('{elbow: {position: [-2.0, 2.0], velocity: 1.0, acceleration: 5.0, jerk: 1000.0, '
-               'torque: 40.0}}', "Limits, where they are narrower than the URDF's or it has none "
-               '[rad or m and derivatives; N m or N].'),
-    'urdf_limits_wrong': ('[elbow]', "Joints whose limits here may be wider than the URDF's, "
-                          'because it is known to be wrong.'),
-    'drives': ('{elbow: {gain: 10.0, reduction: 100.0, rotor_inertia: 0.5}}', 'Motors and gears: '
-               'torque per current [N m/A], turns of the motor per turn of the joint, rotor '
-               'inertia seen at the joint [kg m^2].'),
-    'coupling': ('{wrist_3: {wrist_2: -1.0}}', "Coupled drives: how a drive's output turns with "
-                 'other joints, theta_drive = reduction (q_drive + sum of factor q_other).'),
-    'effort': ('{quantity: torque, side: joint, sign: 1, gravity_compensated: false}', 'What the '
-               'driver publishes: torque or current; at the joint or at the motor; 1 when a '
-               'positive effort accelerates the joint forwards, else -1; whether the driver takes '
-               'gravity away. There is no default.'),
-    'position': ('{side: joint, offset: {elbow: 0.1}}', 'Whether positions are recorded at the '
-                 'joint or at the motor, and what is added to them [rad or m].'),
-    'unmeasured': ('[wrist_3]', 'Joints that move and whose effort is not measured.'),
-    'balancers': ('{spring: {kind: torsion_spring, joint: elbow, stiffness: estimate}}', 'Springs '
-                  'and counterbalances, whose strength is known or to be estimated.'),
-    'recording': ('{t: timestamp, q: "actual_q_{joint}", names: [0, 1, 2], units: {q: deg}}',
-                  'What logs call the signals, and their units ([logs](logs.md)).'),
-    'tf_prefix': ('left_', 'Before the names of joints and links in ROS.'),
-    'driver': ('{launch: PACKAGE/FILE, controller: arm_controller, rate: 500.0}', 'The ROS driver '
-               'of a real arm, for the launch files ([ros2_control](ros2_control.md)).')}
+    item.name: (item.metadata['example'], item.metadata['meaning']) for item in fields(RobotFile)}
+"""Example and meaning of each key."""

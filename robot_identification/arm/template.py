@@ -19,21 +19,26 @@ from collections.abc import Mapping, Sequence
 import dataclasses
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from robot_identification.arm.arm import Arm
 from robot_identification.arm.chain import Chain, choose_chain
-from robot_identification.arm.effort import Effort
+from robot_identification.arm.drives import Effort
 from robot_identification.arm.robot_keys import ROBOT_FILE_KEYS
 from robot_identification.arm.urdf import parse_urdf, read_urdf
 from robot_identification.errors import ConfigurationError
-from robot_identification.yaml_file import read_yaml, Schema
+from robot_identification.yaml_file import Quantity, read_typed, read_yaml
 import yaml
 
 FILL_IN = 'null    # FILL IN'
-GRAVITY_WORDS = {'gravity': False, 'no-gravity': True}
-"""What is said of gravity in a short description of effort, as `gravity_compensated`."""
+EFFORT_WORDS = ('quantity', 'side', 'sign', 'gravity_compensated')
+EFFORT_VALUES = {'+1': 1, '1': 1, '-1': -1, 'gravity': False, 'no-gravity': True}
+"""Values of the words of a short description of effort that are not the value itself."""
+MOVEIT_JOINT = {
+    'has_velocity_limits': bool | None, 'has_acceleration_limits': bool | None,
+    'max_velocity': float | None, 'max_acceleration': float | None}
+Positive = Annotated[float, Quantity(above=0)]
 
 
 @dataclass(frozen=True)
@@ -98,13 +103,16 @@ def parse_effort(text: str) -> Effort:
 
     """
     words = [word.strip() for word in text.split(',')]
-    signs = {'+1': 1, '1': 1, '-1': -1}
-    if len(words) != 4 or words[2] not in signs or words[3] not in GRAVITY_WORDS:
+    values = [EFFORT_VALUES.get(word, word) for word in words]
+    try:
+        effort: Effort = read_typed(Effort, dict(zip(EFFORT_WORDS, values, strict=True)), '',
+                                    ConfigurationError)
+    except (ValueError, ConfigurationError) as error:
         raise ConfigurationError(
             f"the effort '{text}' must be four words, as torque,joint,+1,gravity: torque or "
-            'current; joint or motor; +1 or -1; gravity, or no-gravity where the driver takes '
-            'the gravity torque away')
-    return Effort(words[0], words[1], signs[words[2]], GRAVITY_WORDS[words[3]])
+            'current; joint or motor; +1 or -1; gravity, or no-gravity where the driver removes '
+            'the gravity torque') from error
+    return effort
 
 
 def robot_template(urdf: str | Path, *, base: Path | None = None,
@@ -240,20 +248,15 @@ def _moveit_limits(path: Path, arm: Arm) -> dict[str, dict[str, float]]:
                                  "'joint_limits'")
     found: dict[str, dict[str, float]] = {}
     for i, joint in enumerate(arm.joint_names):
-        given = limits.get(joint)
-        if not isinstance(given, dict):
-            continue
-        for name, key in (('velocity', 'max_velocity'), ('acceleration', 'max_acceleration')):
-            if not given.get(f'has_{name}_limits') or key not in given:
+        label = f"'{path}', {joint}"
+        given = read_typed(MOVEIT_JOINT, limits.get(joint, {}), label, ConfigurationError)
+        for name in ('velocity', 'acceleration'):
+            value = given[f'max_{name}']
+            if not given[f'has_{name}_limits'] or value is None:
                 continue
-            value = given[key]
-            Schema(ConfigurationError).finite(value, f"'{path}', {joint}, {key}")
-            if not value > 0:
-                raise ConfigurationError(f"'{path}', {joint}, {key} is {value!r}; it must be a "
-                                         'number above zero')
-            if name == 'velocity' and value >= arm.limits.velocity[i]:
-                continue    # the URDF's is narrower
-            found.setdefault(joint, {})[name] = float(value)
+            read_typed(Positive, value, f'{label}, max_{name}', ConfigurationError)
+            if name == 'acceleration' or value < arm.limits.velocity[i]:    # else the URDF's
+                found.setdefault(joint, {})[name] = value
     if not found:
         raise ConfigurationError(f"'{path}' has no limits of the joints "
                                  f'{", ".join(arm.joint_names)}')

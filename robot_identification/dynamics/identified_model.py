@@ -327,7 +327,7 @@ def load_model(path: str | Path) -> IdentifiedModel:
     except TypeError as error:    # keys that are not text cannot be put in order
         raise ModelFileError(f"the model file '{path}' is damaged: {error}") from error
     try:
-        arm = arm_from_mapping(content['arm'], folder=path.parent, origin=f"the model '{path}'")
+        arm = arm_from_mapping(content['arm'], folder=path.parent, label=f"the model '{path}'")
         later: dict[str, Any] = {}
         if 'shape' in content['friction']:
             later['friction_shape'] = _ordered(content['friction']['shape'], arm.element_names)

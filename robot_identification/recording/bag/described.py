@@ -88,7 +88,7 @@ def arm_of_bag(path: str | Path, effort: Effort | None = None,
     found = _written(bag.path, folder, told)
     if found is None:
         return _described(bag, told, effort, topic)
-    arm = arm_from_mapping(found, folder=folder, origin=f"the robot of the bag '{path}'")
+    arm = arm_from_mapping(found, folder=folder, label=f"the robot of the bag '{path}'")
     return (arm if effort is None else dataclasses.replace(arm, effort=effort)), ()
 
 
@@ -125,7 +125,7 @@ def _described(bag: Bag, told: dict[str, str], effort: Effort | None,
     remarks = () if not locked else (
         f'joints that do not move in the recording are locked: {text}',)
     content = {'urdf': urdf, 'locked': locked, 'effort': dataclasses.asdict(effort)}
-    return arm_from_mapping(content, folder=Path(), origin=f"the URDF of the bag '{bag.path}'"
+    return arm_from_mapping(content, folder=Path(), label=f"the URDF of the bag '{bag.path}'"
                             ), remarks
 
 

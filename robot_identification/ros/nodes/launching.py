@@ -36,7 +36,7 @@ from launch_ros.actions import Node, PushRosNamespace
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 from robot_identification.arm import Arm, load_arm
-from robot_identification.arm.driver import Driver
+from robot_identification.arm.robot_keys import Driver
 from robot_identification.ros.nodes.launch_arguments import (
     arguments,
     AT_WORK,
