@@ -386,7 +386,7 @@ def test_units_of_each_joint_are_complete():
         read_recording_block({'units': {'q': {UR.joint_names[0]: 0.02}}}, UR.joint_names, 'it')
     with pytest.raises(ConfigurationError, match='must be one unit'):
         read_recording_block({'units': {'t': dict.fromkeys(UR.joint_names, 1)}},
-                              UR.joint_names, 'it')
+                             UR.joint_names, 'it')
 
 
 def test_comments_before_the_header_and_units_behind_it(tmp_path):

@@ -21,7 +21,7 @@ from contracts import arm_of, CONTRACTS
 import numpy as np
 import pytest
 from robot_identification.arm import robot_files, robot_template
-from robot_identification.arm.robot_file import KEYS
+from robot_identification.arm.robot_keys import ROBOT_FILE_KEYS
 from robot_identification.dynamics import inverse_dynamics, joint_torque_regressor
 from robot_identification.dynamics.inertial import smallest_eigenvalues
 from robot_identification.files import shared_folder
@@ -133,7 +133,7 @@ def test_template_speaks_the_language_of_robot_yamls():
     text = (shared_folder('config') / 'template.yaml').read_text(encoding='utf-8')
     lines = text.split('\n\n', 1)[1].splitlines()
     content = yaml.safe_load('\n'.join(line.removeprefix('#') for line in lines))
-    assert set(content) <= set(KEYS)
+    assert set(content) <= set(ROBOT_FILE_KEYS)
     assert {'name', 'urdf', 'joints', 'effort'} <= set(content)
     made = yaml.safe_load(robot_template(shared_folder('urdf') / 'two_link.urdf'))
     assert set(made['effort']) == set(content['effort'])
