@@ -23,7 +23,7 @@ import pinocchio as pin
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import IdentifiedModel
-from robot_identification.online import learn_residuals, MomentumObserver
+from robot_identification.online import calibrate_residuals, MomentumObserver
 from robot_identification.recording import Recording
 from robot_identification.signals.sliding_window import SlidingWindow, stacked_instants
 from robot_identification.simulation import Plant, simulate
@@ -204,7 +204,7 @@ def contact_found(model: IdentifiedModel, learnt: Recording, fresh: Iterable[Rec
 
     """
     arm, observer = model.arm, MomentumObserver(model, OBSERVER)
-    statistics = learn_residuals(observer, *smoothed(learnt, arm, rate))
+    statistics = calibrate_residuals(observer, *smoothed(learnt, arm, rate))
     threshold = statistics.threshold()
     highest: list[float] = []
     forces: list[float] = []

@@ -35,10 +35,10 @@ from robot_identification.estimation.uncertainty import (
     UNCERTAINTY,
 )
 from robot_identification.online import (
+    calibrate_residuals,
     Compensation,
     CompensationLimits,
     ContactObserver,
-    learn_residuals,
     MomentumObserver,
     tool_wrench,
     trajectory_efforts,
@@ -90,7 +90,7 @@ def test_external_torque_is_found_through_a_low_pass(friction):
 def test_contact_is_flagged_and_false_alarms_are_as_rare_as_stated():
     model = model_of(two_link(), size=0.0)
     observer = MomentumObserver(model, 5.0)
-    statistics = learn_residuals(observer, *moving(model, 20.0, noise=0.3))
+    statistics = calibrate_residuals(observer, *moving(model, 20.0, noise=0.3))
     assert np.all(statistics.deviation < 0.3) and statistics.seconds > 15
     assert statistics.threshold(1.0) > statistics.threshold(100.0) > 3.0
     contact = ContactObserver(MomentumObserver(model, 5.0), statistics, 1.0)
@@ -106,7 +106,8 @@ def test_contact_is_flagged_and_false_alarms_are_as_rare_as_stated():
 
 def test_gaps_jumps_of_the_clock_and_missing_numbers_are_no_contact_and_pass():
     model = model_of(two_link(), size=0.0)
-    statistics = learn_residuals(MomentumObserver(model, 5.0), *moving(model, 20.0, noise=0.02))
+    observer = MomentumObserver(model, 5.0)
+    statistics = calibrate_residuals(observer, *moving(model, 20.0, noise=0.02))
     level = 3 * statistics.threshold() * statistics.deviation[1]
     t, q, v, tau = moving(model, 12.0, seed=3, noise=0.02,
                           push=lambda t: np.outer(t > 11.0, [0.0, level]))
@@ -127,7 +128,7 @@ def test_gaps_jumps_of_the_clock_and_missing_numbers_are_no_contact_and_pass():
         contact.step(late[-1] + step, q[-1], v[-1], tau[-1])
     t, q, v, tau = moving(model, 20.0, noise=0.02)
     kept = t % 1.0 > 0.15
-    again = learn_residuals(MomentumObserver(model, 5.0), t[kept], q[kept], v[kept], tau[kept])
+    again = calibrate_residuals(MomentumObserver(model, 5.0), t[kept], q[kept], v[kept], tau[kept])
     assert again.threshold() * again.deviation == pytest.approx(
         statistics.threshold() * statistics.deviation, rel=0.5)
 
@@ -136,12 +137,12 @@ def test_a_joint_without_effort_is_never_in_contact():
     model = model_of(dataclasses.replace(two_link(), unmeasured=('elbow',)), size=0.0)
     t, q, v, tau = moving(model, 8.0, noise=0.1)
     tau[:, 1] = 0.0
-    statistics = learn_residuals(MomentumObserver(model, 5.0), t, q, v, tau)
+    statistics = calibrate_residuals(MomentumObserver(model, 5.0), t, q, v, tau)
     assert np.isinf(statistics.deviation[1]) and 3 < statistics.threshold() < 20
     found = ContactObserver(MomentumObserver(model, 5.0), statistics).step(0, q[9], v[9], tau[9])
     assert np.isnan(found.torque[1]) and not found.joints[1]
     wrench = tool_wrench(model.arm, q[9], [1.0, np.nan], found.deviation)
-    assert wrench.seen == 1 and np.all(np.isfinite(wrench.values))
+    assert wrench.rank == 1 and np.all(np.isfinite(wrench.values))
 
 
 def test_a_window_begins_anew_when_the_clock_is_set_back():
@@ -156,7 +157,7 @@ def test_a_window_begins_anew_when_the_clock_is_set_back():
 
 def test_uncertainty_grows_with_the_covariance_and_at_rest():
     model = model_of(two_link())
-    statistics = learn_residuals(MomentumObserver(model), *moving(model, 8.0, noise=0.1))
+    statistics = calibrate_residuals(MomentumObserver(model), *moving(model, 8.0, noise=0.1))
     q, v = np.zeros((2, 2)), np.array([[1.0, 1.0], [0.0, 1.0]])
     free = statistics.deviations(model, q, v)
     assert free[1, 0] > free[0, 0] + 0.3 and free[1, 1] == pytest.approx(free[0, 1])
@@ -171,7 +172,8 @@ def test_a_model_file_knows_its_covariance_well_enough():
     half = rng.normal(size=(28, 28)) * rng.uniform(0, 0.1, 28)
     directions = uncertain_directions(model.structure, half.T @ half)
     stored = dataclasses.replace(model, information={UNCERTAINTY: to_rows(directions)})
-    learnt = [learn_residuals(MomentumObserver(used), *moving(model, 8.0, noise=0.1), covariance)
+    learnt = [calibrate_residuals(MomentumObserver(used), *moving(model, 8.0, noise=0.1),
+                                  covariance)
               for used, covariance in ((model, half.T @ half), (stored, None))]
     q, v, _ = slow_motion(model.arm, seed=3).evaluate(np.linspace(0, 4, 50))
     full, few = (np.mean(x.uncertainty(model, q, v)[0], axis=0) for x in learnt)
@@ -180,7 +182,7 @@ def test_a_model_file_knows_its_covariance_well_enough():
                            ([['a'] * 28], 'is damaged'), ([[np.nan] * 28], 'not finite')):
         broken = dataclasses.replace(model, information={UNCERTAINTY: wrong})
         with pytest.raises(ModelFileError, match=message):
-            learn_residuals(MomentumObserver(broken), *moving(model, 8.0))
+            calibrate_residuals(MomentumObserver(broken), *moving(model, 8.0))
 
 
 @pytest.mark.parametrize('friction', ['coulomb + slip', 'coulomb + position',
@@ -212,7 +214,7 @@ def test_the_wrench_explains_the_joint_torques():
     jacobian = pin.computeFrameJacobian(arm.model, arm.model.createData(), q, frame,
                                         pin.LOCAL_WORLD_ALIGNED)
     found = tool_wrench(arm, q, jacobian.T @ wanted, np.full(7, 0.1), 'panda_hand')
-    assert found.seen == 6
+    assert found.rank == 6
     np.testing.assert_allclose(found.values, wanted, atol=1e-9)
     draws = np.random.default_rng(0).normal(size=(400, 7)) * 0.1
     values = np.array([tool_wrench(arm, q, jacobian.T @ wanted + x, np.full(7, 0.1),
@@ -225,7 +227,7 @@ def test_the_wrench_explains_the_joint_torques():
 
 def test_directions_that_no_joint_feels_are_said():
     found = tool_wrench(two_link(), [0.3, 0.5], [1.0, 0.5], [0.1, 0.1])
-    assert found.seen == 2 and np.isinf(np.diag(found.covariance)).any()
+    assert found.rank == 2 and np.isinf(np.diag(found.covariance)).any()
 
 
 def test_efforts_of_a_trajectory_are_the_models():
@@ -239,7 +241,7 @@ def test_efforts_of_a_trajectory_are_the_models():
     fitted = trajectory_efforts(model, t, q, v)
     assert np.abs(fitted - given).max() < 0.02 * np.abs(given).max()
     with pytest.raises(ExecutionError, match=r"takes .* of '.*' at .* s; allowed are") as error:
-        trajectory_efforts(model, t, q, share=0.01)
+        trajectory_efforts(model, t, q, fraction=0.01)
     assert error.value.reason == 'effort_limit'
     for wrong, message in (((t[::-1], q), 'in the order of time'), ((t, q[:, :1]), 'of shape'),
                            ((t, np.full_like(q, np.nan)), 'finite')):
@@ -281,10 +283,10 @@ def test_compensation_holds_the_arm_and_ends_on_doubt():
     assert np.abs(compensation.last - gravity).max() < 0.11
     with pytest.raises(ExecutionError, match='no joint state for'):
         compensation.effort(0.3, q, rest)
-    compensation.begin()
+    compensation.reset()
     for state, reason in (((q, np.array([9.0, 0.0])), 'velocity'),
                           ((q * np.nan, rest), 'joint_states')):
-        compensation.begin()
+        compensation.reset()
         with pytest.raises(ExecutionError) as error:
             compensation.effort(0.0, *state)
         assert error.value.reason == reason
@@ -301,7 +303,7 @@ def test_bad_requests_are_answered_by_a_sentence():
     observer.step(1.0, [0, 0], [0, 0], [0, 0])
     with pytest.raises(ConfigurationError, match='not later'):
         observer.step(1.0, [0, 0], [0, 0], [0, 0])
-    with pytest.raises(EstimationError, match='are too few to learn'):
-        learn_residuals(observer, *moving(model, 2.0))
-    with pytest.raises(ConfigurationError, match='part between 0 and 1'):
+    with pytest.raises(EstimationError, match='are too few to calibrate'):
+        calibrate_residuals(observer, *moving(model, 2.0))
+    with pytest.raises(ConfigurationError, match='fraction between 0 and 1'):
         CompensationLimits(effort=2.0)

@@ -12,9 +12,9 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-The model at work: external torque, contact, feed-forward, recursive identification; without ROS.
+External torque, contact detection, feed-forward and recursive identification, without ROS.
 
-Importing it registers the recursive estimators.
+Importing this package registers the recursive estimators in `ESTIMATORS`.
 """
 
 from robot_identification.estimation import ESTIMATORS
@@ -36,11 +36,11 @@ from robot_identification.online.recursive import (
     RECURSIVE,
     start_online,
 )
-from robot_identification.online.residuals import learn_residuals
+from robot_identification.online.residuals import calibrate_residuals
 
 for _estimator in RECURSIVE.values():
     ESTIMATORS.register(_estimator.name, _estimator)
 
 __all__ = ['Compensation', 'CompensationLimits', 'ContactObserver', 'ExternalTorque',
            'MomentumObserver', 'OnlineEstimator', 'OnlineUpdate', 'RECURSIVE', 'Wrench',
-           'learn_residuals', 'start_online', 'tool_wrench', 'trajectory_efforts']
+           'calibrate_residuals', 'start_online', 'tool_wrench', 'trajectory_efforts']

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Contact: external torque with its uncertainty, the tool's wrench, and a flag."""
+"""Contact detection: external torque with its uncertainty, and the wrench on the tool."""
 
 from __future__ import annotations
 
@@ -28,11 +28,10 @@ from robot_identification.online.residuals import ResidualStatistics
 
 SINGULAR = 1e-3
 """Singular values of the Jacobian, relative to the largest, below which a direction of the wrench
-is not seen by any joint."""
-
-
+causes no joint torque."""
 REFRESH = 0.05
-"""Time between looks at the model's own uncertainty [s]; it takes longer than the observer."""
+"""Period at which the model's own uncertainty is updated [s]; it costs more than the observer and
+changes slowly."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,15 +44,15 @@ class Wrench:
     values
         Force, then moment about the frame's origin, in the axes of the base, (6,) [N, N m].
     covariance
-        (6, 6); infinite in directions that no joint feels.
-    seen
-        Number of directions that joints feel, at most 6.
+        (6, 6); infinite in directions that cause no joint torque.
+    rank
+        Number of directions that cause joint torques, at most 6.
 
     """
 
     values: Array
     covariance: Array
-    seen: int
+    rank: int
 
     def __post_init__(self) -> None:
         for name in ('values', 'covariance'):
@@ -63,7 +62,7 @@ class Wrench:
 @dataclass(frozen=True, eq=False)
 class ExternalTorque:
     """
-    What acts on the arm from outside at one instant.
+    External torques at one instant.
 
     Parameters
     ----------
@@ -71,9 +70,9 @@ class ExternalTorque:
         Torque of each joint and its standard deviation, (n,) [N m or N]; NaN and infinite where
         the effort is not measured.
     contact
-        Whether any joint is beyond the threshold.
+        Whether any joint exceeds the threshold.
     joints
-        Which, (n,) bool.
+        Whether each joint exceeds it, (n,) bool.
 
     """
 
@@ -85,7 +84,7 @@ class ExternalTorque:
 
 class ContactObserver:
     """
-    The momentum observer with what it knows of its own errors.
+    Contact detector: a momentum observer and a threshold for a given rate of false alarms.
 
     Parameters
     ----------
@@ -94,10 +93,10 @@ class ContactObserver:
     statistics
         Statistics of its residual without contact.
     alarms_per_hour
-        False alarms that are accepted.
+        Accepted rate of false alarms.
     gap
-        Time between joint states beyond which the observer begins anew [s]: what the torque did
-        in between would be taken for contact.
+        Time between joint states beyond which the observer is reset [s]: the unobserved change of
+        momentum would appear as contact.
 
     """
 
@@ -109,7 +108,9 @@ class ContactObserver:
 
     def step(self, t: float, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> ExternalTorque:
         """
-        Take one joint state; after a gap, or when the clock was set back, begin anew.
+        Return the external torque at a joint state.
+
+        After a gap, or when the clock was set back, the observer is reset.
 
         Parameters
         ----------
@@ -121,7 +122,7 @@ class ContactObserver:
         Raises
         ------
         ConfigurationError
-            The stamp of the last one again, or numbers that are not finite.
+            A repeated stamp, or values that are not finite.
 
         """
         if t < self._last or t - self._last > self.gap:
@@ -131,7 +132,7 @@ class ContactObserver:
         if not 0 <= t - self._since < REFRESH:
             self._since, self._uncertainty = t, self.statistics.uncertainty(
                 self.observer.model, np.asarray(q, dtype=float)[None], speed[None])
-        deviation = self.statistics.with_uncertainty(speed, *self._uncertainty)[0]
+        deviation = self.statistics.combine_deviations(speed, *self._uncertainty)[0]
         joints = np.abs(torque) > self.threshold * deviation
         torque = np.where(np.isfinite(deviation), torque, np.nan)
         return ExternalTorque(read_only(torque), read_only(deviation), bool(joints.any()),
@@ -141,9 +142,9 @@ class ContactObserver:
 def tool_wrench(arm: Arm, q: ArrayLike, torque: ArrayLike, deviation: ArrayLike,
                 frame: str | None = None) -> Wrench:
     """
-    Return the wrench on a frame that explains external joint torques: tau = J' wrench.
+    Return the wrench on a frame that causes given external joint torques, tau = J' wrench.
 
-    Weighted least squares, in the directions that the joints feel.
+    Weighted least squares, restricted to the directions that cause joint torques.
 
     Parameters
     ----------
@@ -152,9 +153,9 @@ def tool_wrench(arm: Arm, q: ArrayLike, torque: ArrayLike, deviation: ArrayLike,
     q
         Positions, (n,).
     torque, deviation
-        External torques and their standard deviations, (n,); infinite where a torque is not known.
+        External torques and their standard deviations, (n,); infinite where a torque is unknown.
     frame
-        Frame of the URDF (a link or joint); the last link's when None.
+        Frame of the URDF (a link or joint); None for that of the last link.
 
     Raises
     ------
@@ -166,18 +167,18 @@ def tool_wrench(arm: Arm, q: ArrayLike, torque: ArrayLike, deviation: ArrayLike,
     names = [f.name for f in model.frames]
     if frame is not None and frame not in names:
         raise UnknownNameError('frame', frame, names)
-    number = arm.tool if frame is None else names.index(frame)
-    jacobian = pin.computeFrameJacobian(model, model.createData(), q, number,
+    index = arm.tool if frame is None else names.index(frame)
+    jacobian = pin.computeFrameJacobian(model, model.createData(), q, index,
                                         pin.LOCAL_WORLD_ALIGNED)    # (6, n)
     weight = 1 / np.maximum(np.asarray(deviation, dtype=float), 1e-12)
     left, sizes, right = np.linalg.svd((jacobian * weight).T, full_matrices=True)
-    seen = int(np.sum(sizes > SINGULAR * sizes[0]))
-    inverse = right[:seen].T / sizes[:seen]
+    rank = int(np.sum(sizes > SINGULAR * sizes[0]))
+    inverse = right[:rank].T / sizes[:rank]
     covariance = inverse @ inverse.T
-    if seen < 6:
-        unseen = right[seen:].T
-        blind = np.abs(unseen) > 1e-6
+    if rank < 6:
+        unobservable = right[rank:].T
+        blind = np.abs(unobservable) > 1e-6
         covariance = covariance + np.where((blind @ blind.T) & np.eye(6, dtype=bool), np.inf, 0.0)
     scaled = np.where(weight > 0, np.asarray(torque, dtype=float), 0.0) * weight
-    values = inverse @ (left.T[:seen] @ scaled)
-    return Wrench(values, covariance, seen)
+    values = inverse @ (left.T[:rank] @ scaled)
+    return Wrench(values, covariance, rank)

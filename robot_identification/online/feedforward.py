@@ -27,22 +27,23 @@ from robot_identification.online.momentum import holding_torque, model_friction
 from scipy.interpolate import BPoly, CubicHermiteSpline, CubicSpline
 
 BETWEEN = 10
-"""Parts of the way between two points of a trajectory at whose ends limits are looked at."""
-BEYOND = 1e-6
-"""[rad or m], and part of a speed, by which rounding may leave the limits."""
+"""Intervals between two points of a trajectory, at whose ends limits are checked."""
+ROUNDING = 1e-6
+"""Tolerance of position limits [rad or m] and relative tolerance of velocity limits, for rounding
+in the interpolation."""
 
 
 def trajectory_efforts(
     model: IdentifiedModel, t: ArrayLike, q: ArrayLike, v: ArrayLike | None = None,
-    a: ArrayLike | None = None, *, share: float = 1.0,
+    a: ArrayLike | None = None, *, fraction: float = 1.0,
 ) -> Array:
     """
-    Return the efforts that a trajectory takes, (N, n) [N m or N].
+    Return the feed-forward efforts of a trajectory, (N, n) [N m or N].
 
-    Limits of position, velocity and torque are looked at on the way between the points too, along
-    the polynomials that a joint_trajectory_controller interpolates with. Where velocities or
-    accelerations are not given they are those of cubic splines through the points; through
-    positions alone the controller itself goes straight, with corners that no effort is right for.
+    Limits of position, velocity and torque are checked between the points too, along the
+    polynomials with which a joint_trajectory_controller interpolates. Missing velocities or
+    accelerations are those of cubic splines through the points. From positions alone the
+    controller interpolates linearly; its velocity is then discontinuous, and no effort follows it.
 
     Parameters
     ----------
@@ -52,48 +53,48 @@ def trajectory_efforts(
         Times of the points, (N,) [s], increasing.
     q, v, a
         (N, n) [rad or m, per s, per s^2].
-    share
-        Highest effort as a part of the arm's torque limits.
+    fraction
+        Highest effort as a fraction of the arm's torque limits.
 
     Raises
     ------
     ConfigurationError
-        Shapes that do not fit, times that do not increase, numbers that are not finite.
+        Shapes do not match, times do not increase, or values are not finite.
     ExecutionError
-        'position_limit', 'velocity_limit', 'effort_limit': the trajectory leaves what is allowed.
+        'position_limit', 'velocity_limit' or 'effort_limit': the trajectory exceeds a limit.
 
     """
     t, q = np.asarray(t, dtype=float), np.asarray(q, dtype=float)
     if t.ndim != 1 or q.shape != (len(t), model.arm.n):
         raise ConfigurationError(f'a trajectory of {model.arm.name} has positions of shape '
                                  f'({t.size}, {model.arm.n}), not {q.shape}')
-    given = [np.asarray(x, dtype=float) for x in (q, v, a) if x is not None]
+    curves = [np.asarray(x, dtype=float) for x in (q, v, a) if x is not None]
     if len(t) < 2 or not np.all(np.diff(t) > 0):
         raise ConfigurationError('a trajectory needs at least two points, in the order of time')
-    if any(x.shape != q.shape for x in given) or not all(np.all(np.isfinite(x)) for x in given):
+    if any(x.shape != q.shape or not np.all(np.isfinite(x)) for x in curves):
         raise ConfigurationError('positions, velocities and accelerations must have one shape '
                                  'and finite values')
     if v is None:
         curve = CubicSpline(t, q, bc_type='clamped')
         _check_motion(model, t, q, np.diff(q, axis=0) / np.diff(t)[:, None])
         v = curve(t, 1)
-        # through two points the second derivative of the spline itself is not its mean
+        # the spline of two velocities would be a constant acceleration
         a = (curve(t, 2) if len(t) == 2 else CubicSpline(t, v)(t, 1)) if a is None else a
         efforts = _efforts(model, q, np.asarray(v), np.asarray(a, dtype=float))
-        _check_efforts(model, efforts, share, t)
+        _check_efforts(model, efforts, fraction, t)
         return efforts
     fine = np.unique(np.concatenate([np.linspace(x, y, BETWEEN + 1) for x, y in pairwise(t)]))
     at = np.searchsorted(fine, t)
     v = np.asarray(v, dtype=float)
     path = CubicHermiteSpline(t, q, v) if a is None else BPoly.from_derivatives(
         t, np.stack([q, v, np.asarray(a, dtype=float)], axis=1))
-    moved, speed, push = (path(fine, order) for order in range(3))
-    if a is None and len(t) > 2:    # a cubic jumps in its second derivative: take the mean
-        push = CubicSpline(t, v)(fine, 1)
-    moved[at], speed[at] = q, v
-    _check_motion(model, fine, moved, speed)
-    efforts = _efforts(model, moved, speed, push)
-    _check_efforts(model, efforts, share, fine)
+    position, velocity, acceleration = (path(fine, order) for order in range(3))
+    if a is None and len(t) > 2:    # a cubic's second derivative jumps at the points: smooth it
+        acceleration = CubicSpline(t, v)(fine, 1)
+    position[at], velocity[at] = q, v
+    _check_motion(model, fine, position, velocity)
+    efforts = _efforts(model, position, velocity, acceleration)
+    _check_efforts(model, efforts, fraction, fine)
     points: Array = efforts[at]
     return points
 
@@ -106,60 +107,42 @@ def _efforts(model: IdentifiedModel, q: Array, v: Array, a: Array) -> Array:
 
 
 def _check_motion(model: IdentifiedModel, t: Array, q: Array, v: Array) -> None:
-    """Refuse positions (N, n) and velocities (N or N - 1, n) beyond the arm's limits."""
+    """Raise ExecutionError where positions (N, n) or velocities (N or N - 1, n) exceed limits."""
     limits = model.arm.limits
     for what, wrong in (
-            ('position', (q < limits.lower - BEYOND) | (q > limits.upper + BEYOND)),
-            ('velocity', np.abs(v) > limits.velocity * (1 + BEYOND))):
+            ('position', (q < limits.lower - ROUNDING) | (q > limits.upper + ROUNDING)),
+            ('velocity', np.abs(v) > limits.velocity * (1 + ROUNDING))):
         if wrong.any():
             k, j = np.argwhere(wrong)[0]
             raise ExecutionError(f'{what}_limit', f"'{model.arm.joint_names[j]}' is beyond its "
                                  f'{what} limit at {t[k]:.3g} s')
 
 
-def _check_efforts(model: IdentifiedModel, efforts: Array, share: float, t: Array) -> None:
-    """
-    Refuse efforts beyond the limits.
-
-    Parameters
-    ----------
-    model
-        Whose arm has the limits.
-    efforts
-        (N, n) [N m or N].
-    share
-        Share of the limits that may be used.
-    t
-        Their times, (N,) [s].
-
-    Raises
-    ------
-    ExecutionError
-        'effort_limit'.
-
-    """
-    excess = np.abs(efforts) / np.maximum(share * model.arm.limits.torque, 1e-300)
+def _check_efforts(model: IdentifiedModel, efforts: Array, fraction: float, t: Array) -> None:
+    """Raise ExecutionError where efforts (N, n) exceed a fraction of the torque limits."""
+    excess = np.abs(efforts) / np.maximum(fraction * model.arm.limits.torque, 1e-300)
     k, j = np.unravel_index(int(np.argmax(excess)), excess.shape)
     if excess[k, j] > 1:
         joint = model.arm.joint_names[j]
         raise ExecutionError(
             'effort_limit', f"the trajectory takes {efforts[k, j]:.4g} of '{joint}' at "
-            f'{t[k]:.3g} s; allowed are {share * model.arm.limits.torque[j]:.4g}: make it slower')
+            f'{t[k]:.3g} s; allowed are {fraction * model.arm.limits.torque[j]:.4g}: make it '
+            f'slower')
 
 
 @dataclass(frozen=True)
 class CompensationLimits:
     """
-    What a compensation may do.
+    Limits beyond which a compensation ends.
 
     Parameters
     ----------
     effort
-        Highest effort as a part of the torque limits.
+        Highest effort as a fraction of the torque limits.
     friction
-        Part of the friction that is compensated; all of it may let a joint run away.
+        Fraction of the friction that is compensated; with 1 a joint may run away.
     speed
-        Highest speed as a part of the velocity limits, beyond which compensation ends.
+        Highest speed as a fraction of the velocity limits.
     stale
         Longest time without a joint state [s].
 
@@ -173,23 +156,23 @@ class CompensationLimits:
     def __post_init__(self) -> None:
         for name in ('effort', 'friction', 'speed'):
             if not 0 <= getattr(self, name) <= 1:
-                raise ConfigurationError(f'{name} must be a part between 0 and 1, not '
+                raise ConfigurationError(f'{name} must be a fraction between 0 and 1, not '
                                          f'{getattr(self, name):g}')
 
 
 class Compensation:
     """
-    Efforts that hold the arm against gravity and help it against its friction.
+    Gravity and friction compensation for an arm with effort commands.
 
-    On doubt it ends: its last effort is gravity alone at the last position that is known, which
-    neither drops nor pushes the arm, and nothing follows until it is begun anew.
+    After a fault it ends: `last`, gravity alone at the last known position, neither drops nor
+    pushes the arm, and `effort` raises until `reset` is called.
 
     Parameters
     ----------
     model
         The identified model.
     limits
-        What it may do.
+        Beyond which it ends; the defaults when None.
 
     """
 
@@ -198,8 +181,8 @@ class Compensation:
         self.fault = ''
         self._last: tuple[float, Array] | None = None
 
-    def begin(self) -> None:
-        """Begin anew after a fault."""
+    def reset(self) -> None:
+        """Clear a fault and forget the last joint state."""
         self.fault, self._last = '', None
 
     def effort(self, t: float, q: ArrayLike, v: ArrayLike) -> Array:
@@ -209,15 +192,15 @@ class Compensation:
         Parameters
         ----------
         t
-            When the state was measured [s].
+            Time at which the state was measured [s].
         q, v
             (n,) each.
 
         Raises
         ------
         ExecutionError
-            There is doubt: numbers that are not finite, too fast, too much effort, or an earlier
-            fault. `last` is then the effort to end with.
+            A value is not finite, a joint is too fast, the effort exceeds its limit, or there was
+            a fault before. `last` is then the effort to end with.
 
         """
         if self.fault:
@@ -226,10 +209,10 @@ class Compensation:
         arm = self.model.arm
         if not (np.all(np.isfinite(q)) and np.all(np.isfinite(v))):
             self._end('joint_states', 'a joint state is not finite')
-        share = np.abs(v) / arm.limits.velocity
-        if np.any(share > self.limits.speed):
-            joint = arm.joint_names[int(np.argmax(share))]
-            self._end('velocity', f"'{joint}' moves at {share.max():.0%} of its speed limit, "
+        speed = np.abs(v) / arm.limits.velocity
+        if np.any(speed > self.limits.speed):
+            joint = arm.joint_names[int(np.argmax(speed))]
+            self._end('velocity', f"'{joint}' moves at {speed.max():.0%} of its speed limit, "
                       f'allowed are {self.limits.speed:.0%}')
         gravity = self._gravity(q)
         efforts: Array = gravity + self.limits.friction * model_friction(
@@ -244,12 +227,12 @@ class Compensation:
 
     def watch(self, now: float) -> None:
         """
-        End when the last joint state is too old.
+        End the compensation when the last joint state is too old.
 
         Parameters
         ----------
         now
-            On the clock of the states [s].
+            Present time on the clock of the joint states [s].
 
         Raises
         ------
@@ -262,7 +245,7 @@ class Compensation:
 
     @property
     def last(self) -> Array | None:
-        """Gravity at the last position that is known, (n,); None before the first."""
+        """Gravity torques at the last known position, (n,) [N m or N]; None before the first."""
         return None if self._last is None else read_only(self._gravity(self._last[1]))
 
     def _gravity(self, q: Array) -> Array:

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""External torque by the generalised momentum: no accelerations, no force sensor."""
+"""External joint torques by a momentum observer, which needs no accelerations."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import ConfigurationError
 
 REST = 0.02
-"""Speed [rad/s or m/s] below which the sign of the friction is not known: friction is taken in
-proportion to the speed there, and counted as uncertain. Ten counts of a 17-bit encoder at 1 kHz
-smoothed over 10 ms are 0.05 rad/s, a tenth of a hertz at 2 degrees 0.02."""
+"""Speed [rad/s or m/s] below which the sign of the friction is unknown: friction is proportional
+to the speed there, and added to the deviation. Ten counts of a 17-bit encoder at 1 kHz smoothed
+over 10 ms are 0.05 rad/s; a sine of 0.1 Hz and 2 degrees reaches 0.02 rad/s."""
 GAP = 0.1
-"""Time between joint states [s] beyond which the observer begins anew."""
+"""Time between joint states [s] beyond which the observer is reset."""
 
 
 class MomentumObserver:
     """
-    Follows the momentum M(q) v; what the model's torques leave of its change is external.
+    Momentum observer: external torques from positions, velocities and joint torques.
 
-    r = K (p - p(0) - integral of (tau - friction + C'v - g + r)), which is the external torque
-    through a low-pass of first order with the cut-off K / 2 pi, whatever the arm does.
+    r = K (p - p(0) - integral of (tau - friction + C'v - g + r)) with the momentum p = M(q) v,
+    which is the external torque filtered by a first-order low-pass of bandwidth K / 2 pi.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class MomentumObserver:
         self.reset()
 
     def reset(self) -> None:
-        """Forget everything, for instance after a gap."""
+        """Start again from a residual of zero, for instance after a gap."""
         self._t: float | None = None
         self._residual = np.zeros(self.model.arm.n)
         self._integral = np.zeros(self.model.arm.n)
@@ -77,7 +77,7 @@ class MomentumObserver:
 
     def step(self, t: float, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Array:
         """
-        Take one joint state and return the external joint torque, (n,) [N m or N].
+        Return the external joint torques after a joint state, (n,) [N m or N].
 
         Parameters
         ----------
@@ -89,11 +89,12 @@ class MomentumObserver:
         Raises
         ------
         ConfigurationError
-            A stamp that is not later, or numbers that are not finite.
+            A stamp that is not later, or values that are not finite.
 
         """
         q, v, tau = (np.asarray(x, dtype=float) for x in (q, v, tau))
-        if not all(np.isfinite(x).all() for x in (t, q, v, tau)):    # it would stay for ever
+        # the integral would never recover from a NaN
+        if not all(np.isfinite(x).all() for x in (t, q, v, tau)):
             raise ConfigurationError(f'the joint state at {t:.6f} s is not finite')
         momentum, coriolis, gravity = self._bodies(q, v)
         drives = self._drives(q[None], v[None], gravity[None])[0]
@@ -101,7 +102,7 @@ class MomentumObserver:
         return self._advance(t, momentum, rate)
 
     def _advance(self, t: float, momentum: Array, rate: Array) -> Array:
-        """Take the momentum and what changes it, and return the external torque, (n,)."""
+        """Integrate the rate of the momentum and return the external torque, (n,)."""
         if self._t is None:
             self._integral = momentum
         else:
@@ -120,7 +121,7 @@ class MomentumObserver:
 
     def run(self, t: ArrayLike, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Array:
         """
-        Return the external torques of a recording, (N, n) [N m or N]; after gaps it begins anew.
+        Return the external torques of a recording, (N, n) [N m or N]; gaps reset the observer.
 
         Parameters
         ----------
@@ -136,17 +137,17 @@ class MomentumObserver:
         momentum, coriolis, gravity = bodies.transpose(1, 0, 2)
         rate = (np.asarray(tau, dtype=float) - self._drives(q, v, gravity) + coriolis - gravity)
         t = np.asarray(t, dtype=float)
-        found, begins = np.zeros_like(q), set(self.begins(t))
+        external, starts = np.zeros_like(q), set(self.segment_starts(t))
         for k in range(len(t)):
-            if k in begins:
+            if k in starts:
                 self.reset()
-            found[k] = self._advance(float(t[k]), momentum[k], rate[k])
-        return found
+            external[k] = self._advance(float(t[k]), momentum[k], rate[k])
+        return external
 
     @staticmethod
-    def begins(t: Array) -> list[int]:
+    def segment_starts(t: Array) -> list[int]:
         """
-        Return the first sample of every piece that gaps leave of a recording.
+        Return the index of the first sample of each segment between gaps.
 
         Parameters
         ----------
@@ -174,18 +175,17 @@ class MomentumObserver:
 
 
 def holding_torque(model: IdentifiedModel, q: Array) -> Array:
-    """Return what holds an arm without friction at rest: gravity and springs, (N, n)."""
+    """Return the torques of gravity and springs, (N, n) [N m or N]."""
     zero = np.zeros_like(q)
     return model.transmitted_torque(q, zero, zero)
 
 
 def model_friction(model: IdentifiedModel, q: Array, v: Array, load: Array) -> Array:
     """
-    Return the friction at the joints as an observer may know it, (N, n) [N m or N].
+    Return the friction at the joints without its jump at rest, (N, n) [N m or N].
 
-    Below `REST` each joint's friction is that at `REST` in proportion to the speed. Friction with
-    memory counts as slipped: after a reversal it is right when the joint has travelled as far as
-    it remembers.
+    Below the speed `REST` friction is that at `REST`, scaled by the speed. Friction with memory is
+    in its sliding state, which it reaches after a reversal within the travel that it remembers.
 
     Parameters
     ----------
@@ -197,10 +197,10 @@ def model_friction(model: IdentifiedModel, q: Array, v: Array, load: Array) -> A
     """
     size = np.maximum(np.abs(v), REST)
     fast = np.where(v < 0, -size, size)
-    share = np.abs(v) / size
+    fraction = np.abs(v) / size
     forward, back = (model.friction_torque(sign * fast, load, q, model.structure.slipped(
         sign * fast)) @ model.arm.transmission for sign in (1.0, -1.0))
-    torque: Array = 0.5 * ((1 + share) * forward + (1 - share) * back)
+    torque: Array = 0.5 * ((1 + fraction) * forward + (1 - fraction) * back)
     return torque
 
 

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""How far the observer's torque is from zero without contact, and when it means contact."""
+"""Statistics of the observer's residual without contact, and the threshold of contact."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ from robot_identification.online.momentum import (
 )
 
 SETTLING = 5.0
-"""Time constants of the observer that are left out at the beginning."""
-SHORTEST = 5.0
-"""Seconds of motion without contact from which a spectrum is taken."""
+"""Time constants of the observer that are discarded after a start."""
+MIN_SECONDS = 5.0
+"""Shortest motion without contact of which statistics are computed [s]."""
 PEAKS = 0.9
-"""Quantile of the deviations' peaks beyond which their tail is fitted."""
+"""Quantile of the residual's peaks beyond which an exponential tail is fitted."""
 HOUR = 3600.0
 
 
 @dataclass(frozen=True, eq=False)
 class ResidualStatistics:
     """
-    The external torque that the observer reports where there is none.
+    Statistics of the observer's residual without contact.
 
     Parameters
     ----------
@@ -53,16 +53,16 @@ class ResidualStatistics:
         Rate at which a residual crosses its mean upwards, (n,) [Hz]: the second moment of its
         spectrum.
     tail
-        Mean excess of the peaks over the 90 % quantile, in deviations, over all joints.
+        Mean excess of the peaks of all joints over `knee`, in standard deviations.
     knee
-        The 90 % quantile, in deviations.
+        90 % quantile of the peaks, in standard deviations.
     peak_rate
-        Peaks beyond it, of all joints together [Hz].
+        Rate of peaks beyond `knee`, of all joints together [Hz].
     directions
-        Directions in the model's standard parameters, (r, p): their covariance is directions'
-        directions; None where it is not known.
+        Factor D of the covariance D'D of the model's standard parameters, (r, p); None where it
+        is unknown.
     seconds
-        Motion that this was learnt from.
+        Duration of the motion.
 
     """
 
@@ -81,15 +81,16 @@ class ResidualStatistics:
 
     def threshold(self, alarms_per_hour: float = 1.0) -> float:
         """
-        Return the deviations beyond which a torque is called contact.
+        Return the threshold of contact, in standard deviations.
 
-        The larger of two answers: that of a Gaussian process with this spectrum (Rice), and that
-        of an exponential tail of the peaks, which errors of friction make heavier than Gaussian.
+        The larger of two thresholds: that of a Gaussian process with these rates of crossing
+        (Rice), and that of an exponential tail of the peaks, which errors of friction make heavier
+        than Gaussian.
 
         Parameters
         ----------
         alarms_per_hour
-            False alarms that are accepted, of all joints together.
+            Accepted rate of false alarms of all joints together.
 
         Raises
         ------
@@ -113,8 +114,8 @@ class ResidualStatistics:
         """
         Return the standard deviation of the external torque, (N, n) [N m or N].
 
-        Residuals without contact, the model's own covariance, and at rest the friction that may
-        hold a joint in either direction.
+        Root of the summed variances of the residual without contact, of the model's parameters
+        and, at rest, of stiction in either direction.
 
         Parameters
         ----------
@@ -125,11 +126,11 @@ class ResidualStatistics:
 
         """
         q, v = np.atleast_2d(np.asarray(q, dtype=float)), np.atleast_2d(np.asarray(v, dtype=float))
-        return self.with_uncertainty(v, *self.uncertainty(model, q, v))
+        return self.combine_deviations(v, *self.uncertainty(model, q, v))
 
     def uncertainty(self, model: IdentifiedModel, q: Array, v: Array) -> tuple[Array, Array]:
         """
-        Return what changes slowly along a motion.
+        Return the parts of `deviations` that change slowly along a motion.
 
         Parameters
         ----------
@@ -139,8 +140,8 @@ class ResidualStatistics:
         Returns
         -------
         tuple
-            Variance of the torques by the model's covariance, and the friction that may hold
-            joints at rest, (N, n) each.
+            Variance of the torques by the model's covariance, and the stiction of the joints,
+            (N, n) each.
 
         """
         zero, load = np.zeros_like(q), holding_torque(model, q)
@@ -148,56 +149,56 @@ class ResidualStatistics:
         if self.directions is not None:
             columns = model.structure.columns(q, v, zero, load, model.structure.slipped(v))
             variance = np.sum((columns @ self.directions.T) ** 2, axis=2)
-        held = np.abs(model_friction(model, q, np.full_like(q, REST), load)
-                      - model_friction(model, q, np.full_like(q, -REST), load)) / 2
-        return variance, held
+        stiction = np.abs(model_friction(model, q, np.full_like(q, REST), load)
+                          - model_friction(model, q, np.full_like(q, -REST), load)) / 2
+        return variance, stiction
 
-    def with_uncertainty(self, v: Array, variance: Array, held: Array) -> Array:
-        """Return `deviations` from what `uncertainty` returned, (N, n)."""
+    def combine_deviations(self, v: Array, variance: Array, stiction: Array) -> Array:
+        """Return `deviations` from the result of `uncertainty`, (N, n)."""
         slow = np.maximum(1 - np.abs(v) / REST, 0.0)
-        return np.sqrt(self.deviation ** 2 + variance + (slow * held) ** 2)
+        return np.sqrt(self.deviation ** 2 + variance + (slow * stiction) ** 2)
 
 
-def learn_residuals(observer: MomentumObserver, t: ArrayLike, q: ArrayLike, v: ArrayLike,
-                    tau: ArrayLike, covariance: Array | None = None) -> ResidualStatistics:
+def calibrate_residuals(observer: MomentumObserver, t: ArrayLike, q: ArrayLike, v: ArrayLike,
+                        tau: ArrayLike, covariance: Array | None = None) -> ResidualStatistics:
     """
-    Learn from motion without contact what the observer reports of itself.
+    Return the statistics of the observer's residual in a recording without contact.
 
     Parameters
     ----------
     observer
-        With the bandwidth that it will have at work.
+        Observer with the bandwidth that is used later.
     t, q, v, tau
         A recording without contact, (N,) and (N, n).
     covariance
-        Covariance of the standard parameters, as `result.consistent.covariance`; what the model
-        file knows of it when None.
+        Covariance of the standard parameters, as `result.consistent.covariance`; None for that in
+        the model file.
 
     Raises
     ------
     EstimationError
-        Too short a motion.
+        The motion is too short.
     ModelFileError
         The covariance in the model file is damaged.
 
     """
     t = np.asarray(t, dtype=float)
     residual = observer.run(t, q, v, tau)
-    begins = observer.begins(t)
-    since = t - np.repeat(t[begins], np.diff([*begins, len(t)]))
+    starts = observer.segment_starts(t)
+    since = t - np.repeat(t[starts], np.diff([*starts, len(t)]))
     kept = since > SETTLING / (2 * np.pi * observer.bandwidth)
     moving = np.abs(np.asarray(v)) > REST
     seconds = float(np.sum(kept) * np.median(np.diff(t))) if len(t) > 1 else 0.0
-    if seconds < SHORTEST:
-        raise EstimationError(f'{seconds:.1f} s of motion without contact are too few to learn '
-                              f'the residual from; take at least {SHORTEST:g} s')
-    part, moving = residual[kept], moving[kept]
+    if seconds < MIN_SECONDS:
+        raise EstimationError(f'{seconds:.1f} s of motion without contact are too few to '
+                              f'calibrate the residual; take at least {MIN_SECONDS:g} s')
+    residual, moving = residual[kept], moving[kept]
     weights = np.where(moving.any(axis=0), moving, True)
-    bias = np.array([column[w].mean() for column, w in zip(part.T, weights.T)])
+    bias = np.array([column[w].mean() for column, w in zip(residual.T, weights.T)])
     deviation = np.array([np.sqrt(np.mean((column[w] - b) ** 2))
-                          for column, w, b in zip(part.T, weights.T, bias)])
+                          for column, w, b in zip(residual.T, weights.T, bias)])
     deviation = np.where(observer.model.arm.measured, np.maximum(deviation, 1e-12), np.inf)
-    scaled = (part - bias) / deviation
+    scaled = (residual - bias) / deviation
     upwards = np.sum((scaled[:-1] < 0) & (scaled[1:] >= 0), axis=0) / seconds
     peaks = [_peaks(np.where(w, np.abs(column), 0.0)) for column, w in zip(scaled.T, weights.T)]
     highest = np.concatenate(peaks)

@@ -11,9 +11,9 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Recursive estimators: as objects that are stepped, and run over recordings."""
+"""Recursive estimators, updated sample by sample or run over recordings."""
 
+from robot_identification.online.recursive.estimators import RECURSIVE, start_online
 from robot_identification.online.recursive.online_estimator import OnlineEstimator, OnlineUpdate
-from robot_identification.online.recursive.start import RECURSIVE, start_online
 
 __all__ = ['OnlineEstimator', 'OnlineUpdate', 'RECURSIVE', 'start_online']

@@ -11,16 +11,24 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The recursive estimators, run over recordings."""
+"""Recursive estimators by name: run over recordings, or started for a control loop."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
+from robot_identification.arm import Arm
 from robot_identification.arrays import Array
-from robot_identification.errors import EstimationError
+from robot_identification.dynamics.friction import get_friction
+from robot_identification.errors import (
+    ConfigurationError,
+    EstimationError,
+    RobotIdentificationError,
+    UnknownNameError,
+)
 from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK
 from robot_identification.estimation.estimator import (
     assemble_found,
@@ -33,7 +41,8 @@ from robot_identification.estimation.variable_projection import best_shape, proj
 from robot_identification.online.recursive.information_filter import InformationFilter
 from robot_identification.online.recursive.linearisation import Linearisation
 from robot_identification.online.recursive.online_estimator import (
-    moving_rows,
+    moving_joints,
+    OnlineEstimator,
     REST_SPEED,
     start_filter,
     WIDTH,
@@ -44,10 +53,11 @@ from robot_identification.regression.rows import row_chunks
 from robot_identification.regression.separable import SeparableRegression
 
 MEMORY = 20.0
-FAR = 1.05
-"""Residuals of a joint so many times those of least squares mean that a filter has not settled:
-a friction that is off by a third of the torque noise, in the root mean square. Filters that have
-settled stay below 1.01 (test_online.py, every friction model, four seeds)."""
+"""Default time constant of the forgetting [s]."""
+MAX_EXCESS = 1.05
+"""Ratio of a joint's residual to that of least squares above which a filter has not converged:
+its friction is wrong by a third of the torque noise, rms. Converged filters stay below 1.01
+(test_online.py, every friction model, four seeds)."""
 FILTER = Features(
     needs='roughly right inertias in the URDF, to start from', cost='one update per row',
     nonlinear=False, online=True, consistent=NEAREST, purpose='parameters are constant')
@@ -55,11 +65,11 @@ FILTER = Features(
 
 class RecursiveEstimator(Estimator):
     """
-    A filter that takes the rows of a regression one instant after the other.
+    A recursive filter that runs over recordings, sample by sample.
 
-    It starts from the URDF; the noise of the torques is that of re-weighted least squares with the
-    friction shape in the middle of its bounds. The estimate is the filter's last one. Its
-    covariance is the filter's, without the colour of the residuals.
+    It starts from the parameters of the URDF. The torque noise is that of re-weighted least
+    squares with the friction shape in the middle of its bounds. The estimate is the filter's last
+    one, its covariance that of the filter, which takes residuals for white.
 
     Parameters
     ----------
@@ -68,9 +78,9 @@ class RecursiveEstimator(Estimator):
     forgetting
         'directional' or 'uniform'.
     rest_speed
-        Speed below which rows are left out [rad/s or m/s].
+        Speed below which a joint's rows are left out [rad/s or m/s].
     width
-        Deviations before any data, in units of the prior's.
+        Initial standard deviations, in units of the prior's.
 
     """
 
@@ -89,35 +99,36 @@ class RecursiveEstimator(Estimator):
 
     def fit(self, regression: Regression) -> Estimate:
         """
-        Run the filter over the recordings.
-
-        Parameters
-        ----------
-        regression
-            The problem.
+        Return the estimate after the last sample of the recordings.
 
         Raises
         ------
         EstimationError
-            A linear filter was asked to find the shape of a friction.
+            The friction has a shape and the filter is linear.
 
         """
         shapes_of_speed(regression)
-        friction = regression.base.structure.friction
-        if not regression.fixed and not self.features.nonlinear:
-            raise EstimationError(
-                f'the estimator {self.name} is linear and cannot find the shape of the friction '
-                f"'{friction.key}'; take {self.counterpart}, or a friction model without a shape")
+        if not regression.fixed:
+            self.require_nonlinear(regression.base.structure.friction.key, EstimationError)
         noise = reweight(regression.normal).deviations
         rows = Linearisation(regression.base, not regression.fixed)
         forgetting = self.forgetting if self.forgets else 'none'
         running = start_filter(rows, self.width, forgetting)
-        self._pass(regression, rows, running, noise)
+        self._run(regression, rows, running, noise)
         return self._result(regression, rows, running.values, running.covariance)
 
-    def _pass(self, regression: Regression, rows: Linearisation, running: InformationFilter,
-              noise: Array) -> None:
-        """Let the filter pass over the recordings once."""
+    @classmethod
+    def require_nonlinear(cls, friction: str, error: type[RobotIdentificationError]) -> None:
+        """Raise an error if the filter is linear, as the friction named has a shape."""
+        if not cls.features.nonlinear:
+            other = 'exponential_forgetting_nonlinear' if cls.forgets else 'extended_kalman'
+            raise error(
+                f'the estimator {cls.name} is linear and cannot find the shape of the friction '
+                f"'{friction}'; take {other}, or a friction model without a shape")
+
+    def _run(self, regression: Regression, rows: Linearisation, running: InformationFilter,
+             noise: Array) -> None:
+        """Update the filter with all samples of the recordings."""
         transmission = regression.base.structure.arm.transmission
         acts = transmission != 0
         for chunk in row_chunks(regression):
@@ -127,21 +138,17 @@ class RecursiveEstimator(Estimator):
             taps, step = chunk.decimator.taps, chunk.decimator.factor
             for row in range(len(chunk)):
                 window = slice(row * step, row * step + len(taps))
-                used = moving_rows(acts, taps @ speeds[window], self.rest_speed)
+                used = moving_joints(acts, taps @ speeds[window], self.rest_speed)
                 if not used.any():
                     continue
                 load = None if chunk.load is None else chunk.load[window]
-                jacobian, predicted, bend = rows.rows(stacked[row], speeds[window], load, taps,
-                                                      running)
+                jacobian, predicted, curvature = rows.rows(stacked[row], speeds[window], load,
+                                                           taps, running)
                 innovation = chunk.torques[row] - predicted
-                doubt = rows.doubt(running, jacobian[used], noise[used], bend[used])
-                running.update(jacobian[used], innovation[used], doubt, keep)
-                rows.keep_inside(running)
-
-    @property
-    def counterpart(self) -> str:
-        """Name of the estimator for friction with a shape."""
-        return 'exponential_forgetting_nonlinear' if self.forgets else 'extended_kalman'
+                inflated = rows.inflated_noise(running, jacobian[used], noise[used],
+                                               curvature[used])
+                running.update(jacobian[used], innovation[used], inflated, keep)
+                rows.clip_shapes(running)
 
     def _result(self, regression: Regression, rows: Linearisation, values: Array,
                 covariance: Array) -> Estimate:
@@ -150,26 +157,24 @@ class RecursiveEstimator(Estimator):
         fixed = regression if regression.fixed else regression.at(rows.shape(values))
         reweighted = reweight(fixed.normal)
         plain = assemble_found(self.name, fixed, reweighted, beta, OK, int(fixed.normal.rows[0]))
-        fields = {name: getattr(plain, name) for name in plain.__dataclass_fields__}
-        fields.update(covariance=covariance[:rank, :rank], own_values=True)
+        estimate = replace(plain, covariance=covariance[:rank, :rank], own_values=True,
+                           shape_covariance=covariance[rank:, rank:])
         excess = _above_least_squares(regression, fixed, reweighted, beta)
         worst = int(np.argmax(excess))
-        if excess[worst] > FAR and plain.status == OK:
+        if excess[worst] > MAX_EXCESS and plain.status == OK:
             joint = regression.base.structure.arm.joint_names[worst]
             reason = ('or its parameters changed within the recording' if self.forgets else
                       'and its deviations are too small')
-            fields.update(status=NOT_CONVERGED, message=(
+            return replace(estimate, status=NOT_CONVERGED, message=(
                 f'the residuals of {joint} are {excess[worst]:.2f} times those of least squares '
                 f'near by: the filter has not settled, {reason}; give it a longer recording, or '
                 f'take wls'))
-        if rows.elements:
-            fields.update(shape_covariance=covariance[rank:, rank:])
-        return Estimate(**fields)
+        return estimate
 
 
 def _above_least_squares(regression: Regression, fixed: Regression, reweighted: Reweighted,
                          beta: Array) -> Array:
-    """Return every joint's residuals over those of least squares near by, (n,)."""
+    """Return each joint's residual, relative to that of the nearest least squares fit, (n,)."""
     weights = reweighted.weights
     if regression.fixed:
         rss = fixed.normal.rss(reweighted.solution.beta)
@@ -177,7 +182,7 @@ def _above_least_squares(regression: Regression, fixed: Regression, reweighted: 
         separable = SeparableRegression(regression)
         best = best_shape(separable, weights, fixed.base.structure.shape)
         rss = project(separable, best.shape, weights, gradient=False).joint_cost / weights ** 2
-    floor = 1e-12 * fixed.normal.energy()     # torques without noise
+    floor = 1e-12 * fixed.normal.energy()     # of torques without noise
     return np.sqrt((fixed.normal.rss(beta) + floor) / (rss + floor))
 
 
@@ -213,7 +218,7 @@ class ExtendedKalman(RecursiveEstimator):
 
 class ExponentialForgetting(RecursiveEstimator):
     """
-    Recursive least squares that forgets, in the directions in which the motion is exciting.
+    Recursive least squares with forgetting in the excited directions.
 
     References
     ----------
@@ -229,7 +234,7 @@ class ExponentialForgetting(RecursiveEstimator):
 
 class ExponentialForgettingNonlinear(RecursiveEstimator):
     """
-    Extended recursive least squares that forgets, with friction shapes.
+    Extended recursive least squares with forgetting, of parameters and friction shapes.
 
     References
     ----------
@@ -241,3 +246,40 @@ class ExponentialForgettingNonlinear(RecursiveEstimator):
     summary = 'recursive least squares with forgetting, also of the shape of the friction'
     features = replace(FILTER, nonlinear=True, purpose='parameters change')
     forgets = True
+
+
+RECURSIVE: dict[str, type[RecursiveEstimator]] = {
+    kind.name: kind for kind in (Kalman, ExtendedKalman, ExponentialForgetting,
+                                 ExponentialForgettingNonlinear)}
+"""Recursive estimators by name."""
+
+
+def start_online(name: str, arm: Arm, noise: ArrayLike, friction: str, *, memory: float,
+                 **options: Any) -> OnlineEstimator:
+    """
+    Return a recursive estimator for a control loop.
+
+    Parameters
+    ----------
+    name
+        Key in `RECURSIVE`.
+    arm, noise, friction, options
+        As for `OnlineEstimator`.
+    memory
+        Time constant of estimators with forgetting [s].
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such estimator.
+    ConfigurationError
+        The friction has a shape and the estimator is linear, or an option is invalid.
+
+    """
+    if name not in RECURSIVE:
+        raise UnknownNameError('recursive estimator', name, RECURSIVE)
+    kind, model = RECURSIVE[name], get_friction(friction)
+    if model.shape and not (model.has_state or model.needs_position):    # no filter follows these
+        kind.require_nonlinear(friction, ConfigurationError)
+    return OnlineEstimator(arm, noise, friction, memory=memory if kind.forgets else None,
+                           **options)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A recursive least-squares filter that carries the square root of its information."""
+"""Recursive least squares as a square-root information filter."""
 
 from __future__ import annotations
 
@@ -25,22 +25,23 @@ FORGETTING = ('none', 'directional', 'uniform')
 
 class InformationFilter:
     """
-    Recursive estimate of p unknowns with the triangular S, S'S = inverse covariance.
+    Square-root information filter of p unknowns: triangular S with S'S = inverse covariance.
 
-    The covariance is positive definite by construction, whatever the number of updates: rows are
-    added by orthogonal transformations, never by subtracting matrices.
+    Rows are added by orthogonal transformations, so that the covariance stays positive definite
+    after any number of updates.
 
     Parameters
     ----------
     mean
-        Estimate before any data, (p,).
+        Initial estimate, (p,).
     deviation
         Its standard deviations, (p,), positive.
     forgetting
-        'none' (Kalman filter of constant unknowns), 'directional' (only where a row says something
-        new, so nothing is lost at rest), or 'uniform' (everything, as the survey's equation (23):
-        at rest the covariance grows without limit). With one time constant, 'directional' forgets
-        slower, by about the number of unknowns over the number of rows of an update.
+        'none' (Kalman filter of constant unknowns), 'directional' (only in the directions of the
+        new rows, so that no information is lost at rest), or 'uniform' (in all directions, the
+        survey's equation (23): at rest the covariance grows without limit). With the same time
+        constant 'directional' forgets slower, by about the number of unknowns over the number of
+        rows of an update.
 
     References
     ----------
@@ -57,7 +58,7 @@ class InformationFilter:
         self.values = np.array(mean, dtype=float)
         self._scale = np.array(deviation, dtype=float)
         if not np.all(np.isfinite(self._scale) & (self._scale > 0)):
-            raise ConfigurationError('the deviations before any data must be finite and positive')
+            raise ConfigurationError('the initial deviations must be finite and positive')
         self._factor = np.eye(len(self.values))
         try:
             from robot_identification.online.recursive import kernels
@@ -80,15 +81,15 @@ class InformationFilter:
         deviations: Array = self._scale * np.sqrt(np.sum(inverse ** 2, axis=1))
         return deviations
 
-    def spread(self, rows: Array) -> Array:
+    def row_deviations(self, rows: Array) -> Array:
         """Return the standard deviations of rows (k, p) @ unknowns, (k,)."""
         half = solve_triangular(self._factor, (rows * self._scale).T, trans='T')
-        spread: Array = np.sqrt(np.sum(half ** 2, axis=0))
-        return spread
+        deviations: Array = np.sqrt(np.sum(half ** 2, axis=0))
+        return deviations
 
     def update(self, rows: Array, innovation: Array, noise: Array, keep: float = 1.0) -> None:
         """
-        Take in measurements innovation = rows @ (unknowns - values) + noise.
+        Update the values with measurements innovation = rows @ (unknowns - values) + noise.
 
         Parameters
         ----------
@@ -99,7 +100,7 @@ class InformationFilter:
         noise
             Standard deviations of the measurements, (k,).
         keep
-            Part of the old information that is kept, 0 < keep <= 1; not used without forgetting.
+            Fraction of the old information that is kept, 0 < keep <= 1; unused without forgetting.
 
         """
         whitened = rows * self._scale / noise[:, None]

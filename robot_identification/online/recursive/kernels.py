@@ -26,6 +26,9 @@ def absorb(factor, rows, rhs):
     """
     Append rows to a triangular factor by Householder reflections.
 
+    H [S; rows] = [S_new; 0] with orthogonal H, so that S_new'S_new = S'S + rows' rows, and the
+    same H is applied to the right-hand side.
+
     Parameters
     ----------
     factor
@@ -76,7 +79,7 @@ def absorb(factor, rows, rhs):
 @numba.njit(cache=True)
 def forget(factor, row, keep):
     """
-    Take the part 1 - keep of the information that lies in the direction of a row.
+    Remove the fraction 1 - keep of the information in the direction of a row.
 
     With y = S row the information becomes S'(I - (1 - keep) y y'/y'y) S: positive definite
     whatever the row, because keep > 0. Givens rotations keep the factor triangular (LINPACK's

@@ -23,14 +23,14 @@ from robot_identification.online.recursive.information_filter import Information
 
 class Linearisation:
     """
-    Replaces the shape-dependent friction columns of given rows by those of the present shape.
+    Jacobian of the joint torques by base parameters and logarithms of friction shapes.
 
     Parameters
     ----------
     base
         Base parameters; the friction may have a shape.
     nonlinear
-        Whether the shape is unknown; otherwise that of `base.structure` is kept.
+        Whether the shapes are unknowns; otherwise those of `base.structure` are kept.
 
     Attributes
     ----------
@@ -54,22 +54,21 @@ class Linearisation:
         self._units = np.eye(self.size)[[*chosen, *range(self.rank, self.size)]]
 
     def shape(self, values: Array) -> Array:
-        """Return the shape of the friction, (m, s), that unknowns (size,) hold."""
+        """Return the friction shapes, (m, s), in a vector of unknowns (size,)."""
         if not self.elements:
             shape: Array = self.structure.shape
             return shape
         return np.exp(values[self.rank:]).reshape(self.elements, self.numbers)
 
-    def doubt(self, running: InformationFilter, jacobian: Array, noise: Array,
-              bend: Array) -> Array:
+    def inflated_noise(self, running: InformationFilter, jacobian: Array, noise: Array,
+                       curvature: Array) -> Array:
         """
-        Return the noise (k,) with what is not known of the shape added to it.
+        Return the noise (k,) inflated by the error of the linearisation.
 
-        Rows that are linearised while the shape is uncertain would else be believed too much,
-        and an extended filter diverge; the addition fades as the shape gets known. It is the
-        second-order term of the extended Kalman filter (Jazwinski, 1970, section 9.7), which
-        matters where the parameter that a shape belongs to is not known yet either: the slope by
-        the shape is then zero, and what the first order says of its uncertainty is nothing.
+        While the shape is uncertain, rows would otherwise get too much weight and an extended
+        filter diverge. The second-order term of the extended Kalman filter (Jazwinski, 1970,
+        section 9.7) is needed while the parameter that a shape belongs to is unknown: the slope by
+        the shape is then zero, and so is the first-order term.
 
         Parameters
         ----------
@@ -77,19 +76,20 @@ class Linearisation:
             The filter.
         jacobian, noise
             Rows (k, size) and their noise (k,).
-        bend
-            Curvature of these rows, see `rows`; (k,).
+        curvature
+            Second-order deviation of these rows, see `rows`; (k,) [N m or N].
 
         """
         if not self.elements:
             return noise
-        part = jacobian.copy()
-        part[:, :self.rank] = 0.0
-        doubt: Array = np.sqrt(noise ** 2 + running.spread(part) ** 2 + bend ** 2)
-        return doubt
+        by_shape = jacobian.copy()
+        by_shape[:, :self.rank] = 0.0
+        inflated: Array = np.sqrt(noise ** 2 + running.row_deviations(by_shape) ** 2
+                                  + curvature ** 2)
+        return inflated
 
-    def keep_inside(self, running: InformationFilter) -> None:
-        """Move the filter's shapes to the nearest ones within the friction model's bounds."""
+    def clip_shapes(self, running: InformationFilter) -> None:
+        """Clip the filter's shapes to the bounds of the friction model."""
         if self.elements:
             lower, upper = np.log(self.structure.shape_bounds.reshape(-1, 2)).T
             values = running.values
@@ -98,21 +98,21 @@ class Linearisation:
     def rows(self, fixed: Array, speeds: Array, load: Array | None, taps: Array,
              running: InformationFilter) -> tuple[Array, Array, Array]:
         """
-        Return the Jacobian (n, size), the predicted torque (n,) and the bend (n,).
+        Return the Jacobian (n, size), the predicted torque (n,) and the curvature (n,).
 
-        The bend is the standard deviation of the product of what is not known of a shape and of
-        the parameters that it shapes, [N m or N].
+        The curvature is the deviation of the second-order terms, products of a shape's error and
+        its parameters' errors [N m or N].
 
         Parameters
         ----------
         fixed
-            Columns of the base parameters at any shape, (n, r).
+            Columns of the base parameters, those that depend on the shape at any shape, (n, r).
         speeds, load
-            Speeds and loads of the elements at the samples that the row is made of, (L, m).
+            Speeds and loads of the elements at the samples of the decimation filter, (L, m).
         taps
-            Weights of these samples, (L,).
+            Coefficients of the decimation filter, (L,).
         running
-            The filter, whose values and deviations are the present ones.
+            The filter with the present values and deviations.
 
         """
         values = running.values
@@ -120,8 +120,8 @@ class Linearisation:
         jacobian[:, :self.rank] = fixed
         shape, friction = self.shape(values), self.structure.friction
         transmission = self._transmission
-        bend = np.zeros(len(fixed))
-        deviations = running.spread(self._units) if self.elements else np.zeros(0)
+        curvature = np.zeros(len(fixed))
+        deviations = running.row_deviations(self._units) if self.elements else np.zeros(0)
         shapes = deviations[-self.elements * self.numbers:].reshape(self.elements, self.numbers)
         for e, places in enumerate(self._places):
             force = None if load is None else load[:, e]
@@ -134,8 +134,8 @@ class Linearisation:
                 change += values[place] * slopes[c]
                 if self.elements:
                     product = deviations[self._unit[place]] * shapes[e] * slopes[c] * shape[e]
-                    bend += transmission[e] ** 2 * np.sum(product ** 2)
+                    curvature += transmission[e] ** 2 * np.sum(product ** 2)
             start = self.rank + e * self.numbers
             jacobian[:, start:start + self.numbers] = np.outer(transmission[e], change * shape[e])
         predicted: Array = jacobian[:, :self.rank] @ values[:self.rank]
-        return jacobian, predicted, np.sqrt(bend)
+        return jacobian, predicted, np.sqrt(curvature)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The recursive estimator as an object that is stepped, for a control loop or a node."""
+"""The recursive estimator for a control loop."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ REST_SPEED = 0.01
 """Speed of an element below which its joint's row is left out [rad/s; m/s]: friction is not
 determined there."""
 WIDTH = 3.0
-"""Deviations before any data, in units of the prior's."""
+"""Initial standard deviations, in units of the prior's."""
 
 
 @dataclass(frozen=True, eq=False)
 class OnlineUpdate:
     """
-    What one update found.
+    Result of one update.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class OnlineUpdate:
     innovation
         Measured minus predicted torque before the update, (n,) [N m or N].
     used
-        Joints whose rows were used, (n,) bool; the others rest.
+        Whether the row of each joint was used, (n,) bool; not at rest.
 
     """
 
@@ -70,7 +70,12 @@ class OnlineUpdate:
 
 class OnlineEstimator:
     """
-    Follows base parameters and friction while the arm moves.
+    Recursive estimator of base parameters and friction while the arm moves.
+
+    Examples
+    --------
+    >>> online = OnlineEstimator(load_arm('panda'), noise=1.0, memory=60.0)    # doctest: +SKIP
+    >>> update = online.update(q, v, a, tau)    # doctest: +SKIP
 
     Parameters
     ----------
@@ -89,14 +94,15 @@ class OnlineEstimator:
     rest_speed
         See `REST_SPEED`.
     width
-        Deviations before any data, in units of the prior's.
+        Initial standard deviations, in units of the prior's.
     base
-        Base parameters when they are known already.
+        Base parameters, to avoid computing them again.
 
     Raises
     ------
     ConfigurationError
-        A noise, a period or a memory that is not positive.
+        Noise, period or memory is not positive, or the friction depends on load, position or
+        memory.
 
     """
 
@@ -145,7 +151,7 @@ class OnlineEstimator:
 
     def update(self, q: Array, v: Array, a: Array, tau: Array) -> OnlineUpdate:
         """
-        Take in one instant.
+        Update the estimate with one sample.
 
         Parameters
         ----------
@@ -167,29 +173,30 @@ class OnlineEstimator:
             columns[:, structure.rotor.start:] = structure.drive_columns(q, v, a)[0]
         columns = columns[:, self.base.columns]
         speeds = v @ self._transmission.T
-        jacobian, predicted, bend = self._rows.rows(columns, speeds, None, self._taps,
-                                                    self.filter)
+        jacobian, predicted, curvature = self._rows.rows(columns, speeds, None, self._taps,
+                                                         self.filter)
         innovation = np.asarray(tau, dtype=float) - structure.known_torque(q)[0] - predicted
-        used = moving_rows(self._acts, speeds[0], self.rest_speed)
+        used = moving_joints(self._acts, speeds[0], self.rest_speed)
         if used.any():
-            doubt = self._rows.doubt(self.filter, jacobian[used], self.noise[used], bend[used])
-            self.filter.update(jacobian[used], innovation[used], doubt, self.keep)
-            self._rows.keep_inside(self.filter)
+            noise = self._rows.inflated_noise(self.filter, jacobian[used], self.noise[used],
+                                              curvature[used])
+            self.filter.update(jacobian[used], innovation[used], noise, self.keep)
+            self._rows.clip_shapes(self.filter)
         return OnlineUpdate(self.filter.values[:self.base.rank],
                             self._rows.shape(self.filter.values), innovation, used)
 
 
 def start_filter(rows: Linearisation, width: float, forgetting: str) -> InformationFilter:
     """
-    Return a filter that knows what the URDF says.
+    Return a filter with the prior of the URDF.
 
     Parameters
     ----------
     rows
-        The unknowns.
+        The linearisation, which has the unknowns.
     width
-        Deviations in units of the prior's; shapes start in the middle of their bounds with a
-        quarter of the bounds' logarithmic width.
+        Initial deviations in units of the prior's; shapes start in the middle of their bounds with
+        a quarter of the bounds' logarithmic width.
     forgetting
         As for `InformationFilter`.
 
@@ -205,9 +212,9 @@ def start_filter(rows: Linearisation, width: float, forgetting: str) -> Informat
     return InformationFilter(mean, deviation, forgetting)
 
 
-def moving_rows(acts: NDArray[np.bool_], speeds: Array, rest_speed: float) -> NDArray[np.bool_]:
+def moving_joints(acts: NDArray[np.bool_], speeds: Array, rest_speed: float) -> NDArray[np.bool_]:
     """
-    Return the joints on which no resting element acts, (n,) bool.
+    Return whether each joint has only moving elements, (n,) bool.
 
     Parameters
     ----------
@@ -216,7 +223,7 @@ def moving_rows(acts: NDArray[np.bool_], speeds: Array, rest_speed: float) -> ND
     speeds
         Speeds of the elements, (m,) [rad/s or m/s].
     rest_speed
-        Below which an element rests.
+        Speed below which an element is at rest.
 
     """
     moving: NDArray[np.bool_] = ~np.any(acts & (np.abs(speeds) < rest_speed)[:, None], axis=0)

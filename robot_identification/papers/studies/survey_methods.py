@@ -280,11 +280,11 @@ class _Case:
         for chunk in row_chunks(self.regression):
             stacked, speeds = chunk.stacked(self.base.rank), chunk.v @ transmission.T
             for k in range(len(chunk)):
-                jacobian, predicted, bend = rows.rows(stacked[k], speeds[k:k + 1], None,
-                                                      np.ones(1), running)
-                running.update(jacobian, chunk.torques[k] - predicted,
-                               rows.doubt(running, jacobian, NOISE, bend), FORGETTING)
-                rows.keep_inside(running)
+                jacobian, predicted, curvature = rows.rows(stacked[k], speeds[k:k + 1], None,
+                                                           np.ones(1), running)
+                noise = rows.inflated_noise(running, jacobian, NOISE, curvature)
+                running.update(jacobian, chunk.torques[k] - predicted, noise, FORGETTING)
+                rows.clip_shapes(running)
         return self._least_norm(running.values[:self.base.rank]), rows.shape(running.values)
 
     def _search(self, search: str) -> tuple[Array, Array]:

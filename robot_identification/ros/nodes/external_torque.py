@@ -22,9 +22,9 @@ import numpy as np
 from rclpy.node import Node
 from robot_identification.errors import ConfigurationError, RobotIdentificationError
 from robot_identification.online import (
+    calibrate_residuals,
     ContactObserver,
     ExternalTorque,
-    learn_residuals,
     MomentumObserver,
     tool_wrench,
 )
@@ -115,7 +115,7 @@ class ExternalTorqueProcess:
                 f"the reference '{recording.name}' has {recording.rate:.0f} samples a second, too "
                 f'few for a window of {self._smoothing[0]:g} s; give a longer `window`')
         observer = MomentumObserver(self.model, bandwidth)
-        statistics = learn_residuals(observer, *stacked_instants(instants))
+        statistics = calibrate_residuals(observer, *stacked_instants(instants))
         left = np.hypot(statistics.bias, statistics.deviation)
         strange = (left > np.sqrt(np.mean(tau[rows] ** 2, axis=0))) & np.isfinite(left)
         if strange.any():

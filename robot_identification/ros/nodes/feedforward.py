@@ -174,7 +174,7 @@ class FeedforwardProcess:
         q, v, a = (rows(field) for field in ('positions', 'velocities', 'accelerations'))
         if q is None:
             raise ConfigurationError('its points have no position for every joint')
-        efforts = trajectory_efforts(self.model, t, q, v, a, share=self.limits.effort)
+        efforts = trajectory_efforts(self.model, t, q, v, a, fraction=self.limits.effort)
         return efforts[:, [arm.published_names.index(name) for name in names]]
 
     def _check_active(self) -> None:
@@ -191,7 +191,7 @@ class FeedforwardProcess:
         self._check_active()
         self._check_heard(self._commands)
         self._states.why_nothing(self._smoothing[0])    # of now, not of before
-        self._compensation.begin()
+        self._compensation.reset()
         self._window = SlidingWindow(self.model.arm.n, *self._smoothing)
         self._begun, self._active = time.monotonic(), True
         response.success, response.message = True, 'compensates as soon as joint states arrive'
