@@ -198,7 +198,7 @@ def test_auto_runs_through_identify_and_says_what_it_tried(tmp_path):
     save_results(result, tmp_path / 'out')
     stored = json.loads((tmp_path / 'out' / 'results.json').read_text())
     assert len(stored['choice']['trials']) == len(result.choice.trials)
-    assert 'What was tried' in (tmp_path / 'out' / 'report.html').read_text()
+    assert 'Model selection' in (tmp_path / 'out' / 'report.html').read_text()
     console = Console(width=160)
     with console.capture() as shown:
         console.print(summary(result))

@@ -24,7 +24,7 @@ from robot_identification.estimation import fit_samples, FitOptions, get_estimat
 from robot_identification.estimation.bootstrap import _Drawing, Bootstrap
 from robot_identification.regression import build_regression
 from robot_identification.reporting import save_results
-from robot_identification.reporting.contents import contents
+from robot_identification.reporting.results_dict import results_to_dict
 from robot_identification.signals import process
 
 ARM = load_arm('two_link')
@@ -84,11 +84,11 @@ def test_what_differs_between_recordings_is_in_the_intervals(tmp_path):
     assert any('12 recordings (200 resamples)' in note for note in result.verdict.notes)
     again = identify(ARM, runs, processing=PROCESSING, bootstrap=200)
     assert np.array_equal(again.bootstrap.values, drawn.values)
-    stored = contents(result)
+    stored = results_to_dict(result)
     assert stored['base_parameters'][place]['bootstrap_std'] == drawn.deviations[place]
     save_results(result, tmp_path)
     page = (tmp_path / 'report.html').read_text()
-    assert 'interval of the bootstrap' in page and 'std, bootstrap' in page
+    assert 'bootstrap interval' in page and 'bootstrap std' in page
     head, row = (tmp_path / 'base_parameters.csv').read_text().splitlines()[:2]
     assert float(row.rsplit(',', 1)[1]) == upper[0] and head.endswith('bootstrap_upper')
 

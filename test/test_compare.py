@@ -24,8 +24,8 @@ from reporting_results import chain
 from robot_identification import identify, inverse_dynamics, Recording
 from robot_identification.cli import app
 from robot_identification.errors import ConfigurationError
-from robot_identification.reporting import contents
-from robot_identification.reporting.comparison import compare, comparison_contents, holm
+from robot_identification.reporting import results_to_dict
+from robot_identification.reporting.comparison import compare, comparison_to_dict, holm
 from robot_identification.reporting.comparison_page import comparison_page, summarise_changes
 from robot_identification.reporting.plot_data import plot_data
 from robot_identification.reporting.stored_results import StoredResults
@@ -48,7 +48,7 @@ def stored(seed, coulomb=(0.4, 0.4, 0.4), gripper=0.0, friction='coulomb_viscous
     tau += rng.normal(0, 0.05, tau.shape)
     result = identify(ARM, [Recording(t[:, 0], q, tau, joint_names=ARM.joint_names)],
                       friction=friction)
-    return StoredResults(contents(result), plot_data(result))
+    return StoredResults(results_to_dict(result), plot_data(result))
 
 
 @pytest.fixture(scope='module')
@@ -74,7 +74,7 @@ def test_worn_friction_and_a_heavier_wrist_are_found_at_their_joints(may):
     assert 'two: ' in summarise_changes(found)
     page = comparison_page(found)
     assert page.count('role="img"') == 3 and 'None of' not in page
-    assert json.loads(json.dumps(comparison_contents(found)['changed']))
+    assert json.loads(json.dumps(comparison_to_dict(found)['changed']))
 
 
 def test_holms_procedure_by_hand():

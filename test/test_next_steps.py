@@ -18,7 +18,7 @@ from __future__ import annotations
 from closed_recordings import closed_recording
 import pytest
 from robot_identification import identify, load_arm
-from robot_identification.reporting import contents
+from robot_identification.reporting import results_to_dict
 from robot_identification.reporting.summary import summary
 from robot_identification.validation import Thresholds
 from robot_identification.validation.next_steps import suggest_next_steps
@@ -37,7 +37,7 @@ def test_steps_follow_from_the_verdict(held_out, thresholds, status, said):
     assert result.verdict.status == status
     steps = suggest_next_steps(result.arm, result.verdict)
     assert any(said in step for step in steps), steps
-    assert contents(result)['next_steps'] == list(steps)
-    assert contents(result)['verdict']['status'] == status
+    assert results_to_dict(result)['next_steps'] == list(steps)
+    assert results_to_dict(result)['verdict']['status'] == status
     word = {'passed': 'PASS', 'failed': 'FAIL', 'not validated': 'NOT VALIDATED'}[status]
     assert word in str(summary(result).renderables[0])

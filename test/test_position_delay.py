@@ -103,7 +103,7 @@ def test_the_model_file_says_whose_delays_they_are_and_predicts_with_them(result
     stored = load_results(tmp_path / 'out').content
     assert stored['delay']['of'] == 'positions'
     page = (tmp_path / 'out' / 'report.html').read_text()
-    assert 'its position is moved against the torques of all joints' in page
+    assert 'its position is shifted relative to the torques of all joints' in page
     console = Console(record=True, width=120)
     console.print(summary(result, tmp_path))
     assert console.export_text()

@@ -27,7 +27,7 @@ from reporting_results import chain, EVIL_XML, identified, rank_deficient
 from robot_identification import load_model
 from robot_identification.errors import ConfigurationError, ExcitationError, ModelFileError
 from robot_identification.reporting import load_results, results_files, save_results, write_report
-from robot_identification.reporting.parameter_contents import body
+from robot_identification.reporting.parameter_dicts import body_properties
 from robot_identification.reporting.plot_data import envelope, MOST_POINTS
 
 NAMES = {'model.yaml', 'identified.urdf', 'results.json', 'plots.npz', 'base_parameters.csv',
@@ -133,7 +133,7 @@ def test_table_of_base_parameters_is_exact(result, stored):
 
 def test_body_agrees_with_pinocchio():
     inertia = pin.Inertia.Random()
-    described = body(inertia.toDynamicParameters())
+    described = body_properties(inertia.toDynamicParameters())
     assert described['mass'] == pytest.approx(inertia.mass)
     np.testing.assert_allclose(described['com'], inertia.lever, atol=1e-12)
     for name, value in described['inertia'].items():

@@ -29,7 +29,6 @@ from robot_identification.excitation import Trajectory
 from robot_identification.excitation.design.excitation import Excitation
 from robot_identification.excitation.motion.fourier import FourierSeries
 from robot_identification.reporting import load_results, save_results, StoredResults, summary
-from robot_identification.reporting.contents import contents
 from robot_identification.reporting.figure import Axis, BOX, Curve, Figure, Panel
 from robot_identification.reporting.pages import (
     bar_percent,
@@ -43,6 +42,7 @@ from robot_identification.reporting.pages import (
 from robot_identification.reporting.plot_data import plot_data
 from robot_identification.reporting.report import render
 from robot_identification.reporting.report_tables import parameter_strip
+from robot_identification.reporting.results_dict import results_to_dict
 
 VOID = ('br', 'hr', 'img', 'input', 'meta', 'line', 'path', 'circle')
 
@@ -109,7 +109,7 @@ def curve_of(attributes, x_axis, y_axis):
 
 
 def page_of(result, excitation=None):
-    content = json.loads(json.dumps(contents(result, excitation)))
+    content = json.loads(json.dumps(results_to_dict(result, excitation)))
     return Page(render(StoredResults(content, plot_data(result, excitation))))
 
 

@@ -26,7 +26,7 @@ from robot_identification.errors import ModelFileError
 from robot_identification.files import check_outputs, HTML_PAGE, write_text
 from robot_identification.reporting import load_results
 from robot_identification.reporting.comparison import compare as compare_results
-from robot_identification.reporting.comparison import comparison_contents, ModelComparison, TINY
+from robot_identification.reporting.comparison import comparison_to_dict, ModelComparison, TINY
 from robot_identification.reporting.comparison_page import comparison_page, summarise_changes
 from robot_identification.reporting.results_files import RESULT_FILES
 import typer
@@ -56,7 +56,7 @@ def compare(
     if report is not None:
         write_text(report, page)
     if as_json:
-        emit(comparison_contents(found))
+        emit(comparison_to_dict(found))
         return
     _print(found)
     if report is not None:

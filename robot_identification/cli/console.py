@@ -28,7 +28,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from robot_identification.arm import Arm
 from robot_identification.errors import ConfigurationError
 from robot_identification.recording import load_recording, Recording
-from robot_identification.reporting.contents import plain
+from robot_identification.reporting.results_dict import plain
 import typer
 
 out = Console()

@@ -27,7 +27,7 @@ from robot_identification.cli.excite import design_with_progress, usage_table
 from robot_identification.excitation import DEFAULT_REQUIREMENTS, DesignOptions, save_excitation
 from robot_identification.files import check_output_folder
 from robot_identification.identification import identify
-from robot_identification.reporting import contents, RESULTS, save_results, summary
+from robot_identification.reporting import RESULTS, results_to_dict, save_results, summary
 from robot_identification.reporting.results_files import RESULT_FILES
 import typer
 
@@ -96,7 +96,7 @@ def demo(
     clean = result.model.torque(check.q, check.v, check.a)
     error = float(np.linalg.norm(clean - check.torque) / np.linalg.norm(check.torque))
     if as_json:
-        emit({**contents(result, excitation), 'directory': str(output),
+        emit({**results_to_dict(result, excitation), 'directory': str(output),
               'error_to_clean_torque': error,
               'condition_number_of_excitation': excitation.condition_number})
     else:

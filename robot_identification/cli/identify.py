@@ -47,9 +47,15 @@ from robot_identification.identification import identify as run_identification
 from robot_identification.identification import validate as run_validation
 from robot_identification.recording.bag.bag import is_bag
 from robot_identification.recording.bag.described import arm_of_bag
-from robot_identification.reporting import contents, RESULTS, save_results, summary, write_report
-from robot_identification.reporting.contents import verdict_contents
+from robot_identification.reporting import (
+    RESULTS,
+    results_to_dict,
+    save_results,
+    summary,
+    write_report,
+)
 from robot_identification.reporting.report import REPORT
+from robot_identification.reporting.results_dict import verdict_to_dict
 from robot_identification.reporting.results_files import RESULT_FILES
 from robot_identification.reporting.summary import verdict_summary
 from robot_identification.signals.differentiation import PERIODIC_METHODS
@@ -169,7 +175,7 @@ def identify(
         tell('writing the report', 0.9)
         save_results(result, output, excitation=executed)
     if as_json:
-        emit({**contents(result, executed), 'directory': str(output)})
+        emit({**results_to_dict(result, executed), 'directory': str(output)})
     else:
         out.print(summary(result, output))
     raise typer.Exit(0 if result.verdict.passed else 1)
@@ -228,7 +234,7 @@ def validate(
         write_text(csv, prediction_csv(validation.t, validation.torque,
                                        identified.arm.joint_names))
     if as_json:
-        emit(verdict_contents(identified.arm, validation.verdict))
+        emit(verdict_to_dict(identified.arm, validation.verdict))
     else:
         out.print(verdict_summary(identified.arm, validation.verdict))
         if csv is not None:

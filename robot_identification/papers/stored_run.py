@@ -31,7 +31,7 @@ from robot_identification.errors import ConfigurationError
 from robot_identification.papers.studies import run_study, STUDIES
 from robot_identification.papers.studies.study import Progress
 from robot_identification.papers.study_report import write_study
-from robot_identification.reporting.contents import software
+from robot_identification.reporting.results_dict import software_versions
 
 if TYPE_CHECKING:    # Dask
     from robot_identification.fleet.cluster import Tasks
@@ -44,7 +44,7 @@ POLL = 0.2    # for messages of the processes [s]
 
 def environment() -> dict[str, str]:
     """Return what the figures of a run may depend on: processor, cores and versions."""
-    found = {'processor': _processor(), 'cores': str(os.cpu_count()), **software()}
+    found = {'processor': _processor(), 'cores': str(os.cpu_count()), **software_versions()}
     for package in PACKAGES:
         try:
             found[package] = version(package)

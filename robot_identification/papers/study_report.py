@@ -22,9 +22,9 @@ from typing import Any
 
 import numpy as np
 from robot_identification.files import write_text
-from robot_identification.reporting.contents import plain
 from robot_identification.reporting.figure import Curve, Figure, Panel
 from robot_identification.reporting.pages import render_page
+from robot_identification.reporting.results_dict import plain
 
 STUDY_FILES = ('study.json', 'study.html')
 COLOURS = ('#0067b1', '#d55e00', '#00795c', '#a05195', '#b3590a', '#6b7a90', '#c2185b', '#4c9ed9')

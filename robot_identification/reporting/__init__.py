@@ -11,14 +11,14 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What comes out: files of an identification, the HTML report, the summary in a terminal."""
+"""Files of an identification, the HTML pages and the summary for a terminal."""
 
 from robot_identification.export.identified_urdf import identified_urdf, write_identified_urdf
-from robot_identification.reporting.contents import contents
 from robot_identification.reporting.report import write_report
+from robot_identification.reporting.results_dict import results_to_dict
 from robot_identification.reporting.results_files import save_results
 from robot_identification.reporting.stored_results import load_results, RESULTS, StoredResults
 from robot_identification.reporting.summary import summary
 
-__all__ = ['RESULTS', 'StoredResults', 'contents', 'identified_urdf', 'load_results',
+__all__ = ['RESULTS', 'StoredResults', 'identified_urdf', 'load_results', 'results_to_dict',
            'save_results', 'summary', 'write_identified_urdf', 'write_report']

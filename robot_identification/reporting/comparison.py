@@ -222,7 +222,7 @@ def holm(p: Array) -> Array:
     return adjusted
 
 
-def comparison_contents(found: ModelComparison) -> dict[str, Any]:
+def comparison_to_dict(found: ModelComparison) -> dict[str, Any]:
     """Return a comparison as mappings, lists, texts and numbers."""
     return {
         'names': list(found.names), 'arm': found.arm, 'level': LEVEL,

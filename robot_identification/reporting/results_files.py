@@ -30,9 +30,9 @@ from robot_identification.errors import ConfigurationError
 from robot_identification.excitation import Excitation
 from robot_identification.export.identified_urdf import write_identified_urdf
 from robot_identification.pipeline import Identification
-from robot_identification.reporting.contents import contents
 from robot_identification.reporting.plot_data import plot_data
 from robot_identification.reporting.report import REPORT, write_report
+from robot_identification.reporting.results_dict import results_to_dict
 from robot_identification.reporting.stored_results import PLOTS, RESULTS, sha256
 
 MODEL = 'model.yaml'
@@ -126,7 +126,7 @@ def save_results(
 def _write(result: Identification, folder: Path, excitation: Excitation | None) -> None:
     result.model.save(folder / MODEL)
     write_identified_urdf(result.model, folder / URDF)
-    content = contents(result, excitation)
+    content = results_to_dict(result, excitation)
     with (folder / BASE_PARAMETERS).open('w', encoding='utf-8', newline='') as stream:
         _write_table(stream, content['base_parameters'])
     arrays: dict[str, Any] = dict(plot_data(result, excitation))

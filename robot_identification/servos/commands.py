@@ -34,7 +34,7 @@ from robot_identification.cli.console import (
 from robot_identification.cli.identify import Topic, Window
 from robot_identification.export import export_model, ExportOptions
 from robot_identification.files import check_output_folder, write_text
-from robot_identification.reporting.contents import plain
+from robot_identification.reporting.results_dict import plain
 from robot_identification.servos import identify_servos, ServoResult
 from robot_identification.servos.result import BETTER, QUANTITIES, RATIOS
 import typer

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What results.json says about parameters."""
+"""The parameters in results.json, as plain mappings."""
 
 from __future__ import annotations
 
@@ -26,19 +26,20 @@ from robot_identification.pipeline import Identification
 
 
 def _urdf_values(structure: ModelStructure) -> Array:
-    """Return what URDF and robot YAML say of standard parameters, (count,); NaN for nothing."""
+    """Return the standard parameters of URDF and robot YAML, (count,); NaN where not given."""
     values = np.full(structure.count, np.nan)
     values[structure.inertial] = structure.arm.inertial_parameters.ravel()
     values[structure.rotor][:structure.arm.n] = structure.arm.drives.rotor_inertia
     return values
 
 
-def base_parameter_contents(result: Identification, level: float) -> list[dict[str, Any]]:
+def base_parameter_dicts(result: Identification, level: float) -> list[dict[str, Any]]:
     """
     Return a mapping for each base parameter of the free estimate.
 
-    `urdf` is the combination of the URDF's values, where a rotor inertia that nobody gave counts
-    as zero, and None when nothing in it is known; `model` is that of the consistent parameters.
+    `urdf` is the combination of the URDF's values, with zero for a rotor inertia that was not
+    given, and NaN when none of its parameters is known; `model` is the combination of the
+    consistent parameters.
 
     Parameters
     ----------
@@ -60,11 +61,11 @@ def base_parameter_contents(result: Identification, level: float) -> list[dict[s
          'lower': interval[0], 'upper': interval[1], 'urdf': nominal, 'model': model, **drawn}
         for label, name, unit, value, deviation, interval, nominal, model, drawn in zip(
             base.labels, base.names, base.units, estimate.values, estimate.standard_deviations,
-            intervals, urdf, base.of(result.consistent.values), _drawn(result, level))]
+            intervals, urdf, base.of(result.consistent.values), _bootstrap(result, level))]
 
 
-def _drawn(result: Identification, level: float) -> list[dict[str, Any]]:
-    """Return what a bootstrap says of each base parameter; nothing where there was none."""
+def _bootstrap(result: Identification, level: float) -> list[dict[str, Any]]:
+    """Return bootstrap statistics of each base parameter; empty mappings without a bootstrap."""
     drawn = result.bootstrap
     if drawn is None:
         return [{}] * len(result.estimate.values)
@@ -72,16 +73,8 @@ def _drawn(result: Identification, level: float) -> list[dict[str, Any]]:
             for deviation, (lower, upper) in zip(drawn.deviations, drawn.interval(level))]
 
 
-def standard_parameter_contents(result: Identification) -> list[dict[str, Any]]:
-    """
-    Return a mapping for each standard parameter of the consistent model.
-
-    Parameters
-    ----------
-    result
-        The identification.
-
-    """
+def standard_parameter_dicts(result: Identification) -> list[dict[str, Any]]:
+    """Return a mapping for each standard parameter of the consistent model."""
     consistent = result.consistent
     structure = consistent.structure
     deviations = np.sqrt(np.diag(consistent.covariance))
@@ -98,34 +91,35 @@ def standard_parameter_contents(result: Identification) -> list[dict[str, Any]]:
     return rows
 
 
-def link_contents(result: Identification) -> list[dict[str, Any]]:
-    """
-    Return mass, centre of mass and inertia of each link, identified and of the URDF.
-
-    Parameters
-    ----------
-    result
-        The identification.
-
-    """
+def link_dicts(result: Identification) -> list[dict[str, Any]]:
+    """Return mass, centre of mass and inertia of each link, identified and of the URDF."""
     arm = result.arm
     nominal = arm.inertial_parameters
     return [
-        {'joint': joint, 'identified': body(values), 'urdf': body(before),
+        {'joint': joint, 'identified': body_properties(values), 'urdf': body_properties(before),
          'certificate': certificate, 'urdf_certificate': urdf_certificate}
         for joint, values, before, certificate, urdf_certificate in zip(
             arm.joint_names, result.model.inertial, nominal, result.consistent.certificate,
             smallest_eigenvalues(nominal))]
 
 
-def body(parameters: Array) -> dict[str, Any]:
+def body_properties(parameters: Array) -> dict[str, Any]:
     """
     Return mass, centre of mass and the inertia about it.
+
+    The inertia is `I_c = I - m (c^T c 1 - c c^T)` (parallel-axis theorem), with the axes of the
+    joint frame.
 
     Parameters
     ----------
     parameters
-        (10,), Pinocchio's order; the axes are those of the joint frame.
+        (10,), Pinocchio's order, about the joint frame.
+
+    Returns
+    -------
+    dict
+        'mass' [kg], 'com' (3,) [m], 'inertia' [kg m^2] by 'Ixx' to 'Iyz'; None for the last two
+        if the mass is zero.
 
     """
     values = dict(zip(INERTIAL_NAMES, map(float, parameters)))
@@ -140,16 +134,8 @@ def body(parameters: Array) -> dict[str, Any]:
                         for a, b in ('xx', 'xy', 'xz', 'yy', 'yz', 'zz')}}
 
 
-def friction_contents(result: Identification) -> dict[str, Any]:
-    """
-    Return friction parameters and rotor inertia of each joint and coupled drive.
-
-    Parameters
-    ----------
-    result
-        The identification.
-
-    """
+def friction_dict(result: Identification) -> dict[str, Any]:
+    """Return friction parameters and rotor inertia of each joint and coupled drive."""
     structure = result.consistent.structure
     friction = get_friction(result.model.friction)
     deviations = np.sqrt(np.diag(result.consistent.covariance))
@@ -177,7 +163,7 @@ def friction_contents(result: Identification) -> dict[str, Any]:
 
 
 def _shape_deviations(result: Identification) -> np.ndarray:
-    """Return standard deviations of the friction's shape numbers, (m, s); NaN where unknown."""
+    """Return standard deviations of the nonlinear friction parameters, (m, s); NaN if unknown."""
     shape = result.model.friction_shape
     covariance = result.estimate.shape_covariance
     if covariance.shape != (shape.size, shape.size):
