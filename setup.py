@@ -66,7 +66,7 @@ setup(
         'example-robot-data>=4', 'xacro>=2',
     ],
     extras_require={
-        'bags': ['mcap>=1.1'],
+        'bags': ['mcap>=1.1', 'zstandard>=0.20', 'lz4>=4'],
         'logs': ['pandas>=2', 'pyarrow>=14'],
         'codegen': ['casadi>=3.6'],
         'test': ['pytest>=7', 'hypothesis>=6', 'cma>=3', 'mcap>=1.1', 'rosbags>=0.10',

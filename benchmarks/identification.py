@@ -165,7 +165,7 @@ def files(robot: str, arm: Arm, count: int) -> dict[str, Any]:
             np.savez(path, t=longer.t, q=longer.q, tau=longer.tau,
                      joint_names=np.array(longer.joint_names))
         run.to_csv(folder / 'long.csv')
-        write_bag(run, folder / 'bag', 'mcap')
+        write_bag(run, folder / 'bag')
         del longer
         children = {}
         for stem, samples in (('long', count), ('longer', 2 * count)):

@@ -24,12 +24,10 @@ import tracemalloc
 from closed_recordings import closed_recording
 import numpy as np
 import pytest
-from robot_identification import identify, load_arm, load_recording, Recording, scratch
+from robot_identification import identify, load_arm, Recording, scratch
 from robot_identification.arrays import read_only
 from robot_identification.estimation import get_estimator
 from robot_identification.estimation.block_covariance import widened
-from robot_identification.recording import csv_file, write_bag
-from robot_identification.recording.bag import read
 from robot_identification.regression import regression
 from robot_identification.scratch import (
     changes,
@@ -146,33 +144,6 @@ def test_parts_come_together_wherever_there_is_room(room, small_memory, monkeypa
     np.testing.assert_array_equal(few.whole(), [0, 1, 2])
 
 
-@pytest.mark.parametrize('kind', ['fast.csv', 'slow.csv', 'mcap', 'sqlite3'])
-def test_files_are_read_piece_by_piece(kind, monkeypatch, tmp_path):
-    for module, name, value in ((scratch, '_ON_DISK', 10_000), (scratch, 'ROWS', 256),
-                                (csv_file, '_LINES', 200), (read, 'BLOCK', 200)):
-        monkeypatch.setattr(module, name, value)
-    rng, peaks = np.random.default_rng(0), []
-    for count in (1000, 2000, 6000):    # what is imported once is there from the second on
-        made = Recording(np.arange(count) / 100, *rng.normal(size=(2, count, 2)),
-                         joint_names=('a', 'b'))
-        path = tmp_path / f'{count}_{kind}'
-        if 'csv' in kind:
-            made.to_csv(path)
-            if 'slow' in kind:    # separated by blanks, which pyarrow does not read
-                path.write_text(path.read_text().replace(',', ' '))
-        else:
-            write_bag(made, path, kind)
-        tracemalloc.start()
-        found = load_recording(path)
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-        np.testing.assert_allclose(found.t, made.t, atol=1e-9)
-        for signal in ('q', 'tau'):
-            np.testing.assert_array_equal(getattr(found, signal), getattr(made, signal))
-            assert not getattr(found, signal).flags.owndata
-    assert peaks[2] - peaks[1] < 4 * 4000    # bytes: half of what the stamps alone take
-
-
 def _figures(result):
     return np.concatenate([
         result.estimate.values, result.consistent.values, np.diag(result.estimate.covariance),
@@ -194,7 +165,6 @@ def test_no_digit_depends_on_where_samples_lie(kind, small_memory, monkeypatch, 
     Recording(t, made.q[rows], made.tau[rows], joint_names=arm.joint_names).to_npz(
         tmp_path / 'a.npz')
     on_disk = identify(arm, [tmp_path / 'a.npz'], held_out=[held_out])
-    assert not load_recording(tmp_path / 'a.npz', arm).q.base.flags.owndata
     monkeypatch.undo()
     in_memory = identify(arm, [tmp_path / 'a.npz'], held_out=[held_out])
     np.testing.assert_array_equal(_figures(on_disk), _figures(in_memory))

@@ -27,11 +27,16 @@ from robot_identification.cli import app
 from robot_identification.errors import ConfigurationError, RecordingError
 from robot_identification.recording import load_recording
 from robot_identification.recording.bag.bag import Bag
-from robot_identification.recording.bag.described import arm_of_bag, robot_text
+from robot_identification.recording.bag.bag_description import (
+    last_texts,
+    load_arm_from_bag,
+    robot_text,
+    text_message,
+    text_topic,
+)
 from robot_identification.recording.bag.joint_states import JointStateLayout
-from robot_identification.recording.bag.storages import Topic
-from robot_identification.recording.bag.texts import text_message, text_topic, texts
-from robot_identification.recording.bag.write import BagWriter
+from robot_identification.recording.bag.write import BagWriter, Topic
+from sqlite_bags import BAG_WRITERS
 from typer.testing import CliRunner
 
 rosbag2 = pytest.importorskip('rosbags.rosbag2')
@@ -84,14 +89,14 @@ def recording(arm):
 @pytest.mark.parametrize('storage', ['mcap', 'sqlite3'])
 def test_one_file_of_the_recorder_is_enough(tmp_path, arm, recording, storage):
     left = dataclasses.replace(arm, tf_prefix='left_')
-    writer = BagWriter(tmp_path / 'bag', [Topic('/left/joint_states'),
-                                          text_topic('/left/recorder/robot')], storage)
+    writer = BAG_WRITERS[storage](tmp_path / 'bag', [Topic('/left/joint_states'),
+                                                     text_topic('/left/recorder/robot')])
     writer.write(1, 1, text_message(robot_text(left)))
     for stamp, data in messages(recording, left.published_names):
         writer.write(0, stamp, data)
     writer.close()
-    assert texts(Bag(writer.file))['/left/recorder/robot'] == robot_text(left)
-    back, remarks = arm_of_bag(writer.file)
+    assert last_texts(Bag(writer.file))['/left/recorder/robot'] == robot_text(left)
+    back, remarks = load_arm_from_bag(writer.file)
     assert (back.published_names, back.effort, remarks) == (left.published_names, arm.effort, ())
     np.testing.assert_array_equal(back.inertial_parameters, arm.inertial_parameters)
     for field in dataclasses.fields(arm.limits):
@@ -107,8 +112,8 @@ def test_a_bag_of_ros2_bag_record_is_as_good(tmp_path, arm, recording):
         '/robot_description': described(urdf),
         '/joint_states': states(messages(recording, (*arm.joint_names, 'finger')))})
     with pytest.raises(ConfigurationError, match='--effort, as torque,joint,'):
-        arm_of_bag(tmp_path / 'bag')
-    back, (remark,) = arm_of_bag(tmp_path / 'bag', TORQUE)
+        load_arm_from_bag(tmp_path / 'bag')
+    back, (remark,) = load_arm_from_bag(tmp_path / 'bag', TORQUE)
     assert 'finger' in remark and back.locked == {'finger': pytest.approx(0.01)}
     assert (back.joint_names, back.effort) == (arm.joint_names, TORQUE)
     run = CliRunner().invoke(app, [
@@ -127,8 +132,8 @@ def test_two_arms_in_one_bag_are_told_apart(tmp_path, arm, recording):
         topics[f'/{side}/joint_states'] = states(messages(recording, names))
     rosbag(tmp_path / 'bag', topics)
     with pytest.raises(RecordingError, match='choose one with --topic'):
-        arm_of_bag(tmp_path / 'bag', TORQUE)
-    back, _ = arm_of_bag(tmp_path / 'bag', TORQUE, '/right/joint_states')
+        load_arm_from_bag(tmp_path / 'bag', TORQUE)
+    back, _ = load_arm_from_bag(tmp_path / 'bag', TORQUE, '/right/joint_states')
     assert back.joint_names[0].startswith('right_')
     right = dataclasses.replace(arm, tf_prefix='right_')
     chosen = load_recording(tmp_path / 'bag', right)
@@ -148,12 +153,12 @@ def test_a_slow_copy_of_the_joint_states_is_not_taken(tmp_path, arm, recording):
 def test_bags_without_a_robot_say_what_to_record(tmp_path, arm, recording):
     rosbag(tmp_path / 'bag', {'/joint_states': states(messages(recording, arm.joint_names))})
     with pytest.raises(RecordingError, match='record /robot_description too'):
-        arm_of_bag(tmp_path / 'bag')
+        load_arm_from_bag(tmp_path / 'bag')
     rosbag(tmp_path / 'twice', {
         '/a/robot_description': described(arm.urdf), '/b/robot_description': described(arm.urdf),
         '/joint_states': states(messages(recording, arm.joint_names))})
     with pytest.raises(RecordingError, match='describes several robots'):
-        arm_of_bag(tmp_path / 'twice')
+        load_arm_from_bag(tmp_path / 'twice')
 
 
 @pytest.mark.parametrize('data', [b'', b'\x00\x01\x00\x00', b'\x00\x01\x00\x00\xff\xff\xff\x7fa',
@@ -163,7 +168,7 @@ def test_damaged_texts_are_said(tmp_path, data):
     writer.write(0, 1, data)
     writer.close()
     with pytest.raises(RecordingError, match='is no text in CDR'):
-        texts(Bag(tmp_path / 'bag'))
+        last_texts(Bag(tmp_path / 'bag'))
 
 
 def test_the_command_asks_for_a_recording_and_for_no_effort_of_a_yaml(tmp_path):

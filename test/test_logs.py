@@ -25,8 +25,8 @@ from robot_identification.arm.recording_block import read_recording_block
 from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping
 from robot_identification.cli import app
 from robot_identification.errors import ConfigurationError, RecordingError
-from robot_identification.recording import load_recording, propose_recording, write_bag
-from robot_identification.recording.csv_file import CsvColumns
+from robot_identification.recording import infer_recording_block, load_recording, write_bag
+from robot_identification.recording.csv_file import CsvSource
 from scipy.io import savemat
 from typer.testing import CliRunner
 import yaml
@@ -191,7 +191,7 @@ def test_lines_of_other_topics_are_counted_and_half_filled_ones_refused(tmp_path
 @pytest.mark.parametrize('fast', [True, False])
 def test_decimal_commas_are_said_and_do_not_mix_with_points(fast, tmp_path, monkeypatch):
     if not fast:
-        monkeypatch.setattr(CsvColumns, '_fast', lambda *_: None)
+        monkeypatch.setattr(CsvSource, '_arrow_blocks', lambda *_: iter(()))
     path = tmp_path / 'x.csv'
     _, wanted = spreadsheet(path)
     read = load_recording(path, UR)
@@ -201,7 +201,7 @@ def test_decimal_commas_are_said_and_do_not_mix_with_points(fast, tmp_path, monk
     path.write_text('\n'.join([*lines[:5], lines[5].replace(',', '.'), *lines[6:]]))
     with pytest.raises(RecordingError, match=r'line 6.*points and commas mix'):
         load_recording(path, UR)
-    proposal = propose_recording(path, UR)
+    proposal = infer_recording_block(path, UR)
     assert 'units are not known' in ' '.join(proposal.notes)
 
 
@@ -210,12 +210,12 @@ def test_what_is_not_clear_is_not_guessed(tmp_path):
     write_table(tmp_path / 'two.csv', {'time': t, **each('left_q_{}', q), **each('right_q_{}', q)})
     with pytest.raises(RecordingError, match=r'may be read as .*right_q_'):
         load_recording(tmp_path / 'two.csv', UR)
-    proposal = propose_recording(tmp_path / 'two.csv', UR)
+    proposal = infer_recording_block(tmp_path / 'two.csv', UR)
     assert not proposal.certain and 'right_q_{joint}' in proposal.notes[0]
     write_table(tmp_path / 'none.csv', {'time': t, **each('foo_{}', q)})
-    assert propose_recording(tmp_path / 'none.csv', UR) is None
+    assert infer_recording_block(tmp_path / 'none.csv', UR) is None
     write_table(tmp_path / 'few.csv', {'time': t, **each('q_{}', q[:, :5])})
-    assert propose_recording(tmp_path / 'few.csv', UR) is None
+    assert infer_recording_block(tmp_path / 'few.csv', UR) is None
 
 
 def test_init_proposes_the_block_and_the_log_is_read_with_it(tmp_path):
@@ -258,7 +258,7 @@ def test_a_bag_of_many_joints_with_prefixes(tmp_path):
     bag('bag', 'left/{}')
     with pytest.raises(RecordingError, match='tf_prefix: left/'):
         load_recording(tmp_path / 'bag', PANDA)
-    block = propose_recording(tmp_path / 'bag', PANDA).block
+    block = infer_recording_block(tmp_path / 'bag', PANDA).block
     stated = arm_from_mapping({**arm_to_mapping(PANDA), 'recording': block}, folder=tmp_path,
                               label='x')
     same(load_recording(tmp_path / 'bag', stated), PANDA, t, q, v, tau)
@@ -366,7 +366,7 @@ def test_parts_of_calibrated_ranges_are_no_degrees(tmp_path):
     done = CliRunner().invoke(app, ['init', str(tmp_path / 'ur.urdf'), '-o', str(
         tmp_path / 'ur.yaml'), '--recording', str(tmp_path / 'log.csv')])
     assert 'no torques; next: robot-identification servos' in ' '.join(done.stdout.split())
-    proposal = propose_recording(tmp_path / 'log.csv', UR)
+    proposal = infer_recording_block(tmp_path / 'log.csv', UR)
     assert np.allclose(list(proposal.block['units']['q'].values()), scale, rtol=1e-3)
     read = load_recording(tmp_path / 'log.csv', replace(UR, recording_keys=proposal.block))
     assert np.allclose(read.q, seen, atol=2e-3)
@@ -375,9 +375,9 @@ def test_parts_of_calibrated_ranges_are_no_degrees(tmp_path):
 
 def test_degrees_of_an_encoder_are_degrees_and_smooth_ones_are_doubted(tmp_path):
     servo_log(tmp_path / 'log.csv', np.full(6, np.pi / 180))
-    assert 'either' not in ' '.join(propose_recording(tmp_path / 'log.csv', UR).notes)
+    assert 'either' not in ' '.join(infer_recording_block(tmp_path / 'log.csv', UR).notes)
     servo_log(tmp_path / 'smooth.csv', np.full(6, np.pi / 180), quantum=1e-9)
-    assert 'could be either' in propose_recording(tmp_path / 'smooth.csv', UR).notes[-1]
+    assert 'could be either' in infer_recording_block(tmp_path / 'smooth.csv', UR).notes[-1]
     assert 'could be either' in load_recording(tmp_path / 'smooth.csv', UR).remarks[0]
 
 

@@ -177,11 +177,10 @@ recording = Recording(np.arange(3000) / 500, rows, rows, joint_names=chain().joi
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 for limit in (0, 60, 2000, 100_000):
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
-    for storage in ('mcap', 'sqlite3'):
-        try:
-            write_bag(recording, 'bag', storage)
-        except RecordingError as error:
-            print(error)
+    try:
+        write_bag(recording, 'bag')
+    except RecordingError as error:
+        print(error)
 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
 write_bag(recording, 'bag')
 """
@@ -194,7 +193,7 @@ def test_a_bag_that_does_not_fit_on_the_disk_leaves_nothing(tmp_path):
         env={**os.environ, 'PYTHONPATH': os.pathsep.join([here, *sys.path])})
     said = done.stdout.splitlines()
     assert done.returncode == 0 and not done.stderr, done.stderr
-    assert len(said) == 8
+    assert len(said) == 4
     assert all(line.startswith("the bag 'bag' cannot be written: ") for line in said), said
     assert [path.name for path in tmp_path.iterdir()] == ['bag']    # with room it is written
     assert sorted(path.name for path in (tmp_path / 'bag').iterdir()) == [

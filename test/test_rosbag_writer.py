@@ -22,7 +22,6 @@ import textwrap
 import numpy as np
 import pytest
 from robot_identification.recording import read_bag
-from robot_identification.recording.bag.storages import STORAGES
 
 pytest.importorskip('mcap', reason='the package mcap is not installed')
 
@@ -31,14 +30,15 @@ WRITER = textwrap.dedent("""
     import numpy as np
     from robot_identification.errors import RecordingError
     from robot_identification.recording.bag.joint_states import JointStateLayout
-    from robot_identification.recording.bag.storages import Topic
-    from robot_identification.recording.bag.write import BagWriter
-    path, storage, limit = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    from robot_identification.recording.bag.write import Topic
+    from pathlib import Path
+    from sqlite_bags import BAG_WRITERS
+    path, storage, limit = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
     if limit:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     layout = JointStateLayout.build(('a', 'b'), ('position', 'effort'))
-    writer = BagWriter(path, [Topic('/joint_states')], storage)
+    writer = BAG_WRITERS[storage](path, [Topic('/joint_states')])
     try:
         for k in range(100000):
             row = np.full((1, 2), float(k))
@@ -60,10 +60,11 @@ WRITER = textwrap.dedent("""
 
 def start(path, storage, limit=0):
     return subprocess.Popen([sys.executable, '-c', WRITER, str(path), storage, str(limit)],
-                            stdout=subprocess.PIPE, text=True, env=dict(os.environ))
+                            stdout=subprocess.PIPE, text=True, env={
+                                **os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)})
 
 
-@pytest.mark.parametrize('storage', STORAGES)
+@pytest.mark.parametrize('storage', ['mcap', 'sqlite3'])
 def test_killed_writer_loses_nothing_that_was_flushed(tmp_path, storage):
     process = start(tmp_path / 'bag', storage)
     lines = [process.stdout.readline() for _ in range(20)]
@@ -77,9 +78,8 @@ def test_killed_writer_loses_nothing_that_was_flushed(tmp_path, storage):
     np.testing.assert_array_equal(back.tau[:, 0], np.arange(len(back)))
 
 
-@pytest.mark.parametrize('storage', STORAGES)
-def test_full_disk_is_reported_and_what_was_written_is_read(tmp_path, storage):
-    process = start(tmp_path / 'bag', storage, limit=300_000)
+def test_full_disk_is_reported_and_what_was_written_is_read(tmp_path):
+    process = start(tmp_path / 'bag', 'mcap', limit=300_000)
     output, _ = process.communicate(timeout=60)
     assert process.returncode == 0
     assert 'cannot be written any more' in output and 'can be read' in output

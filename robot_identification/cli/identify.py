@@ -46,7 +46,7 @@ from robot_identification.files import (
 from robot_identification.identification import identify as run_identification
 from robot_identification.identification import validate as run_validation
 from robot_identification.recording.bag.bag import is_bag
-from robot_identification.recording.bag.described import arm_of_bag
+from robot_identification.recording.bag.bag_description import load_arm_from_bag
 from robot_identification.reporting import (
     RESULTS,
     results_to_dict,
@@ -193,7 +193,8 @@ def _described(robot: str, recordings: list[Path], effort: str | None,
             raise ConfigurationError(f"name a recording of '{robot}', or a bag that describes its "
                                      'robot')
         return arm, recordings
-    arm, remarks = arm_of_bag(robot, None if effort is None else parse_effort(effort), topic)
+    arm, remarks = load_arm_from_bag(
+        robot, None if effort is None else parse_effort(effort), topic)
     for remark in remarks:
         note(remark)
     return arm, [Path(robot), *recordings]

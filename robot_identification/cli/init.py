@@ -31,8 +31,8 @@ from robot_identification.cli.console import AsJson, emit, out
 from robot_identification.dynamics import inverse_dynamics
 from robot_identification.errors import ConfigurationError, RecordingError
 from robot_identification.files import check_outputs, ROBOT_YAML, write_text
-from robot_identification.recording import propose_recording
-from robot_identification.recording.propose import Proposal
+from robot_identification.recording import infer_recording_block
+from robot_identification.recording.infer_columns import InferredColumns
 import typer
 import yaml
 
@@ -200,8 +200,8 @@ def _placeholders(arm: Arm) -> tuple[str, ...]:
             '`joints` in the robot YAML; what is simulated has friction in proportion to them',)
 
 
-def _proposal(path: Path, arm: Arm) -> Proposal:
-    proposal = propose_recording(path, arm)
+def _proposal(path: Path, arm: Arm) -> InferredColumns:
+    proposal = infer_recording_block(path, arm)
     if proposal is None:
         raise RecordingError(
             f"'{path}' has no columns that look like stamps and positions of "

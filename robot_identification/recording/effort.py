@@ -19,7 +19,6 @@ import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.errors import RecordingError
-from robot_identification.scratch import magnitudes
 
 TURNS = 4 * np.pi  # [rad] no joint with limits turns so far
 
@@ -69,7 +68,7 @@ def published_position(arm: Arm, q: Array, v: Array | None) -> tuple[Array, Arra
     return q @ to_motor, None if v is None else v @ to_motor
 
 
-def check_radians(arm: Arm, q: Array, place: str) -> None:
+def check_radians(arm: Arm, q: Array, label: str) -> None:
     """
     Refuse positions that can only be degrees.
 
@@ -79,7 +78,7 @@ def check_radians(arm: Arm, q: Array, place: str) -> None:
         Says which joints turn, and how far.
     q
         Joint positions, (N, n).
-    place
+    label
         How to call the recording in an error.
 
     Raises
@@ -90,10 +89,10 @@ def check_radians(arm: Arm, q: Array, place: str) -> None:
     """
     bound = np.maximum(np.abs(arm.limits.lower), np.abs(arm.limits.upper))
     bound = np.where(arm.prismatic | ~np.isfinite(bound), np.inf, np.maximum(2 * bound, TURNS))
-    largest = magnitudes(q)
+    largest = np.max(np.abs(q), axis=0)
     for i in np.flatnonzero(largest > bound):
         raise RecordingError(
-            f"{place}: joint '{arm.joint_names[i]}' is at {largest[i]:.4g} rad, its limits are "
+            f"{label}: joint '{arm.joint_names[i]}' is at {largest[i]:.4g} rad, its limits are "
             f'{arm.limits.lower[i]:.4g} and {arm.limits.upper[i]:.4g}; if positions are in '
             f'degrees say so in the robot YAML: `recording: {{units: {{q: deg}}}}`, if they are '
             f'motor angles: `position: {{side: motor}}`')
@@ -122,7 +121,7 @@ def _check_effort_known(arm: Arm) -> None:
 
 
 def raw_effort(arm: Arm, tau: Array | None, current: Array | None,
-               place: str) -> tuple[Array, bool]:
+               label: str) -> tuple[Array, bool]:
     """
     Choose the signal that the arm's effort is, and whether it is a current.
 
@@ -132,7 +131,7 @@ def raw_effort(arm: Arm, tau: Array | None, current: Array | None,
         Says what effort is.
     tau, current
         What was recorded, (N, n).
-    place
+    label
         How to call the recording in an error.
 
     Raises
@@ -143,7 +142,7 @@ def raw_effort(arm: Arm, tau: Array | None, current: Array | None,
     """
     if tau is None and current is None:
         raise RecordingError(
-            f'{place} has neither torques (tau) nor currents (current); name their columns in the '
+            f'{label} has neither torques (tau) nor currents (current); name their columns in the '
             'robot YAML: `recording: {tau: NAME}` (`init --recording FILE` proposes the block). '
             'Hobby servos measure none: `robot-identification servos` needs none')
     _check_effort_known(arm)
@@ -154,13 +153,13 @@ def raw_effort(arm: Arm, tau: Array | None, current: Array | None,
         return (current if current is not None else tau), True  # type: ignore[return-value]
     if tau is None:
         raise RecordingError(
-            f'{place} has currents and no torques, but the robot YAML says '
+            f'{label} has currents and no torques, but the robot YAML says '
             f'`effort: {{quantity: torque}}`; correct the YAML, or name the array of torques in '
             f'`recording: {{tau: NAME}}`')
     return tau, False
 
 
-def without_unmeasured(arm: Arm, effort: Array, place: str) -> Array:
+def without_unmeasured(arm: Arm, effort: Array, label: str) -> Array:
     """
     Return efforts with zeros for the joints whose effort is not measured, (N, n).
 
@@ -170,7 +169,7 @@ def without_unmeasured(arm: Arm, effort: Array, place: str) -> Array:
         Names these joints.
     effort
         As recorded, (N, n); NaN where a sensor is dead.
-    place
+    label
         How to call the recording in an error.
 
     Raises
@@ -183,7 +182,7 @@ def without_unmeasured(arm: Arm, effort: Array, place: str) -> Array:
     if np.any(missing):
         joints = ', '.join(arm.joint_names[j] for j in np.flatnonzero(missing))
         raise RecordingError(
-            f'{place}: the effort of {joints} is missing throughout; mend the recording, or name '
+            f'{label}: the effort of {joints} is missing throughout; mend the recording, or name '
             f'what has no sensor in the robot YAML: `unmeasured: [{joints}]`')
     if arm.effort is not None and arm.effort.side == 'motor' and not np.all(arm.measured):
         driven = np.any(arm.drives.motor_from_joint[~arm.measured] != 0, axis=0) & arm.measured
@@ -191,12 +190,12 @@ def without_unmeasured(arm: Arm, effort: Array, place: str) -> Array:
             joints = ', '.join((*arm.unmeasured,
                                 *(arm.joint_names[j] for j in np.flatnonzero(driven))))
             raise RecordingError(
-                f'{place}: a drive without effort turns several joints, so none of their torques '
+                f'{label}: a drive without effort turns several joints, so none of their torques '
                 f'is known; name all of them: `unmeasured: [{joints}]`')
     return np.where(arm.measured, effort, 0.0)
 
 
-def torque_of_current(arm: Arm, current: Array, place: str) -> Array:
+def torque_of_current(arm: Arm, current: Array, label: str) -> Array:
     """
     Return gains times currents, (N, n) [N m or N].
 
@@ -206,7 +205,7 @@ def torque_of_current(arm: Arm, current: Array, place: str) -> Array:
         Has the gains.
     current
         (N, n) [A].
-    place
+    label
         How to call the recording in an error.
 
     Raises
@@ -219,7 +218,7 @@ def torque_of_current(arm: Arm, current: Array, place: str) -> Array:
     unknown = [joint for joint, gain in zip(arm.joint_names, gains) if not np.isfinite(gain)]
     if unknown:
         raise RecordingError(
-            f"{place} has currents, but the gain [N m/A] of the drive of '{', '.join(unknown)}' "
+            f"{label} has currents, but the gain [N m/A] of the drive of '{', '.join(unknown)}' "
             'is not known; give it in the robot YAML as '
             f'`drives: {{{unknown[0]}: {{gain: ...}}}}` '
             '(`robot-identification gains` finds it with a known mass), or record torques')

@@ -11,80 +11,58 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Reading a recording of whatever kind a path is."""
+"""Reading a recording from any supported file, in one or in pieces."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+import math
 from pathlib import Path
 
+import numpy as np
 from robot_identification.arm import Arm
+from robot_identification.arrays import Array, IndexArray
 from robot_identification.errors import RecordingError
-from robot_identification.recording.archive import NumpyArchive
-from robot_identification.recording.bag import read_bag
 from robot_identification.recording.bag.bag import is_bag
-from robot_identification.recording.bag.read import propose_for_bag
-from robot_identification.recording.columns import ArrayColumns
-from robot_identification.recording.csv_file import CsvColumns, read_csv
-from robot_identification.recording.npz_file import read_npz
-from robot_identification.recording.propose import Proposal, propose
-from robot_identification.recording.recording import Recording
-from robot_identification.recording.tables import (
-    mat_arrays,
-    parquet_arrays,
-    read_mat,
-    read_parquet,
-    split_episode,
+from robot_identification.recording.bag.read import bag_signals, infer_bag_block
+from robot_identification.recording.columns import (
+    Block,
+    merge_blocks,
+    signal_blocks,
+    SignalBlocks,
 )
+from robot_identification.recording.csv_file import CsvSource
+from robot_identification.recording.infer_columns import (
+    ColumnSource,
+    infer_columns,
+    InferredColumns,
+)
+from robot_identification.recording.numpy_archive import NpzSource
+from robot_identification.recording.recording import Recording
+from robot_identification.recording.tables import mat_source, ParquetSource, split_episode
 
-READERS: dict[str, Callable[[Path, Arm | None], Recording]] = {
-    '.csv': read_csv, '.mat': read_mat, '.npz': read_npz, '.parquet': read_parquet,
-    '.tsv': read_csv, '.txt': read_csv}
-
-
-def propose_recording(path: str | Path, arm: Arm) -> Proposal | None:
-    """
-    Propose the block `recording` of a robot YAML for a log, None where no positions are found.
-
-    Parameters
-    ----------
-    path
-        As for `load_recording`.
-    arm
-        Whose joints are looked for.
-
-    Raises
-    ------
-    RecordingError
-        The file cannot be read.
-
-    """
-    path = Path(path)
-    reader = _reader(path)
-    if reader is read_bag:
-        return propose_for_bag(path, arm)
-    if reader is read_csv:
-        return propose(CsvColumns(path), arm)
-    if reader is read_npz:
-        with NumpyArchive(path, 'recording', RecordingError) as archive:
-            arrays = {name: archive[name] for name in archive.names}
-    else:
-        arrays = mat_arrays(path) if reader is read_mat else parquet_arrays(path)
-    return propose(ArrayColumns(arrays, f"the recording '{path}'"), arm)
+READERS: dict[str, Callable[[Path], ColumnSource]] = {
+    '.csv': CsvSource, '.mat': mat_source, '.npz': NpzSource, '.parquet': ParquetSource,
+    '.tsv': CsvSource, '.txt': CsvSource}
+HALO = 10.0
+"""[s] of the neighbouring pieces on each inner side of a piece. The impulse response of a
+Butterworth low-pass of order 4 and at least 1.2 Hz decays to 1e-12 within that time."""
+HALO_ROWS = 100    # least samples of a halo and of a core: stamps are late by at most 100 steps
+_KEPT_MESSAGES = 1_000_000    # of a bag, that are decoded once: 15 min at 1 kHz
 
 
 def load_recording(path: str | Path, arm: Arm | None = None,
                    window: tuple[int, int] | None = None,
                    topic: str | None = None) -> Recording:
     """
-    Read a recording.
+    Return the recording in a file.
 
     Parameters
     ----------
     path
         A file of one of the kinds in `READERS`, or a bag of rosbag2: its folder, `.mcap`, `.db3`.
     arm
-        Its joints are selected, in its order, and its robot YAML names the signals.
+        Its joints are selected, in its order, and its robot YAML may name the signals.
     window
         First and last (exclusive) sample to keep.
     topic
@@ -93,23 +71,169 @@ def load_recording(path: str | Path, arm: Arm | None = None,
     Raises
     ------
     RecordingError
-        The file is of another kind, cannot be read, or does not have what is asked for.
+        The file is of another kind, cannot be read, or lacks signals, joints or the topic.
+
+    Examples
+    --------
+    >>> arm = load_arm('ur10e')
+    >>> recording = load_recording('log.csv', arm)
+    >>> recording.joint_torque(arm).shape    # (samples, joints) [N m]
+    (1000, 6)
 
     """
-    path = Path(path)
-    reader = _reader(path)
-    if topic is not None and reader is not read_bag:
-        raise RecordingError(f"the recording '{path}' is no bag, it has no topic '{topic}'")
-    recording = reader(path, arm) if topic is None else read_bag(path, arm, topic)
+    recording = Recording.from_blocks(_signals(Path(path), arm, topic), arm)
     return recording if window is None else recording.window(*window)
 
 
-def _reader(path: Path) -> Callable[[Path, Arm | None], Recording]:
+def load_pieces(path: str | Path, arm: Arm | None = None, *, topic: str | None = None,
+                seconds: float = 600.0) -> Iterator[Recording]:
+    """
+    Yield the recording in a file in consecutive pieces, so that long ones need little memory.
+
+    A recording that is shorter than 1.5 times `seconds` is one piece, whose `core` is None. The
+    others overlap by a halo of `HALO` on each inner side, see `Recording.core`. Stamps are put in
+    order as in the whole recording: no piece ends where samples came late. Of each remark on the
+    file the first piece after it was found has it.
+
+    CSV, NPZ, Parquet files and bags are read block by block, MATLAB files at once. A bag's topic
+    and publisher are chosen as by `load_recording`; one with more than a million messages is
+    decoded twice.
+
+    Parameters
+    ----------
+    path, arm, topic
+        As for `load_recording`.
+    seconds
+        Duration of the core of a piece [s]; the last one has between 0.1 and 1.1 times as much.
+
+    Raises
+    ------
+    RecordingError
+        As `load_recording`, while pieces are read.
+
+    """
+    return _pieces(_signals(Path(path), arm, topic, _KEPT_MESSAGES), arm, seconds)
+
+
+def infer_recording_block(path: str | Path, arm: Arm) -> InferredColumns | None:
+    """
+    Return the block `recording` of a robot YAML for a log, None where no positions are found.
+
+    Parameters
+    ----------
+    path
+        As for `load_recording`.
+    arm
+        Whose joints are looked up.
+
+    Raises
+    ------
+    RecordingError
+        The file cannot be read.
+
+    """
+    path = Path(path)
+    source = _source(path)
+    return infer_bag_block(path, arm) if source is None else infer_columns(source(path), arm)
+
+
+def _signals(path: Path, arm: Arm | None, topic: str | None,
+             max_kept: float = math.inf) -> SignalBlocks:
+    source = _source(path)
+    if source is None:
+        return bag_signals(path, arm, topic, max_kept=max_kept)
+    if topic is not None:
+        raise RecordingError(f"the recording '{path}' is no bag, it has no topic '{topic}'")
+    return signal_blocks(source(path), str(path), arm)
+
+
+def _source(path: Path) -> Callable[[Path], ColumnSource] | None:
+    """Return the reader of a file's columns, None for a bag."""
     file, _ = split_episode(path)
     if not file.exists():
         raise RecordingError(f"there is no recording '{file}'")
-    reader = read_bag if file.is_dir() or is_bag(file) else READERS.get(file.suffix.lower())
-    if reader is None:
+    if file.is_dir() or is_bag(file):
+        return None
+    source = READERS.get(file.suffix.lower())
+    if source is None:
         raise RecordingError(f"the recording '{path}' is of no known kind; there is: "
                              f"{', '.join(sorted(READERS))}, and bags of rosbag2")
-    return reader
+    return source
+
+
+def _pieces(signals: SignalBlocks, arm: Arm | None, seconds: float) -> Iterator[Recording]:
+    """Yield recordings of the blocks, each as soon as its core and halo are read."""
+    blocks: list[Block] = []    # what was read, from the halo before the next core on
+    core, needed = 0, 1.5 * seconds    # first row of the next core in `blocks`; [s] to read of it
+    start, last = math.inf, -math.inf    # [s] of the next core, and of all that was read
+    stated = 0    # remarks that pieces have
+    for block in signals.blocks:
+        blocks.append({name: np.ascontiguousarray(values) for name, values in block.items()})
+        start = min(start, float(np.min(block['t'], initial=math.inf)))
+        last = max(last, float(np.max(block['t'], initial=-math.inf)))
+        while last - start > needed:
+            t = np.concatenate([each['t'] for each in blocks])
+            cuts, times = _clean_cuts(t)
+            ends = cuts[(times >= start + seconds) & (cuts >= core + HALO_ROWS)]
+            if not len(ends):
+                break    # stamps in disorder: read on
+            end = int(ends[0])
+            start = float(np.min(t[end:]))
+            after = cuts[(times > start + HALO) & (cuts >= end + HALO_ROWS)]
+            before = cuts[(times <= start - HALO) & (cuts <= end - HALO_ROWS)]
+            stop = int(after[0]) if len(after) else len(t)
+            keep = int(before[-1]) if len(before) else 0
+            first = len(np.unique(t[:core]))    # stamps that are there twice are one row
+            rows: slice | None = slice(first, first + len(np.unique(t[core:end])))
+            core, needed = end - keep, 1.1 * seconds + HALO
+            piece = _rows(blocks, 0, stop)
+            blocks = _rows(blocks, keep, len(t))
+            remarks = signals.remarks()[stated:]
+            stated += len(remarks)
+            yield _recording(piece, signals, arm, remarks, rows)
+    rows = None
+    if core:    # there were pieces before
+        t = np.concatenate([each['t'] for each in blocks])
+        rows = slice(len(np.unique(t[:core])), len(np.unique(t)))
+    yield _recording(blocks, signals, arm, signals.remarks()[stated:], rows)
+
+
+def _recording(blocks: list[Block], signals: SignalBlocks, arm: Arm | None,
+               remarks: tuple[str, ...], core: slice | None) -> Recording:
+    recording = Recording(**merge_blocks(blocks), joint_names=signals.joint_names,
+                          name=signals.name, remarks=remarks, core=core)
+    return recording if arm is None else recording.select(arm.joint_names)
+
+
+def _clean_cuts(t: Array) -> tuple[IndexArray, Array]:
+    """
+    Return where rows can be cut without separating late or repeated stamps from their neighbours.
+
+    Parameters
+    ----------
+    t
+        Stamps as recorded, (N,) [s].
+
+    Returns
+    -------
+    tuple
+        Rows k such that all stamps before row k are smaller than all from it on, and the smallest
+        stamp from each on [s].
+
+    """
+    latest = np.maximum.accumulate(t)[:-1]
+    earliest = np.minimum.accumulate(t[::-1])[::-1][1:]
+    rows = np.flatnonzero(latest < earliest)
+    return rows + 1, earliest[rows]
+
+
+def _rows(blocks: list[Block], first: int, last: int) -> list[Block]:
+    """Return rows first to last (exclusive) of consecutive blocks."""
+    result, begin = [], 0
+    for block in blocks:
+        count = len(block['t'])
+        rows = slice(max(0, first - begin), max(0, min(count, last - begin)))
+        if rows.stop > rows.start:
+            result.append({name: values[rows] for name, values in block.items()})
+        begin += count
+    return result

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+import csv
 from dataclasses import dataclass, field, KW_ONLY
 from functools import cached_property
 from pathlib import Path
@@ -26,15 +27,22 @@ from numpy.typing import ArrayLike
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import RecordingError
+from robot_identification.files import written_whole
 from robot_identification.recording import effort, stamps
-from robot_identification.scratch import differences, extremes, mapped, median_of, picked, walk
+from robot_identification.recording.columns import (
+    merge_blocks,
+    signal_blocks,
+    SignalBlocks,
+    SIGNALS,
+)
+from robot_identification.recording.csv_file import CsvSource
+from robot_identification.recording.numpy_archive import NpzSource
+from robot_identification.recording.tables import frame_source
 
-SIGNALS = ('q', 'v', 'tau', 'current', 'command')
 EFFORTS = ('tau', 'current')
 DEGREES = 180 / np.pi
 LARGEST = 1e9    # of any measured value, in any unit that a driver may use
 LARGEST_STAMP = 1e19    # nanoseconds since 1970 are 1.8e18
-BLOCK = 20_000    # samples whose torques are made at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +73,13 @@ class Recording:
     name
         How to call the recording, for instance its file.
     remarks
-        Sentences about the file that a user must know: that its end is missing.
+        Remarks on the file that a user must know: that its end is missing.
+    core
+        Rows that belong to this piece of a longer recording, see `load_pieces`; None of all rows.
+        The other rows are the halo: samples of the neighbouring pieces, up to 10 s at each inner
+        end, that filters and derivatives of the core's samples need. Evaluate the whole piece,
+        and count only the core: the cores of consecutive pieces are the recording, each sample
+        once, with the values that it has in the whole recording.
     duplicates, out_of_order
         How many samples were dropped because their stamp was there already, and how many stamps
         came late.
@@ -88,75 +102,113 @@ class Recording:
     command: Array | None = None
     name: str = ''
     remarks: tuple[str, ...] = ()
+    core: slice | None = None
     duplicates: int = field(default=0, init=False)
     out_of_order: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
-        place = self.place
+        label = self.label
         names = (self.joint_names,) if isinstance(self.joint_names, str) else self.joint_names
         names = tuple(str(name) for name in names)
-        _check_names(names, place)
-        t = _numbers(self.t, 't', place)
+        _check_names(names, label)
+        t = _numbers(self.t, 't', label)
         if t.ndim != 1:
-            raise RecordingError(f'{place}: the stamps t have the shape {t.shape}, not (N,)')
-        _check_finite(t[:, None], 't', ('t',), None, place)
-        rows, late, copies = stamps.ordered(t, place)
+            raise RecordingError(f'{label}: the stamps t have the shape {t.shape}, not (N,)')
+        _check_finite(t[:, None], 't', ('t',), None, label)
+        rows, late, copies = stamps.ordered(t, label)
 
         def chosen(values: np.ndarray) -> np.ndarray:
-            return values if isinstance(rows, slice) else picked(values, rows)
+            return values[rows]
 
         for signal in SIGNALS:
             if getattr(self, signal) is None:
                 continue
-            values = _numbers(getattr(self, signal), signal, place)
+            values = _numbers(getattr(self, signal), signal, label)
             if values.ndim == 1:
                 values = values[:, None]
             if values.shape != (len(t), len(names)):
                 raise RecordingError(
-                    f'{place}: {signal} has the shape {values.shape}, not ({len(t)}, '
+                    f'{label}: {signal} has the shape {values.shape}, not ({len(t)}, '
                     f'{len(names)}) for {len(t)} stamps and the joints {", ".join(names)}')
             dead = np.isnan(values[0]) & (signal in EFFORTS)
-            for part in walk(len(values), values) if np.any(dead) else ():
-                dead &= np.all(np.isnan(values[part]), axis=0)
-            _check_finite(values, signal, names, t, place, dead)
+            if np.any(dead):
+                dead &= np.all(np.isnan(values), axis=0)
+            _check_finite(values, signal, names, t, label, dead)
             object.__setattr__(self, signal, read_only(chosen(values)))
         if self.q is None:
-            raise RecordingError(f'{place} has no positions q')
+            raise RecordingError(f'{label} has no positions q')
         for attribute, value in (('joint_names', names), ('t', read_only(chosen(t))),
                                  ('duplicates', copies), ('out_of_order', late)):
             object.__setattr__(self, attribute, value)
         self._check_velocity()
 
     @classmethod
+    def from_blocks(cls, signals: SignalBlocks, arm: Arm | None = None) -> Recording:
+        """Build from the signals of a file; an arm's joints are selected, in its order."""
+        merged: dict[str, Any] = dict(merge_blocks(list(signals.blocks)))
+        recording = cls(**merged, joint_names=signals.joint_names, name=signals.name,
+                        remarks=signals.remarks())
+        return recording if arm is None else recording.select(arm.joint_names)
+
+    @classmethod
     def from_csv(cls, path: str | Path, arm: Arm | None = None,
                  keys: Mapping[str, Any] | None = None) -> Recording:
-        """Read a CSV file, see `recording.csv_file.read_csv`."""
-        from robot_identification.recording.csv_file import read_csv
-        return read_csv(path, arm, keys)
+        """
+        Read a CSV file, see `recording.csv_file.CsvSource`.
+
+        Parameters
+        ----------
+        path
+            The file.
+        arm
+            Its joints are read, in its order; its robot YAML may name the columns.
+        keys
+            A block `recording` that overrides the robot YAML's.
+
+        Raises
+        ------
+        RecordingError
+            The file cannot be read, or lacks a column, or a cell is not a number.
+
+        """
+        return cls.from_blocks(signal_blocks(CsvSource(path), str(path), arm, keys), arm)
 
     @classmethod
     def from_npz(cls, path: str | Path, arm: Arm | None = None,
                  keys: Mapping[str, Any] | None = None) -> Recording:
-        """Read a NumPy archive, see `recording.npz_file.read_npz`."""
-        from robot_identification.recording.npz_file import read_npz
-        return read_npz(path, arm, keys)
+        """Read a NumPy archive, see `recording.numpy_archive.NpzSource` and `from_csv`."""
+        return cls.from_blocks(signal_blocks(NpzSource(Path(path)), str(path), arm, keys), arm)
 
     @classmethod
     def from_frame(cls, frame: Any, arm: Arm | None = None,
                    keys: Mapping[str, Any] | None = None) -> Recording:
-        """Build from a pandas DataFrame, see `recording.tables.recording_of_frame`."""
-        from robot_identification.recording.tables import recording_of_frame
-        return recording_of_frame(frame, arm, keys)
+        """
+        Build from a pandas DataFrame with one row per sample, see `from_csv`.
+
+        Times may be dates. An index of dates is `t` where there is no such column.
+        """
+        return cls.from_blocks(signal_blocks(frame_source(frame), 'data frame', arm, keys), arm)
 
     def to_csv(self, path: str | Path) -> None:
-        """Write a CSV file, see `recording.csv_file.write_csv`."""
-        from robot_identification.recording.csv_file import write_csv
-        write_csv(self, path)
+        """Write a CSV file, complete or not at all; `from_csv` returns the same bits."""
+        signals = self._signals()
+        with written_whole(path) as temporary, temporary.open(
+                'w', newline='', encoding='utf-8') as file:
+            writer = csv.writer(file, lineterminator='\n')
+            writer.writerow(['t', *(f'{signal}_{name}' for signal in signals
+                                    for name in self.joint_names)])
+            writer.writerows(np.column_stack([self.t, *signals.values()]).tolist())
 
     def to_npz(self, path: str | Path) -> None:
-        """Write a NumPy archive, see `recording.npz_file.write_npz`."""
-        from robot_identification.recording.npz_file import write_npz
-        write_npz(self, path)
+        """Write a NumPy archive, complete or not at all; `from_npz` returns the same bits."""
+        with written_whole(path) as temporary, temporary.open('wb') as file:
+            arrays: dict[str, Any] = {'t': self.t, 'joint_names': np.array(self.joint_names)}
+            np.savez_compressed(file, **arrays, **self._signals())
+
+    def _signals(self) -> dict[str, Any]:
+        """Return the signals that were recorded."""
+        return {signal: getattr(self, signal) for signal in SIGNALS
+                if getattr(self, signal) is not None}
 
     def __repr__(self) -> str:
         measured = ', '.join(s for s in SIGNALS if getattr(self, s) is not None)
@@ -168,7 +220,7 @@ class Recording:
         return len(self.t)
 
     @property
-    def place(self) -> str:
+    def label(self) -> str:
         """How the recording is called in sentences."""
         return f"the recording '{self.name}'" if self.name else 'the recording'
 
@@ -180,7 +232,7 @@ class Recording:
     @cached_property
     def rate(self) -> float:
         """One over the median step [Hz]."""
-        return 1 / median_of(differences(self.t))
+        return float(1 / np.median(np.diff(self.t)))
 
     @property
     def gaps(self) -> tuple[tuple[float, float], ...]:
@@ -203,7 +255,7 @@ class Recording:
 
         """
         if not 0 <= first < last <= len(self):
-            raise RecordingError(f'{self.place} has the samples 0 to {len(self)}; the window '
+            raise RecordingError(f'{self.label} has the samples 0 to {len(self)}; the window '
                                  f'{first} to {last} is not in it')
         rows = slice(first, last)
         return self._with(self.t[rows], lambda values: values[rows], self.joint_names)
@@ -224,11 +276,11 @@ class Recording:
 
         """
         if not 0 <= first < last <= self.duration + 1 / self.rate:
-            raise RecordingError(f'{self.place} lasts {self.duration:.6g} s; the window {first:g} '
+            raise RecordingError(f'{self.label} lasts {self.duration:.6g} s; the window {first:g} '
                                  f's to {last:g} s is not in it')
         rows = np.searchsorted(self.t - self.t[0], (first, last))
         if rows[1] - rows[0] < stamps.SHORTEST:
-            raise RecordingError(f'{self.place} has {rows[1] - rows[0]} samples between {first:g} '
+            raise RecordingError(f'{self.label} has {rows[1] - rows[0]} samples between {first:g} '
                                  f's and {last:g} s; take a longer window')
         return self.window(int(rows[0]), int(rows[1]))
 
@@ -253,11 +305,11 @@ class Recording:
         missing = [name for name in names if name not in self.joint_names]
         if missing:
             raise RecordingError(
-                f"{self.place} does not have the joint '{', '.join(missing)}'; it has: "
+                f"{self.label} does not have the joint '{', '.join(missing)}'; it has: "
                 f'{", ".join(self.joint_names)}. Record all joints of the arm, or lock those that '
                 f'stand still')
         columns = [self.joint_names.index(name) for name in names]
-        return self._with(self.t, lambda values: mapped(lambda x: x[:, columns], values), names)
+        return self._with(self.t, lambda values: values[:, columns], names, self.core)
 
     def joint_position(self, arm: Arm) -> Array:
         """
@@ -275,7 +327,7 @@ class Recording:
 
         """
         recording = self.select(arm.joint_names)
-        return _joint_position(arm, recording.q, self.place)
+        return _joint_position(arm, recording.q, self.label)
 
     def joint_command(self, arm: Arm) -> Array:
         """
@@ -295,9 +347,9 @@ class Recording:
         recording = self.select(arm.joint_names)
         if recording.command is None:
             raise RecordingError(
-                f'{self.place} has no commanded positions; name their columns command_<joint>, or '
+                f'{self.label} has no commanded positions; name their columns command_<joint>, or '
                 'in the robot YAML: `recording: {command: NAME_{joint}}`')
-        return _joint_position(arm, recording.command, f'{self.place} (commands)')
+        return _joint_position(arm, recording.command, f'{self.label} (commands)')
 
     def joint_velocity(self, arm: Arm) -> Array | None:
         """
@@ -312,7 +364,7 @@ class Recording:
         recording = self.select(arm.joint_names)
         if recording.v is None or arm.position.side == 'joint':
             return recording.v
-        return mapped(lambda part: effort.joint_velocity(arm, part), recording.v)
+        return effort.joint_velocity(arm, recording.v)
 
     def joint_torque(self, arm: Arm) -> Array:
         """
@@ -331,38 +383,31 @@ class Recording:
 
         """
         recording = self.select(arm.joint_names)
-        raw, is_current = effort.raw_effort(arm, recording.tau, recording.current, self.place)
+        raw, is_current = effort.raw_effort(arm, recording.tau, recording.current, self.label)
         q = recording.joint_position(arm)
         if not is_current and effort._is_joint_torque(arm):
-            effort.without_unmeasured(arm, raw[:1], self.place)    # NaN is in every row or none
+            effort.without_unmeasured(arm, raw[:1], self.label)    # NaN is in every row or none
             return raw
 
-        def torque(raw: Array, q: Array) -> Array:
-            part = effort.without_unmeasured(arm, raw, self.place)
-            if is_current:
-                part = effort.torque_of_current(arm, part, self.place)
-            at_joints: Array = effort.joint_torque(arm, part, q) * arm.measured
-            return at_joints
+        torque = effort.without_unmeasured(arm, raw, self.label)
+        if is_current:
+            torque = effort.torque_of_current(arm, torque, self.label)
+        at_joints: Array = effort.joint_torque(arm, torque, q) * arm.measured
+        return at_joints
 
-        return mapped(torque, raw, q, block=BLOCK)
-
-    def _with(self, t: Array, pick: Any, names: tuple[str, ...]) -> Recording:
-        signals: dict[str, Any] = {
-            signal: None if getattr(self, signal) is None else pick(getattr(self, signal))
-            for signal in SIGNALS}
-        return Recording(t, **signals, joint_names=names, name=self.name, remarks=self.remarks)
+    def _with(self, t: Array, pick: Any, names: tuple[str, ...],
+              core: slice | None = None) -> Recording:
+        signals: dict[str, Any] = {name: pick(values) for name, values in self._signals().items()}
+        return Recording(t, **signals, joint_names=names, name=self.name, remarks=self.remarks,
+                         core=core)
 
     def _check_velocity(self) -> None:
         if self.v is None:
             return
         with np.errstate(over='ignore', invalid='ignore', divide='ignore'):    # hostile stamps
-            power, product = np.zeros((2, len(self.joint_names)))
-            for rows in walk(len(self), self.q, self.v):
-                near = slice(max(0, rows.start - 1), rows.stop + 1)    # differences are central
-                part = slice(rows.start - near.start, rows.stop - near.start)
-                difference = np.gradient(self.q[near], self.t[near], axis=0)[part]
-                power += np.sum(difference ** 2, axis=0)
-                product += np.sum(self.v[rows] * difference, axis=0)
+            difference = np.gradient(self.q, self.t, axis=0)
+            power = np.einsum('ij,ij->j', difference, difference)
+            product = np.einsum('ij,ij->j', self.v, difference)
             moving = (power > 0) & np.isfinite(power)
             ratios = product[moving] / power[moving]
         ratio = float(np.median(ratios)) if len(ratios) else 1.0
@@ -370,40 +415,40 @@ class Recording:
                               (1 / DEGREES, 'positions in degrees')):
             if 0.85 < ratio / factor < 1.15:
                 raise RecordingError(
-                    f'{self.place}: the velocities v are {ratio:.3g} times the derivative of the '
+                    f'{self.label}: the velocities v are {ratio:.3g} times the derivative of the '
                     f'positions q, as {wrong} would be; give both in radians')
 
 
-def _joint_position(arm: Arm, q: Array, place: str) -> Array:
+def _joint_position(arm: Arm, q: Array, label: str) -> Array:
     """Return joint positions of recorded ones, (N, n), where they can be radians."""
     if arm.position.side == 'motor' or np.any(arm.position.offset):
-        q = mapped(lambda part: effort.joint_position(arm, part), q)
-    effort.check_radians(arm, q, place)
+        q = effort.joint_position(arm, q)
+    effort.check_radians(arm, q, label)
     return q
 
 
-def _check_names(names: tuple[str, ...], place: str) -> None:
+def _check_names(names: tuple[str, ...], label: str) -> None:
     if not names:
-        raise RecordingError(f'{place} names no joint')
+        raise RecordingError(f'{label} names no joint')
     for name in names:
         if names.count(name) > 1:
-            raise RecordingError(f"{place} names the joint '{name}' twice")
+            raise RecordingError(f"{label} names the joint '{name}' twice")
 
 
-def _numbers(values: ArrayLike, signal: str, place: str) -> np.ndarray:
+def _numbers(values: ArrayLike, signal: str, label: str) -> np.ndarray:
     try:
         return np.asarray(values, dtype=float)
     except (TypeError, ValueError) as error:
-        raise RecordingError(f'{place}: {signal} is not an array of numbers: {error}') from error
+        raise RecordingError(f'{label}: {signal} is not an array of numbers: {error}') from error
 
 
 def _check_finite(values: np.ndarray, signal: str, names: tuple[str, ...], t: np.ndarray | None,
-                  place: str, dead: np.ndarray | bool = False) -> None:
+                  label: str, dead: np.ndarray | bool = False) -> None:
     largest = LARGEST_STAMP if signal == 't' else LARGEST
     if not values.size:
         return
     with np.errstate(invalid='ignore'):
-        lowest, highest = extremes(values)
+        lowest, highest = np.min(values, axis=0), np.max(values, axis=0)
         if np.all(dead | (lowest >= -largest) & (highest <= largest)):
             return
         wrong = np.argwhere(~((np.abs(values) <= largest) | dead))
@@ -412,5 +457,5 @@ def _check_finite(values: np.ndarray, signal: str, names: tuple[str, ...], t: np
     instant = '' if t is None else f' (t = {t[sample]:g} s)'
     more = f', and {len(wrong) - 1} more are no measurements' if len(wrong) > 1 else ''
     raise RecordingError(
-        f'{place}: {signal}{joint} is {values[sample, column]} at sample {sample}{instant}{more}; '
+        f'{label}: {signal}{joint} is {values[sample, column]} at sample {sample}{instant}{more}; '
         f'leave these samples out, gaps are dealt with')

@@ -18,7 +18,6 @@ from __future__ import annotations
 import numpy as np
 from robot_identification.arrays import Array, IndexArray
 from robot_identification.errors import RecordingError
-from robot_identification.scratch import differences, extremes, median_of, rows_where
 
 SHORTEST = 10  # samples
 GAP_STEPS = 4.0  # a step longer than so many median steps is a gap
@@ -32,7 +31,7 @@ UNITS = (('nanoseconds', 5e4, 1e9), ('microseconds', 50.0, 1e6), ('milliseconds'
 SHORT = {'nanoseconds': 'ns', 'microseconds': 'us', 'milliseconds': 'ms'}
 
 
-def ordered(t: Array, place: str) -> tuple[IndexArray | slice, int, int]:
+def ordered(t: Array, label: str) -> tuple[IndexArray | slice, int, int]:
     """
     Return the rows to keep, in the order of time, and what was wrong with the rest.
 
@@ -43,7 +42,7 @@ def ordered(t: Array, place: str) -> tuple[IndexArray | slice, int, int]:
     ----------
     t
         Stamps, (N,).
-    place
+    label
         How to call the recording in an error.
 
     Returns
@@ -59,18 +58,18 @@ def ordered(t: Array, place: str) -> tuple[IndexArray | slice, int, int]:
 
     """
     if len(t) < SHORTEST:
-        raise RecordingError(f'{place} has {len(t)} samples, at least {SHORTEST} are needed; '
+        raise RecordingError(f'{label} has {len(t)} samples, at least {SHORTEST} are needed; '
                              f'record a whole motion')
-    steps = differences(t)
-    if extremes(steps)[0] > 0:
-        _check_unit(median_of(steps), place)
+    steps = np.diff(t)
+    if np.min(steps) > 0:
+        _check_unit(float(np.median(steps)), label)
         return slice(None), 0, 0
     late = int(np.count_nonzero(steps < 0))
     if late > DISORDER * len(t) or np.any(steps < -JUMP * max(_typical(steps), 1e-12)) or (
             _overlap(t) > _OVERLAP):
         first = int(np.argmin(steps))
         raise RecordingError(
-            f'{place}: {late} of its stamps go backwards, the worst by {-steps[first]:g} s after '
+            f'{label}: {late} of its stamps go backwards, the worst by {-steps[first]:g} s after '
             f'sample {first}; it seems to hold several recordings or a clock that was set: split '
             f'it there, or use the stamps of the sender')
     rows = np.argsort(t, kind='stable') if late else np.arange(len(t))
@@ -78,12 +77,12 @@ def ordered(t: Array, place: str) -> tuple[IndexArray | slice, int, int]:
     copies = int(np.count_nonzero(twice))
     if copies > DISORDER * len(t):
         raise RecordingError(
-            f'{place}: {copies} of {len(t)} stamps repeat the one before; the clock of the stamps '
+            f'{label}: {copies} of {len(t)} stamps repeat the one before; the clock of the stamps '
             'is '
             f'coarser than the recording: write stamps with all their digits, or leave repeated '
             f'messages out')
     rows = rows[~twice]
-    _check_unit(float(np.median(np.diff(t[rows]))), place)
+    _check_unit(float(np.median(np.diff(t[rows]))), label)
     return rows, late, copies
 
 
@@ -97,9 +96,9 @@ def gaps(t: Array) -> tuple[tuple[float, float], ...]:
         Increasing stamps, (N,) [s].
 
     """
-    steps = differences(t)
-    longest = GAP_STEPS * median_of(steps)
-    wide = rows_where(lambda part: part > longest, steps)
+    steps = np.diff(t)
+    longest = GAP_STEPS * float(np.median(steps))
+    wide = np.flatnonzero(steps > longest)
     return tuple((float(t[k]), float(steps[k])) for k in wide)
 
 
@@ -124,17 +123,17 @@ def _typical(steps: Array) -> float:
     return float(np.median(forward)) if len(forward) else 0.0
 
 
-def _check_unit(step: float, place: str) -> None:
+def _check_unit(step: float, label: str) -> None:
     for unit, threshold, factor in UNITS:
         if step >= threshold:
             raise RecordingError(
-                f'{place}: the median step of its stamps is {step:g}, which cannot be seconds '
+                f'{label}: the median step of its stamps is {step:g}, which cannot be seconds '
                 f'({1 / step:.3g} samples a second); if they are {unit} ({factor / step:.4g} Hz), '
                 f'divide them by {factor:g}, or say so in the robot YAML: `recording: {{units: '
                 f'{{t: {SHORT[unit]}}}}}`')
     if step < 1 / FASTEST:
         raise RecordingError(
-            f'{place}: the median step of its stamps is {step:g} s, that is {1 / step:.3g} '
+            f'{label}: the median step of its stamps is {step:g} s, that is {1 / step:.3g} '
             'samples a '
             f'second, more than the {FASTEST:g} that an arm is recorded with; stamps must be in '
             f'seconds')

@@ -11,11 +11,11 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Recordings as MATLAB files, as Parquet files of LeRobot, and as data frames of pandas."""
+"""Columns of MATLAB files, of Parquet files of LeRobot, and of pandas data frames."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 import json
 from pathlib import Path
 import re
@@ -25,127 +25,125 @@ import tempfile
 from typing import Any
 
 import numpy as np
-from robot_identification.arm import Arm
 from robot_identification.errors import MissingDependencyError, RecordingError
 from robot_identification.files import regular_size
 from robot_identification.recording import mat_to_npz
-from robot_identification.recording.archive import NumpyArchive
-from robot_identification.recording.arrays_of_signals import recording_of_arrays
-from robot_identification.recording.columns import ArrayColumns, recording_of_columns
-from robot_identification.recording.recording import Recording
+from robot_identification.recording.columns import ArraySource
+from robot_identification.recording.numpy_archive import NumpyArchive
 
-SIZE = 1_000_000_000    # bytes
+SIZE = 1_000_000_000    # bytes: of a MATLAB or Parquet file
+_ROWS = 50_000    # samples of a block
 EPISODE = 'episode_index'
 INFO = Path('meta', 'info.json')    # of a LeRobot dataset, beside its folder `data`
 
 
-class _NamedArrays(dict[str, np.ndarray]):
-    """Arrays by name."""
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the arrays."""
-        return list(self)
-
-
-def read_mat(path: str | Path, arm: Arm | None = None,
-             keys: Mapping[str, Any] | None = None) -> Recording:
+def mat_source(path: Path) -> ArraySource:
     """
-    Read a recording from a MATLAB file, as far as version 7.
+    Return the arrays of a MATLAB file, up to version 7.
 
-    Parameters
-    ----------
-    path
-        A `.mat` with t and with q, v, tau or current, (N, n) or (n, N); fields of a struct are
-        named as in MATLAB, `log.q`.
-    arm, keys
-        As for `read_npz`.
+    It has t, and q, v, tau or current, (N, n) or (n, N). Fields of a struct are named as in
+    MATLAB, `log.q`.
 
     Raises
     ------
     RecordingError
-        The file cannot be read, or lacks an array or a joint.
+        The file cannot be read.
 
     """
-    return recording_of_arrays(mat_arrays(Path(path)), str(path), arm, keys)
-
-
-def mat_arrays(path: Path) -> _NamedArrays:
-    """Return the arrays of a MATLAB file; raises as `read_mat`."""
-    place = f"the recording '{path}'"
-    _check_size(path, place)
+    label = f"the recording '{path}'"
+    _check_size(path, label)
     with tempfile.TemporaryDirectory() as folder:
-        whole = Path(folder) / 'arrays.npz'
-        done = subprocess.run([sys.executable, mat_to_npz.__file__, str(path), str(whole)],
+        npz = Path(folder) / 'arrays.npz'
+        done = subprocess.run([sys.executable, mat_to_npz.__file__, str(path), str(npz)],
                               capture_output=True, text=True, check=False)
         if done.returncode == mat_to_npz.VERSION_7_3:
-            raise RecordingError(f'{place} is a MATLAB file of version 7.3; save it with '
+            raise RecordingError(f'{label} is a MATLAB file of version 7.3; save it with '
                                  "save(..., '-v7')")
         if done.returncode:
             reason = done.stderr.strip().splitlines()[-1:] or ['its reader crashed']
-            raise RecordingError(f'{place} is not a MATLAB file, or damaged: {reason[0]}')
-        with NumpyArchive(whole, 'recording', RecordingError) as archive:
-            arrays = _NamedArrays({name: archive[name] for name in archive.names})
-    times = [len(array) for name, array in arrays.items()
-             if array.ndim == 1 and array.dtype.kind in 'fiu' and len(array) > 1]
-    samples = max(times, default=0)
-    for name, array in arrays.items():
-        if array.ndim == 2 and array.shape[1] == samples != array.shape[0]:
-            arrays[name] = array.T
-    return arrays
+            raise RecordingError(f'{label} is not a MATLAB file, or damaged: {reason[0]}')
+        with NumpyArchive(npz, 'recording', RecordingError) as archive:
+            arrays = {name: archive[name] for name in archive.names}
+    samples = max((array.size for array in arrays.values()
+                   if array.ndim == 1 and array.dtype.kind in 'fiu' and array.size > 1), default=0)
+    return ArraySource({
+        name: array.T if array.ndim == 2 and array.shape[1] == samples != array.shape[0]
+        else array for name, array in arrays.items()}, label)
 
 
-def read_parquet(path: str | Path, arm: Arm | None = None,
-                 keys: Mapping[str, Any] | None = None) -> Recording:
+class ParquetSource(ArraySource):
     """
-    Read a recording from a Parquet file, as LeRobot writes them.
+    The columns of a Parquet file, as LeRobot writes them.
+
+    The columns of an array are named as in the dataset's `meta/info.json`,
+    `observation.state.shoulder_pan.pos`, or numbered, `observation.state[0]`.
 
     Parameters
     ----------
     path
-        The file; `file.parquet:3` is its episode 3. The columns of an array are named as the
-        dataset's `meta/info.json` does, `observation.state.shoulder_pan.pos`, or numbered,
-        `observation.state[0]`.
-    arm, keys
-        As for `read_npz`.
+        The file; `file.parquet:3` is its episode 3.
 
     Raises
     ------
     RecordingError
-        The file cannot be read, or lacks a column, or holds several episodes.
+        The file cannot be read, or holds several episodes.
     MissingDependencyError
         pandas or pyarrow is not installed.
 
     """
-    return _recording(parquet_arrays(Path(path)), str(path), arm, keys)
+
+    def __init__(self, path: Path) -> None:
+        file, episode = split_episode(path)
+        label = f"the recording '{path}'"
+        _check_size(file, label)
+        try:
+            import pandas  # noqa: F401 (used by pyarrow)
+            import pyarrow
+            from pyarrow.parquet import ParquetFile
+        except ImportError as error:
+            raise MissingDependencyError('pyarrow pandas', 'a Parquet file') from error
+        self._refusals = (OSError, ValueError, KeyError, TypeError, pyarrow.ArrowException)
+        self.label = label
+        self._entry_names = _entry_names(file)
+        self._episode: int | None = None
+        try:
+            self._file = ParquetFile(file)
+            if EPISODE in self._file.schema_arrow.names:
+                numbers = self._file.read([EPISODE])[EPISODE].to_numpy().astype(int)
+                self._episode = _chosen_episode(np.unique(numbers), file, episode, label)
+            elif episode is not None:
+                raise RecordingError(f"{label} has no column '{EPISODE}'")
+            first = next(self._frames(1000), {})
+        except self._refusals as error:
+            raise RecordingError(f'{label} is not a Parquet file, or damaged: {error}') from error
+        super().__init__(first, label, 'column')
+
+    def array_blocks(self, names: Sequence[str]) -> Iterator[Mapping[str, np.ndarray]]:
+        """Yield consecutive rows of columns."""
+        try:
+            for arrays in self._frames(_ROWS):
+                yield {name: arrays[name] for name in names}
+        except self._refusals as error:
+            raise RecordingError(f'{self.label} is not a Parquet file, or damaged: {error}'
+                                 ) from error
+
+    def _frames(self, rows: int) -> Iterator[dict[str, np.ndarray]]:
+        """Yield the columns of consecutive rows of the episode."""
+        for batch in self._file.iter_batches(rows):
+            frame = batch.to_pandas()
+            if self._episode is not None:
+                frame = frame[frame[EPISODE] == self._episode]
+            if len(frame):
+                yield _frame_arrays(frame, self._entry_names)
 
 
-def parquet_arrays(path: Path) -> _NamedArrays:
-    """Return the arrays of a Parquet file; raises as `read_parquet`."""
-    file, episode = split_episode(path)
-    place = f"the recording '{path}'"
-    _check_size(file, place)
-    try:
-        import pandas
-        import pyarrow
-    except ImportError as error:
-        raise MissingDependencyError('pyarrow pandas', 'a Parquet file') from error
-    try:
-        frame = pandas.read_parquet(file)
-    except (OSError, ValueError, KeyError, TypeError, pyarrow.ArrowException) as error:
-        raise RecordingError(f'{place} is not a Parquet file, or damaged: {error}') from error
-    if EPISODE in frame:
-        present = sorted({int(number) for number in frame[EPISODE]})
-        if episode is None and len(present) > 1:
-            raise RecordingError(f'{place} holds {len(present)} episodes, {present[0]} to '
-                                 f'{present[-1]}; choose one: {file}:{present[0]}')
-        if episode is not None and episode not in present:
-            raise RecordingError(f'{place} has no episode {episode}; it has {present[0]} to '
-                                 f'{present[-1]}')
-        frame = frame[frame[EPISODE] == (present[0] if episode is None else episode)]
-    elif episode is not None:
-        raise RecordingError(f"{place} has no column '{EPISODE}'")
-    return _frame_arrays(frame, _names_of_dataset(file))
+def frame_source(frame: Any) -> ArraySource:
+    """
+    Return the columns of a pandas data frame.
+
+    Times may be dates. An index of dates is `t` where there is no such column.
+    """
+    return ArraySource(_frame_arrays(frame, {}), "the recording 'data frame'", 'column')
 
 
 def split_episode(path: Path) -> tuple[Path, int | None]:
@@ -154,31 +152,19 @@ def split_episode(path: Path) -> tuple[Path, int | None]:
     return (path, None) if match is None else (Path(match.group(1)), int(match.group(2)))
 
 
-def recording_of_frame(frame: Any, arm: Arm | None = None,
-                       keys: Mapping[str, Any] | None = None) -> Recording:
-    """
-    Build a recording from a data frame of pandas.
-
-    Parameters
-    ----------
-    frame
-        One row a sample; columns t, q_<joint>, tau_<joint>, ..., or what the block `recording`
-        names. Times may be dates. An index of dates is `t` where there is no such column.
-    arm
-        Its joints are read, in its order.
-    keys
-        A block `recording` before that of the arm.
-
-    Raises
-    ------
-    RecordingError
-        A column is missing, or is not made of numbers.
-
-    """
-    return _recording(_frame_arrays(frame, {}), 'data frame', arm, keys)
+def _chosen_episode(present: np.ndarray, file: Path, episode: int | None, label: str) -> int:
+    if not len(present):
+        raise RecordingError(f'{label} holds no samples')
+    if episode is None and len(present) > 1:
+        raise RecordingError(f'{label} holds {len(present)} episodes, {present[0]} to '
+                             f'{present[-1]}; choose one: {file}:{present[0]}')
+    if episode is not None and episode not in present:
+        raise RecordingError(f'{label} has no episode {episode}; it has {present[0]} to '
+                             f'{present[-1]}')
+    return int(present[0]) if episode is None else episode
 
 
-def _frame_arrays(frame: Any, names: Mapping[str, list[str]]) -> _NamedArrays:
+def _frame_arrays(frame: Any, entry_names: Mapping[str, list[str]]) -> dict[str, np.ndarray]:
     """
     Return the columns of a data frame that are numbers, or arrays of numbers of one length.
 
@@ -186,24 +172,23 @@ def _frame_arrays(frame: Any, names: Mapping[str, list[str]]) -> _NamedArrays:
     ----------
     frame
         DataFrame of pandas.
-    names
-        What the entries of such an array are called, by its column.
+    entry_names
+        Names of the entries of such an array, by its column.
 
     """
-    arrays = _NamedArrays()
+    arrays: dict[str, np.ndarray] = {}
     index = frame.index
     for label in frame.columns:
         column, text = np.asarray(frame[label]), str(label)
         if column.dtype.kind == 'M':
             column = _epoch(column)
         if column.dtype == object and len(column) and np.ndim(column[0]) == 1:
-            lengths = {np.shape(item) for item in column}
-            if len(lengths) > 1:
+            if len({np.shape(item) for item in column}) > 1:
                 continue
             table = np.stack([np.asarray(item) for item in column])
-            called = names.get(text, [])
-            if len(called) == table.shape[1]:
-                arrays.update({f'{text}.{each}': table[:, k] for k, each in enumerate(called)})
+            names = entry_names.get(text, [])
+            if len(names) == table.shape[1]:
+                arrays.update({f'{text}.{name}': table[:, k] for k, name in enumerate(names)})
             else:
                 arrays[text] = table
         elif column.dtype.kind in 'fiub':
@@ -215,9 +200,9 @@ def _frame_arrays(frame: Any, names: Mapping[str, list[str]]) -> _NamedArrays:
     return arrays
 
 
-def _check_size(file: Path, place: str) -> None:
+def _check_size(file: Path, label: str) -> None:
     if regular_size(file, 'recording', RecordingError) > SIZE:
-        raise RecordingError(f'{place} is larger than the {SIZE / 1e6:.0f} MB that are read')
+        raise RecordingError(f'{label} is larger than the {SIZE / 1e6:.0f} MB that are read')
 
 
 def _epoch(dates: np.ndarray) -> np.ndarray:
@@ -226,16 +211,8 @@ def _epoch(dates: np.ndarray) -> np.ndarray:
     return seconds
 
 
-def _recording(arrays: _NamedArrays, name: str, arm: Arm | None,
-               keys: Mapping[str, Any] | None) -> Recording:
-    if arm is not None:
-        return recording_of_arrays(arrays, name, arm, keys)
-    place = f"the recording '{name}'"
-    return recording_of_columns(ArrayColumns(arrays, place), name, None, keys)
-
-
-def _names_of_dataset(path: Path) -> dict[str, list[str]]:
-    """Return what a LeRobot dataset calls the entries of its arrays."""
+def _entry_names(path: Path) -> dict[str, list[str]]:
+    """Return the names that a LeRobot dataset gives to the entries of its arrays."""
     for folder in list(path.resolve().parents)[:4]:
         file = folder / INFO
         if not file.is_file():
@@ -245,7 +222,7 @@ def _names_of_dataset(path: Path) -> dict[str, list[str]]:
             return {key: _flat(value['names']) for key, value in features.items()
                     if isinstance(value, dict) and value.get('names')}
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            return {}    # the numbers of the columns are left
+            return {}    # the columns are numbered instead
     return {}
 
 

@@ -25,7 +25,7 @@ from typing import Any
 from robot_identification.arrays import Array
 from robot_identification.errors import ModelFileError
 from robot_identification.files import read_text
-from robot_identification.recording.archive import NumpyArchive
+from robot_identification.recording.numpy_archive import NumpyArchive
 from robot_identification.reporting.results_dict import SCHEMA
 
 RESULTS = 'results.json'

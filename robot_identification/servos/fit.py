@@ -96,7 +96,7 @@ def identify_servos(
     courses = [Course.of(arm, each, min(RUN, each.duration)) for each in recordings]
     if not any(np.any(course.moved) for course in courses):
         raise RecordingError('no joint moves by more than a degree in '
-                             + ', '.join(r.place for r in recordings))
+                             + ', '.join(r.label for r in recordings))
     progress('choosing a start', 0.02)
     start, naive = _start(arm, courses)
     problem = _Problem(arm, courses, start)

@@ -120,7 +120,7 @@ class ServoModel:
         """
         found = Course.of(self.arm, recording, horizon).positions(self)
         if found is None:
-            raise RecordingError(f'{recording.place}: the simulated arm runs away; are commands '
+            raise RecordingError(f'{recording.label}: the simulated arm runs away; are commands '
                                  'and positions those of one arm, in one unit?')
         return found
 

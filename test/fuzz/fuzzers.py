@@ -55,6 +55,7 @@ from robot_identification.fleet.work import Outcome, Part
 from robot_identification.recording import load_recording, Recording, write_bag
 from robot_identification.ros.bringup import check_controller, named_controllers
 from robot_identification.yaml_file import to_plain
+from sqlite_bags import WRITERS
 import yaml
 
 NUMBERS = ['0', '-1', '1e308', '-1e-308', 'nan', 'inf', '-inf', '1e999', '2,846', '0x10', '1_0',
@@ -207,7 +208,7 @@ def _bag_seed(storage):
     def seed():
         import tempfile
         with tempfile.TemporaryDirectory() as folder:
-            write_bag(RECORDING, Path(folder) / 'bag', storage)
+            WRITERS[storage](RECORDING, Path(folder) / 'bag')
             return next(p for p in (Path(folder) / 'bag').iterdir()
                         if p.suffix != '.yaml').read_bytes()
     return seed

@@ -20,7 +20,6 @@ from robot_identification.arm import load_arm
 from robot_identification.dynamics import load_model
 from robot_identification.excitation import design as excitation_of
 from robot_identification.excitation import load_excitation
-from robot_identification.recording.csv_file import write_csv
 from robot_identification.simulation import Plant, PlantOptions, simulate
 
 
@@ -31,7 +30,7 @@ def system(tmp_path_factory):
     arm = load_arm('two_link')
     motion = excitation_of(arm, period=4.0, harmonics=2, starts=1, margin=0.1)
     run = simulate(Plant(arm, PlantOptions()), motion, rng=np.random.default_rng(0), periods=2)
-    write_csv(run.recording, folder / 'run.csv')
+    run.recording.to_csv(folder / 'run.csv')
     system = System(folder, sim_time=False)
     system.start('identification', robot='two_link')
     yield system

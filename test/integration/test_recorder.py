@@ -158,7 +158,7 @@ def test_faults_are_counted_and_other_topics_recorded(system, tmp_path):
     from rosbags.highlevel import AnyReader
     system.sim_time = True    # a computer that stalls then makes no gap of its own
     system.start('simulated_robot', robot='panda', rate=200.0)
-    system.start('recorder', robot='panda', storage='sqlite3', topics='[/diagnostics]')
+    system.start('recorder', robot='panda', topics='[/diagnostics]')
     refused = system.call(StartRecording, '/recorder/start', name='../out')
     assert not refused.success and 'outside the data directory' in refused.message
     nothing = system.call(StopRecording, '/recorder/stop')
@@ -185,8 +185,7 @@ def test_faults_are_counted_and_other_topics_recorded(system, tmp_path):
 def test_a_bag_says_what_it_is_of(system, tmp_path):
     from rclpy.qos import DurabilityPolicy, QoSProfile
     from robot_identification.recording.bag.bag import Bag
-    from robot_identification.recording.bag.described import arm_of_bag
-    from robot_identification.recording.bag.texts import texts
+    from robot_identification.recording.bag.bag_description import last_texts, load_arm_from_bag
     from robot_identification_interfaces.srv import StartRecording, StopRecording
     from std_msgs.msg import String
     import yaml
@@ -199,9 +198,9 @@ def test_a_bag_says_what_it_is_of(system, tmp_path):
     system.wait(lambda: (tmp_path / 'run' / 'facts.yaml').exists())
     assert system.call(StopRecording, '/recorder/stop').success
     (bag,) = (tmp_path / 'run').glob('*.mcap')    # alone
-    arm, _ = arm_of_bag(bag)
+    arm, _ = load_arm_from_bag(bag)
     assert arm.joint_names == load_arm('two_link').joint_names
-    told = texts(Bag(bag))
+    told = last_texts(Bag(bag))
     assert told['/robot_description'] == '<robot/>'
     facts = yaml.safe_load(told['/recorder/facts'])
     assert {'ros', 'rmw', 'robot_identification'} <= set(facts['versions'])
@@ -238,10 +237,10 @@ def test_no_robot(system):
     assert not answer.success and "nobody publishes '/joint_states'" in answer.message
 
 
-def test_killed_recorder_with_sqlite(system, tmp_path):
+def test_killed_recorder(system, tmp_path):
     from robot_identification_interfaces.srv import StartRecording
     system.start('simulated_robot', robot='panda', rate=500.0)
-    system.start('recorder', robot='panda', storage='sqlite3')
+    system.start('recorder', robot='panda')
     assert system.call(StartRecording, '/recorder/start', name='run').success
     began = time.monotonic()
     time.sleep(3.0)

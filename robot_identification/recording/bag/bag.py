@@ -20,17 +20,17 @@ import os
 from pathlib import Path
 import re
 import tempfile
-from typing import Any, Protocol
+from typing import Any
 
 from robot_identification.errors import RecordingError
-from robot_identification.recording.bag.mcap_file import (
+from robot_identification.recording.bag.bag_files import (
     decompressor,
     McapFile,
     Messages,
     RATIO,
     ROOM,
+    SqliteFile,
 )
-from robot_identification.recording.bag.sqlite_file import SqliteFile
 from robot_identification.yaml_file import read_yaml, Schema
 
 LARGEST_MESSAGE = 1_000_000    # bytes of a joint state; seven joints have 400
@@ -44,27 +44,15 @@ METADATA_FILE = _S.record({'rosbag2_bagfile_information': _S.record(
          'topic_metadata': _S.record({'name': _S.text}), 'message_count': _S.integer}))})})
 
 
-class _BagFile(Protocol):
-    """One file of a bag."""
-
-    closed: bool
-    """Whether its writer came to the end; known after messages were read."""
-
-    def topics(self) -> dict[str, str]:
-        """Return the types of the topics by name."""
-
-    def messages(self, topics: Collection[str]) -> Messages:
-        """Yield topic, time of reception [ns] and data."""
-
-
-STORAGES: dict[str, Callable[[Path], _BagFile]] = {'.mcap': McapFile, '.db3': SqliteFile}
+BagFile = McapFile | SqliteFile
+BAG_FILES: dict[str, Callable[[Path], BagFile]] = {'.mcap': McapFile, '.db3': SqliteFile}
 
 
 def is_bag(path: Path) -> bool:
     """Return whether a path is a bag: a folder with bag files, or such a file."""
     if path.is_dir():
         return (path / METADATA).exists() or bool(_found(path))
-    return _storage(path) in STORAGES
+    return _storage(path) in BAG_FILES
 
 
 class Bag:
@@ -88,7 +76,7 @@ class Bag:
         self._by_message = False
         self._counts: dict[str, int] = {}    # of messages by topic, as the metadata says
         self._unclosed: list[str] = []
-        self.decoded: dict[str, Any] = {}    # by topic, of who has decoded it already
+        self.decoded: dict[str, Any] = {}    # by topic, see `joint_state_publishers`
         if self.path.is_dir():
             self.files = self._listed()
         elif self.path.is_file():
@@ -96,9 +84,9 @@ class Bag:
         else:
             raise RecordingError(f"there is no recording '{path}'")
         for file in self.files:
-            if _storage(file) not in STORAGES:
+            if _storage(file) not in BAG_FILES:
                 raise RecordingError(f"the bag file '{file}' is of no known kind; there is: "
-                                     f"{', '.join(sorted(STORAGES))}, or those with {COMPRESSED}")
+                                     f"{', '.join(sorted(BAG_FILES))}, or those with {COMPRESSED}")
 
     def topics(self) -> dict[str, str]:
         """Return the types of the topics by name."""
@@ -152,9 +140,9 @@ class Bag:
                          f' says {declared}; the others are lost')
         return tuple(found)
 
-    def _opened(self) -> Iterator[_BagFile]:
+    def _opened(self) -> Iterator[BagFile]:
         for file in self.files:
-            storage = STORAGES[_storage(file)]
+            storage = BAG_FILES[_storage(file)]
             if file.suffix != COMPRESSED:
                 yield storage(file)
                 continue
@@ -187,7 +175,7 @@ class Bag:
                                  f'its files, as {parquet}')
         if not files:
             raise RecordingError(f"the folder '{self.path}' is not a bag: it has neither a "
-                                 f'{METADATA} nor files that end in {" or ".join(STORAGES)}')
+                                 f'{METADATA} nor files that end in {" or ".join(BAG_FILES)}')
         return tuple(files)
 
     def _metadata(self, path: Path) -> dict[str, Any]:
@@ -210,4 +198,4 @@ def _found(folder: Path) -> list[Path]:
     def order(path: Path) -> tuple[int, str]:
         number = re.search(r'_(\d+)$', path.name.split('.')[0])
         return (int(number.group(1)) if number else 0, path.name)
-    return sorted((file for file in folder.iterdir() if _storage(file) in STORAGES), key=order)
+    return sorted((file for file in folder.iterdir() if _storage(file) in BAG_FILES), key=order)

@@ -238,6 +238,11 @@ class JointStates:
     def __len__(self) -> int:
         return len(self.stamps)
 
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields that the publisher fills."""
+        return tuple(name for name in FIELDS if getattr(self, name) is not None)
+
 
 class JointStateDecoder:
     """

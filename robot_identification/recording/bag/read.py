@@ -15,29 +15,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+import math
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from robot_identification.arm import Arm
-from robot_identification.arrays import Array
 from robot_identification.errors import RecordingError, UnknownNameError
 from robot_identification.recording.bag.bag import Bag
 from robot_identification.recording.bag.joint_states import (
-    FIELDS,
     JointStateDecoder,
     JointStates,
     TYPE,
 )
-from robot_identification.recording.keys import signal_keys
-from robot_identification.recording.propose import Proposal, recording_line, rename
+from robot_identification.recording.columns import Block, SignalBlocks
+from robot_identification.recording.infer_columns import (
+    infer_joint_names,
+    InferredColumns,
+    recording_line,
+)
 from robot_identification.recording.recording import Recording
-from robot_identification.scratch import extremes, Gathered, mapped, walk
+from robot_identification.recording.signal_names import signal_names
 
 BLOCK, BLOCK_BYTES = 20_000, 100_000_000  # messages and bytes that are decoded at a time
 STANDARD = '/joint_states'
 STAMPS = ('header', 'received')
+SIGNAL_FIELDS = {'q': 'position', 'tau': 'effort', 'v': 'velocity'}
+
+
+@dataclass
+class JointStatePublisher:
+    """
+    The messages of one publisher of joint states: those with the same names and filled fields.
+
+    Parameters
+    ----------
+    names
+        Names of the joints.
+    fields
+        The fields of `FIELDS` that it fills.
+    count
+        Number of messages.
+    stamped
+        Whether any header stamp differs from zero.
+    measured
+        Which joints have any value that is not NaN, (n,), by field.
+    blocks
+        The messages; empty where there were more than could be kept.
+
+    """
+
+    names: tuple[str, ...]
+    fields: tuple[str, ...]
+    count: int = 0
+    stamped: bool = False
+    measured: dict[str, np.ndarray] = field(default_factory=dict)
+    blocks: list[JointStates] = field(default_factory=list)
+
+    def add(self, states: JointStates) -> None:
+        """Count messages and keep them."""
+        self.count += len(states)
+        self.stamped = self.stamped or bool(np.any(states.stamps))
+        for name in self.fields:
+            if not np.all(self.measured.setdefault(name, np.zeros(len(self.names), bool))):
+                self.measured[name] |= ~np.all(np.isnan(getattr(states, name)), axis=0)
+        self.blocks.append(states)
 
 
 def read_bag(path: str | Path, arm: Arm | None = None, topic: str | None = None,
@@ -49,7 +93,7 @@ def read_bag(path: str | Path, arm: Arm | None = None, topic: str | None = None,
     ----------
     path
         The folder of the bag or one of its files, MCAP or SQLite; split or compressed bags are
-        read whole, of an unclosed bag what was written.
+        read completely, of an unclosed bag what was written.
     arm
         Its joints are read, in its order; other joints are ignored, as are the messages of other
         publishers.
@@ -57,19 +101,41 @@ def read_bag(path: str | Path, arm: Arm | None = None, topic: str | None = None,
         With the joint states. When not given: that of the robot YAML, the only one, that of the
         arm's driver, or the one with far more messages of the arm than the others.
     stamps
-        'header', those of the sender, or 'received', those of the recorder; as the robot YAML
-        says, or 'header', when not given.
+        'header', those of the sender, or 'received', those of the recorder; as in the robot YAML,
+        or 'header', when not given.
 
     Returns
     -------
     Recording
-        Its stamps count from the first message. Efforts are in tau, whatever the arm says that
-        they are.
+        Its stamps count from the first message. Efforts are in tau, whatever they mean
+        (`Arm.effort`).
 
     Raises
     ------
     RecordingError
-        The bag cannot be read, or does not have what is asked for.
+        The bag cannot be read, or does not have the topic, the joints or positions.
+
+    """
+    return Recording.from_blocks(bag_signals(path, arm, topic, stamps), arm)
+
+
+def bag_signals(path: str | Path, arm: Arm | None = None, topic: str | None = None,
+                stamps: str | None = None, max_kept: float = math.inf) -> SignalBlocks:
+    """
+    Return the joint states of a bag as signals, block by block.
+
+    Parameters
+    ----------
+    path, arm, topic, stamps
+        As for `read_bag`.
+    max_kept
+        Number of messages up to which the bag is decoded once and kept in memory; a longer one is
+        decoded twice.
+
+    Raises
+    ------
+    RecordingError
+        As for `read_bag`.
 
     """
     block = {} if arm is None else arm.recording_keys
@@ -77,78 +143,78 @@ def read_bag(path: str | Path, arm: Arm | None = None, topic: str | None = None,
     if stamps not in STAMPS:
         raise UnknownNameError('kind of stamps', stamps, STAMPS)
     bag = Bag(path)
-    place = f"the recording '{path}'"
-    chosen = topic_of(bag, topic, arm)
-    groups = joint_states(bag, chosen)
-    if not groups:
-        raise RecordingError(f"{place} has no message on '{chosen}'; was the recorder started "
+    label = f"the recording '{path}'"
+    chosen = topic_of(bag, topic, arm, max_kept)
+    publishers = joint_state_publishers(bag, chosen, max_kept)
+    if not publishers:
+        raise RecordingError(f"{label} has no message on '{chosen}'; was the recorder started "
                              f'before the motion, and does the robot publish there?')
-    called, remarks = ((), ()) if arm is None else _called(arm, groups, place)
-    states = (max(groups, key=len) if arm is None
-              else _of_arm(groups, arm, called, place, chosen))
-    if stamps == 'header' and not np.any(extremes(states.stamps)):
-        raise RecordingError(f"{place}: all messages on '{chosen}' have the stamp zero; correct "
+    called, remarks = ((), ()) if arm is None else _called(arm, publishers, label)
+    publisher = (max(publishers, key=lambda each: each.count) if arm is None
+                 else _publisher_of(publishers, arm, called, label, chosen))
+    if stamps == 'header' and not publisher.stamped:
+        raise RecordingError(f"{label}: all messages on '{chosen}' have the stamp zero; correct "
                              'the driver, or say in the robot YAML `recording: {stamps: '
                              'received}`')
-    times = states.stamps if stamps == 'header' else states.received
-    names = states.names if arm is None else arm.joint_names
-    columns = [states.names.index(name) for name in called or names]
-
-    keys = signal_keys(arm, None)
-
-    def pick(values: Array | None, signal: str) -> Array | None:
-        if values is None or all(np.isnan(values[rows][:, columns]).all()
-                                 for rows in walk(len(values), values)):
-            return None  # joint_state_broadcaster publishes NaN where there is no interface
-        return keys[signal][0].to_si(mapped(lambda part: part[:, columns], values), names, arm)
-
-    if states.position is None:
-        raise RecordingError(f"{place}: the messages on '{chosen}' have no positions")
+    if 'position' not in publisher.fields:
+        raise RecordingError(f"{label}: the messages on '{chosen}' have no positions")
     others = sorted(name for name, kind in bag.topics().items() if kind == TYPE and name != chosen)
     if others and topic is None:
         remarks += (f"joint states are also on {', '.join(others)}; those on {chosen} were read",)
-    start = int(times[0])
-    return Recording(mapped(lambda part: (part - start) / 1e9, times),
-                     keys['q'][0].to_si(mapped(lambda part: part[:, columns], states.position),
-                                        names, arm),
-                     pick(states.effort, 'tau'), v=pick(states.velocity, 'v'),
-                     joint_names=names, name=str(path),
-                     remarks=(*remarks, *bag.remarks(chosen, sum(map(len, groups)))))
+    joints = publisher.names if arm is None else arm.joint_names
+    columns = [publisher.names.index(name) for name in called or joints]
+    names, count = signal_names(arm, None), sum(each.count for each in publishers)
+    # joint_state_broadcaster publishes NaN where there is no interface
+    fields = {signal: name for signal, name in SIGNAL_FIELDS.items() if signal == 'q' or (
+        name in publisher.fields and publisher.measured[name][columns].any())}
+
+    def blocks() -> Iterator[Block]:
+        start = None
+        for states in _blocks_of(publisher, bag, chosen):
+            times = states.stamps if stamps == 'header' else states.received
+            start = int(times[0]) if start is None else start
+            yield {'t': (times - start) / 1e9, **{signal: names[signal][0].to_si(
+                getattr(states, name)[:, columns], joints, arm)
+                for signal, name in fields.items()}}
+
+    return SignalBlocks(str(path), joints, blocks(),
+                        lambda: (*remarks, *bag.remarks(chosen, count)))
 
 
-def joint_states(bag: Bag, topic: str) -> list[JointStates]:
+def joint_state_publishers(bag: Bag, topic: str,
+                           max_kept: float = math.inf) -> list[JointStatePublisher]:
     """
-    Return all joint states of a topic, one item for each publisher's layout.
+    Return the publishers of joint states on a topic.
 
     Parameters
     ----------
     bag
-        The bag, which is decoded once.
+        The bag, of which each topic is decoded once.
     topic
         Name of the topic.
+    max_kept
+        Number of messages up to which they are kept.
 
     """
     if topic not in bag.decoded:
-        bag.decoded[topic] = _decoded(bag, topic)
-    found: list[JointStates] = bag.decoded[topic]
+        publishers: dict[Any, JointStatePublisher] = {}
+        count = 0
+        for states in joint_state_blocks(bag, topic):
+            publisher = publishers.setdefault(
+                (states.names, states.fields), JointStatePublisher(states.names, states.fields))
+            publisher.add(states)
+            count += len(states)
+            if count > max_kept:
+                for each in publishers.values():
+                    each.blocks.clear()
+        bag.decoded[topic] = list(publishers.values())
+    found: list[JointStatePublisher] = bag.decoded[topic]
     return found
 
 
-def _decoded(bag: Bag, topic: str) -> list[JointStates]:
+def joint_state_blocks(bag: Bag, topic: str) -> Iterator[JointStates]:
+    """Yield the joint states of a topic, those of one publisher at a time."""
     decoder = JointStateDecoder()
-    layouts: dict[tuple[tuple[str, ...], tuple[str, ...]], dict[str, Gathered]] = {}
-
-    def decode() -> None:
-        for part in decoder.decode(messages, received):
-            filled = tuple(field for field in ('stamps', 'received', *FIELDS)
-                           if getattr(part, field) is not None)
-            layout = layouts.setdefault((part.names, filled),
-                                        {field: Gathered() for field in filled})
-            for field, rows in layout.items():
-                rows.add(getattr(part, field))
-        messages.clear()
-        received.clear()
-
     messages: list[bytes] = []
     received: list[int] = []
     size = 0
@@ -157,17 +223,25 @@ def _decoded(bag: Bag, topic: str) -> list[JointStates]:
         received.append(time)
         size += len(data)
         if len(messages) == BLOCK or size > BLOCK_BYTES:
-            decode()
-            size = 0
-    decode()
-    empty: dict[str, Any] = dict.fromkeys(FIELDS)
-    return [JointStates(names, **empty | {field: rows.whole() for field, rows in each.items()})
-            for (names, _), each in layouts.items()]
+            yield from decoder.decode(messages, received)
+            messages, received, size = [], [], 0
+    yield from decoder.decode(messages, received)
 
 
-def propose_for_bag(path: str | Path, arm: Arm) -> Proposal | None:
+def _blocks_of(publisher: JointStatePublisher, bag: Bag, topic: str) -> Iterator[JointStates]:
+    """Yield the messages of one publisher, and release those that were kept."""
+    if not publisher.blocks:
+        yield from (states for states in joint_state_blocks(bag, topic)
+                    if (states.names, states.fields) == (publisher.names, publisher.fields))
+    while publisher.blocks:
+        yield publisher.blocks.pop(0)
+
+
+def infer_bag_block(path: str | Path, arm: Arm) -> InferredColumns | None:
     """
-    Propose topic and names of the joints for a bag, None where no topic has the arm's joints.
+    Return the block `recording` that fits a bag, None where no topic has the arm's joints.
+
+    It names the topic and the joints.
 
     Parameters
     ----------
@@ -186,8 +260,8 @@ def propose_for_bag(path: str | Path, arm: Arm) -> Proposal | None:
     known = sorted(name for name, kind in bag.topics().items() if kind == TYPE)
     known.sort(key=lambda name: name != STANDARD)
     for topic in known:
-        for group in joint_states(bag, topic):
-            names = rename(group.names, arm.joint_names)
+        for publisher in joint_state_publishers(bag, topic, 0):
+            names = infer_joint_names(publisher.names, arm.joint_names)
             if names is None:
                 continue
             block: dict[str, Any] = {} if topic == STANDARD or len(known) == 1 else {
@@ -195,11 +269,12 @@ def propose_for_bag(path: str | Path, arm: Arm) -> Proposal | None:
             if any(joint != name for joint, name in names.items()):
                 block['names'] = names
             others = ', '.join(name for name in known if name != topic)
-            return Proposal(block, (f'joint states are on {others} too',) if others else ())
+            return InferredColumns(block, (f'joint states are on {others} too',) if others else ())
     return None
 
 
-def topic_of(bag: Bag, topic: str | None = None, arm: Arm | None = None) -> str:
+def topic_of(bag: Bag, topic: str | None = None, arm: Arm | None = None,
+             max_kept: float = math.inf) -> str:
     """
     Return the topic with the joint states of an arm.
 
@@ -208,95 +283,100 @@ def topic_of(bag: Bag, topic: str | None = None, arm: Arm | None = None) -> str:
     bag
         The bag.
     topic
-        What was asked for.
+        The requested topic, if any.
     arm
         Whose joints; any when None.
+    max_kept
+        As for `joint_state_publishers`.
 
     Raises
     ------
     RecordingError
-        There is none, or several of which none stands out.
+        There is none, or several of which none has far more messages.
     UnknownNameError
-        That one is not there.
+        The requested topic is not there.
 
     """
-    types, place = bag.topics(), f"the recording '{bag.path}'"
+    types, label = bag.topics(), f"the recording '{bag.path}'"
     known = sorted(name for name, kind in types.items() if kind == TYPE)
     if topic is not None:
         if topic not in known:
-            raise UnknownNameError(f'topic of joint states in {place} named', topic, known)
+            raise UnknownNameError(f'topic of joint states in {label} named', topic, known)
         return topic
     if not known:
-        raise RecordingError(f'{place} has no topic of type {TYPE}; it has: '
+        raise RecordingError(f'{label} has no topic of type {TYPE}; it has: '
                              f"{', '.join(sorted(types)) or 'none'}")
     if len(known) > 1:
-        return _outstanding(bag, known, arm, place)
+        return _busiest_topic(bag, known, arm, label, max_kept)
     return known[0]
 
 
-def _outstanding(bag: Bag, known: list[str], arm: Arm | None, place: str) -> str:
-    """Choose among several topics: a driver's, or by how much of the arm they carry."""
-    names = set() if arm is None else set(_said(arm))
+def _busiest_topic(bag: Bag, known: list[str], arm: Arm | None, label: str,
+                   max_kept: float) -> str:
+    """Return the topic of the arm's driver, or the one with far more messages of the arm."""
+    names = set() if arm is None else set(_published_names(arm))
     driver = None if arm is None else arm.driver
     if arm is not None and driver is not None:
         own = '/' + driver.joint_states.replace('{tf_prefix}', arm.tf_prefix).lstrip('/')
         fitting = [name for name in known if name.endswith(own)]
         if len(fitting) == 1 and own != STANDARD:
             return fitting[0]
-    counts = {name: sum(len(group) for group in joint_states(bag, name)
-                        if names <= set(group.names) and group.effort is not None)
-              for name in known}
+    counts = {name: sum(publisher.count for publisher in joint_state_publishers(
+        bag, name, max_kept) if names <= set(publisher.names) and 'effort' in publisher.fields)
+        for name in known}
     best = max(counts, key=lambda name: counts[name])
     others = [count for name, count in counts.items() if name != best]
     if counts[best] > 1.5 * max(others):
         return best
     if STANDARD in known and (counts[STANDARD] or not any(counts.values())):
         return STANDARD
-    raise RecordingError(f"{place} has joint states on {', '.join(known)}; choose one with "
+    raise RecordingError(f"{label} has joint states on {', '.join(known)}; choose one with "
                          f'--topic, or read_bag(..., topic=...)')
 
 
-def _called(arm: Arm, groups: Sequence[JointStates], place: str
+def _called(arm: Arm, publishers: Sequence[JointStatePublisher], label: str
             ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return what the bag calls the joints of the arm, and what to say of that."""
-    called = _said(arm)
-    if 'names' in arm.recording_keys or any(set(called) <= set(group.names) for group in groups):
+    """Return the names of the arm's joints in the bag, and the remarks on them."""
+    called = _published_names(arm)
+    if 'names' in arm.recording_keys or any(
+            set(called) <= set(publisher.names) for publisher in publishers):
         return called, ()
-    for group in groups:
-        names = rename(group.names, arm.joint_names)
+    for publisher in publishers:
+        names = infer_joint_names(publisher.names, arm.joint_names)
         if names is not None and not all(name.endswith(joint) for joint, name in names.items()):
             return (tuple(names[joint] for joint in arm.joint_names),
-                    (f'{place} is read as `{recording_line({"names": names})}`; put this line '
+                    (f'{label} is read as `{recording_line({"names": names})}`; put this line '
                      'into the robot YAML',))
     return called, ()
 
 
-def _said(arm: Arm) -> tuple[str, ...]:
-    """Return what bags call the joints of the arm, as far as the robot YAML says it."""
+def _published_names(arm: Arm) -> tuple[str, ...]:
+    """Return the names of the arm's joints in bags according to the robot YAML."""
     aliases = arm.recording_keys.get('names', {})
     return tuple(aliases.get(joint, name)
                  for joint, name in zip(arm.joint_names, arm.published_names))
 
 
-def _of_arm(groups: Sequence[JointStates], arm: Arm, joints: Sequence[str], place: str,
-            topic: str) -> JointStates:
-    complete = [group for group in groups if set(joints) <= set(group.names)]
+def _publisher_of(publishers: Sequence[JointStatePublisher], arm: Arm, joints: Sequence[str],
+                  label: str, topic: str) -> JointStatePublisher:
+    """Return the publisher of all joints of the arm with the most messages."""
+    complete = [each for each in publishers if set(joints) <= set(each.names)]
     if not complete:
-        best = max(groups, key=lambda group: len(set(joints) & set(group.names)))
+        best = max(publishers, key=lambda each: len(set(joints) & set(each.names)))
         missing = [name for name in joints if name not in best.names]
         raise RecordingError(
-            f"{place} does not have the joint '{', '.join(missing)}' on '{topic}'; it has: "
-            f'{", ".join(best.names)}. {_way_out(groups, arm)}')
-    return max(complete, key=len)
+            f"{label} does not have the joint '{', '.join(missing)}' on '{topic}'; it has: "
+            f'{", ".join(best.names)}. {_name_hint(publishers, arm)}')
+    return max(complete, key=lambda each: each.count)
 
 
-def _way_out(groups: Sequence[JointStates], arm: Arm) -> str:
-    """Say which prefix makes the joints those of the arm, where there is one."""
+def _name_hint(publishers: Sequence[JointStatePublisher], arm: Arm) -> str:
+    """Return a hint: the prefix that makes the joints those of the arm, or how to name them."""
     first = arm.joint_names[0]
-    prefixes = sorted({name.removesuffix(first) for group in groups for name in group.names
+    prefixes = sorted({name.removesuffix(first) for each in publishers for name in each.names
                        if name.endswith(first) and {
                            name.removesuffix(first) + joint for joint in arm.joint_names
-                       } <= set(group.names)})
+                       } <= set(each.names)})
     if prefixes:
         return (f"They are the arm's with a prefix: say `tf_prefix: {prefixes[0]}` in the robot "
                 f'YAML' + (f' (or {", ".join(prefixes[1:])})' if prefixes[1:] else ''))

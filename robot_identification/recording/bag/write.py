@@ -11,69 +11,106 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Bags that survive their writer: what was flushed is read back whatever happens afterwards."""
+"""Bags in MCAP that survive their writer: what was flushed can be read whatever happens next."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 import os
 from pathlib import Path
-import sqlite3
 import tempfile
-from typing import Any
+from typing import Any, IO
 
 import numpy as np
 from robot_identification.errors import (
+    MissingDependencyError,
     RecordingError,
     RobotIdentificationError,
-    UnknownNameError,
 )
 from robot_identification.files import check_writable, write_text
 from robot_identification.recording.bag.bag import METADATA
-from robot_identification.recording.bag.joint_states import JointStateLayout
+from robot_identification.recording.bag.joint_states import DEFINITION, JointStateLayout, TYPE
 from robot_identification.recording.bag.read import STANDARD
-from robot_identification.recording.bag.storages import Storage, STORAGES, SUFFIXES, Topic, VERSION
 from robot_identification.recording.recording import Recording
 import yaml
+
+VERSION = 5  # of the metadata: Humble's, which all later distributions read
+RELIABLE = """- history: 1
+  depth: 1000
+  reliability: 1
+  durability: 2
+  deadline: {sec: 9223372036, nsec: 854775807}
+  lifespan: {sec: 9223372036, nsec: 854775807}
+  liveliness: 1
+  liveliness_lease_duration: {sec: 9223372036, nsec: 854775807}
+  avoid_ros_namespace_conventions: false
+"""
+
+
+@dataclass(frozen=True)
+class Topic:
+    """
+    A topic of a bag.
+
+    Parameters
+    ----------
+    name, kind
+        For instance /joint_states and sensor_msgs/msg/JointState.
+    definition
+        Text of the message with those that it uses, as ros2msg.
+    qos
+        The publishers' quality of service as YAML.
+
+    """
+
+    name: str
+    kind: str = TYPE
+    definition: str = DEFINITION
+    qos: str = RELIABLE
 
 
 class BagWriter:
     """
-    Writes a bag.
+    Writes a bag in MCAP without chunks: each flushed message is complete on disk.
 
     Parameters
     ----------
     path
         Folder of the bag; it must not exist.
     topics
-        What will be written.
-    storage
-        'mcap' or 'sqlite3'.
+        The topics that will be written.
 
     Raises
     ------
     RecordingError
         The folder exists or cannot be written.
-    UnknownNameError
-        An unknown storage.
+    MissingDependencyError
+        The package mcap is not installed.
 
     """
 
-    def __init__(self, path: str | Path, topics: Sequence[Topic], storage: str = 'mcap') -> None:
-        if storage not in STORAGES:
-            raise UnknownNameError('storage of a bag', storage, STORAGES)
-        self.path, self.topics, self.storage = Path(path), tuple(topics), storage
+    def __init__(self, path: str | Path, topics: Sequence[Topic]) -> None:
+        try:
+            from mcap.writer import CompressionType, Writer
+        except ModuleNotFoundError as error:
+            raise MissingDependencyError('mcap', 'writing an MCAP bag') from error
+        self.path, self.topics = Path(path), tuple(topics)
         self.counts = [0] * len(self.topics)
         self.first, self.last = 0, 0  # [ns]
-        self.file = self.path / f'{self.path.name}_0{SUFFIXES[storage]}'
+        self.file = self.path / f'{self.path.name}_0.mcap'
         try:
             self.path.mkdir(parents=True)
-            self._storage: Storage = STORAGES[storage](self.file, self.topics)
+            self._stream: IO[bytes] = self.file.open('xb')
         except FileExistsError as error:
             raise RecordingError(f"'{path}' exists; give the bag another name") from error
-        except (OSError, sqlite3.Error) as error:
+        except OSError as error:
             raise RecordingError(f"the bag '{path}' cannot be written: {error}") from error
+        self._writer: Any = Writer(self._stream, compression=CompressionType.NONE,
+                                   use_chunking=False)
+        self._channels: list[int] = []
+        self._guard(self._start)
 
     def write(self, topic: int, received: int, data: bytes) -> None:
         """
@@ -82,7 +119,7 @@ class BagWriter:
         Parameters
         ----------
         topic
-            Its number among `topics`.
+            Index of the topic in `topics`.
         received
             When it was received [ns].
         data
@@ -94,19 +131,19 @@ class BagWriter:
             The disk is full, or cannot be written any more.
 
         """
-        self._guard(self._storage.write, topic, received, data)
+        self._guard(self._writer.add_message, self._channels[topic], received, data, received)
         count = sum(self.counts)
         self.first = min(self.first, received) if count else received
         self.last = max(self.last, received) if count else received
         self.counts[topic] += 1
 
     def flush(self) -> None:
-        """Make everything so far survive the end of this process."""
-        self._guard(self._storage.flush)
+        """Hand everything so far to the operating system: it survives the end of this process."""
+        self._guard(self._stream.flush)
 
     def close(self) -> None:
         """
-        Finish the bag, with its metadata.yaml.
+        Finish the bag, with its index and its metadata.yaml.
 
         Raises
         ------
@@ -114,14 +151,28 @@ class BagWriter:
             The disk is full; what was flushed can be read.
 
         """
-        text = yaml.safe_dump({'rosbag2_bagfile_information': self._metadata()}, sort_keys=False)
-        self._guard(self._storage.close, text)
-        write_text(self.path / METADATA, text)
+        self._guard(self._finish)
+        write_text(self.path / METADATA, yaml.safe_dump(
+            {'rosbag2_bagfile_information': self._metadata()}, sort_keys=False))
+
+    def _start(self) -> None:
+        self._writer.start(profile='ros2', library='robot_identification')
+        schemas: dict[str, int] = {}
+        for topic in self.topics:
+            if topic.kind not in schemas:
+                schemas[topic.kind] = self._writer.register_schema(
+                    topic.kind, 'ros2msg', topic.definition.encode())
+            self._channels.append(self._writer.register_channel(
+                topic.name, 'cdr', schemas[topic.kind], {'offered_qos_profiles': topic.qos}))
+
+    def _finish(self) -> None:
+        with self._stream:
+            self._writer.finish()
 
     def _guard(self, action: Any, *arguments: Any) -> None:
         try:
             action(*arguments)
-        except (OSError, sqlite3.Error) as error:
+        except OSError as error:
             raise RecordingError(f"the bag '{self.path}' cannot be written any more: {error}; "
                                  f'what was written before can be read') from error
 
@@ -129,7 +180,7 @@ class BagWriter:
         start = {'nanoseconds_since_epoch': self.first}
         duration = {'nanoseconds': self.last - self.first}
         return {
-            'version': VERSION, 'storage_identifier': self.storage,
+            'version': VERSION, 'storage_identifier': 'mcap',
             'duration': duration, 'starting_time': start, 'message_count': sum(self.counts),
             'topics_with_message_count': [
                 {'topic_metadata': {'name': topic.name, 'type': topic.kind,
@@ -143,8 +194,7 @@ class BagWriter:
         }
 
 
-def write_bag(recording: Recording, path: str | Path, storage: str = 'mcap',
-              topic: str = STANDARD) -> None:
+def write_bag(recording: Recording, path: str | Path, topic: str = STANDARD) -> None:
     """
     Write a recording as a bag of joint states, which `read_bag` reads back to the nanosecond.
 
@@ -154,8 +204,6 @@ def write_bag(recording: Recording, path: str | Path, storage: str = 'mcap',
         What to write; currents become the effort where there are no torques.
     path
         Folder of the bag; it must not exist.
-    storage
-        'mcap' or 'sqlite3'.
     topic
         Name of the topic.
 
@@ -167,10 +215,10 @@ def write_bag(recording: Recording, path: str | Path, storage: str = 'mcap',
 
     """
     if recording.tau is not None and recording.current is not None:
-        raise RecordingError(f'{recording.place} has torques and currents, a joint state has one '
+        raise RecordingError(f'{recording.label} has torques and currents, a joint state has one '
                              f'effort; write it as CSV or NPZ')
     if recording.t[0] < 0:
-        raise RecordingError(f'{recording.place} begins at {recording.t[0]:g} s; the stamps of a '
+        raise RecordingError(f'{recording.label} begins at {recording.t[0]:g} s; the stamps of a '
                              f'bag cannot be before zero')
     effort = recording.current if recording.tau is None else recording.tau
     values = {field: rows for field, rows in (
@@ -178,25 +226,25 @@ def write_bag(recording: Recording, path: str | Path, storage: str = 'mcap',
         if rows is not None}
     layout = JointStateLayout.build(recording.joint_names, tuple(values))
     stamps = np.rint(recording.t * 1e9).astype(np.int64)
-    with _folder_whole(Path(path)) as folder:
-        writer = BagWriter(folder, [Topic(topic)], storage)
+    with _complete_folder(Path(path)) as folder:
+        writer = BagWriter(folder, [Topic(topic)])
         for stamp, message in zip(stamps.tolist(), layout.encode(stamps, **values)):
             writer.write(0, stamp, message)
         writer.close()
 
 
 @contextmanager
-def _folder_whole(path: Path) -> Iterator[Path]:
+def _complete_folder(path: Path) -> Iterator[Path]:
     """Give a temporary path of the same name, and move it into place when the block succeeds."""
     if path.exists() or path.is_symlink():
         raise RecordingError(f"'{path}' exists; give the bag another name")
     check_writable(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f'.{path.name}.') as beside:
-            whole = Path(beside) / path.name
-            yield whole
-            os.rename(whole, path)
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f'.{path.name}.') as temporary:
+            complete = Path(temporary) / path.name
+            yield complete
+            os.rename(complete, path)
     except OSError as error:
         raise RecordingError(f"the bag '{path}' cannot be written: {error.strerror}") from error
     except RobotIdentificationError as error:    # which names the temporary path

@@ -29,14 +29,18 @@ from rclpy.qos import DurabilityPolicy
 from robot_identification.errors import (
     RecordingError,
     RobotIdentificationError,
-    UnknownNameError,
 )
 from robot_identification.files import write_text
-from robot_identification.recording.bag.described import DESCRIPTION, FACTS, ROBOT, robot_text
+from robot_identification.recording.bag.bag_description import (
+    DESCRIPTION,
+    FACTS,
+    ROBOT,
+    robot_text,
+    text_message,
+    text_topic,
+)
 from robot_identification.recording.bag.joint_states import JointStateDecoder, TYPE
-from robot_identification.recording.bag.storages import STORAGES, Topic
-from robot_identification.recording.bag.texts import text_message, text_topic
-from robot_identification.recording.bag.write import BagWriter
+from robot_identification.recording.bag.write import BagWriter, Topic
 from robot_identification.recording.stamps import GAP_STEPS
 from robot_identification.ros.execution.data_directory import DataDirectory
 from robot_identification.ros.execution.silence import Silence
@@ -99,9 +103,6 @@ class RecorderProcess:
         self.arm = declared_arm(node)
         self.data = DataDirectory(declare(node, 'data_directory', '~/robot_identification',
                                           'folder of the recordings'))
-        self.storage = declare(node, 'storage', 'mcap', 'of the bags: mcap or sqlite3')
-        if self.storage not in STORAGES:
-            raise UnknownNameError('storage of a bag', self.storage, STORAGES)
         self.topic = declare(node, 'joint_states', 'joint_states', 'topic of the joint states')
         self.others = [topic for topic in declare(
             node, 'topics', [''], 'other topics to record, for instance motor currents') if topic]
@@ -161,7 +162,7 @@ class RecorderProcess:
             topics = self._topics()
             named = [text_topic(self.node.resolve_topic_name(f'~/{name.split("/")[-1]}'))
                      for name in (ROBOT, FACTS)]
-            writer = BagWriter(path, [*(topic for topic, *_ in topics), *named], self.storage)
+            writer = BagWriter(path, [*(topic for topic, *_ in topics), *named])
             try:
                 self._store(path, source)
             except (OSError, RobotIdentificationError) as error:

@@ -11,13 +11,13 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The arm that a bag was recorded from, as the bag itself describes it."""
+"""The arm of a bag, as texts in the bag describe it: a robot YAML or a URDF."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 import dataclasses
 from pathlib import Path
+import struct
 from typing import Any
 
 import numpy as np
@@ -27,16 +27,55 @@ from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping
 from robot_identification.arm.urdf import MOVING, parse_urdf
 from robot_identification.errors import ConfigurationError, RecordingError
 from robot_identification.recording.bag.bag import Bag
-from robot_identification.recording.bag.joint_states import JointStates
-from robot_identification.recording.bag.read import joint_states, topic_of
-from robot_identification.recording.bag.texts import texts
+from robot_identification.recording.bag.read import joint_state_blocks, topic_of
+from robot_identification.recording.bag.write import Topic
 from robot_identification.yaml_file import parse_yaml, read_yaml
 import yaml
 
+TEXT = 'std_msgs/msg/String'
+LARGEST = 64_000_000    # bytes; descriptions with their meshes inside have some
+CDR = struct.Struct('<4sI')
 ROBOT, FACTS, DESCRIPTION = 'recorder/robot', 'recorder/facts', 'robot_description'
 """How the names of topics end: the recorder's robot YAML and facts, and the URDF of ROS."""
 STILL = 1e-3    # [rad or m] that a joint moves less in a whole recording than one of the arm
 GRAVITY = {True: 'no-gravity', False: 'gravity'}
+
+
+def text_topic(name: str) -> Topic:
+    """Return a topic of texts, for a bag that is written."""
+    return Topic(name, TEXT, 'string data\n')
+
+
+def text_message(text: str) -> bytes:
+    """Return a text as a message of std_msgs/String in CDR."""
+    raw = text.encode() + b'\x00'
+    return CDR.pack(b'\x00\x01\x00\x00', len(raw)) + raw
+
+
+def last_texts(bag: Bag) -> dict[str, str]:
+    """
+    Return the last text on each topic of std_msgs/String, by the topic's name.
+
+    Raises
+    ------
+    RecordingError
+        A message is no text.
+
+    """
+    topics = {name for name, kind in bag.topics().items() if kind == TEXT}
+    raw = {name: data for name, _, data in bag.messages(topics)} if topics else {}
+    return {name: _text(data, f"'{name}' in the bag '{bag.path}'") for name, data in raw.items()}
+
+
+def _text(data: bytes, label: str) -> str:
+    try:
+        order = {0: '>', 1: '<'}[data[1]]
+        (length,) = struct.unpack_from(f'{order}I', data, 4)
+        if not 0 < length <= LARGEST or len(data) < 8 + length:
+            raise ValueError(f'its length is {length}')
+        return bytes(data[8:8 + length]).rstrip(b'\x00').decode()
+    except (IndexError, KeyError, struct.error, ValueError) as error:
+        raise RecordingError(f'{label} is no text in CDR: {error}') from error
 
 
 def robot_text(arm: Arm) -> str:
@@ -55,8 +94,8 @@ def robot_text(arm: Arm) -> str:
     return yaml.safe_dump(content, sort_keys=False)
 
 
-def arm_of_bag(path: str | Path, effort: Effort | None = None,
-               topic: str | None = None) -> tuple[Arm, tuple[str, ...]]:
+def load_arm_from_bag(path: str | Path, effort: Effort | None = None,
+                      topic: str | None = None) -> tuple[Arm, tuple[str, ...]]:
     """
     Return the arm of a bag, and sentences about what was assumed.
 
@@ -84,17 +123,17 @@ def arm_of_bag(path: str | Path, effort: Effort | None = None,
     """
     bag = Bag(path)
     folder = bag.path if bag.path.is_dir() else bag.path.parent
-    told = texts(bag)
-    found = _written(bag.path, folder, told)
-    if found is None:
-        return _described(bag, told, effort, topic)
-    arm = arm_from_mapping(found, folder=folder, label=f"the robot of the bag '{path}'")
+    texts = last_texts(bag)
+    content = _recorded_robot(bag.path, folder, texts)
+    if content is None:
+        return _described_arm(bag, texts, effort, topic)
+    arm = arm_from_mapping(content, folder=folder, label=f"the robot of the bag '{path}'")
     return (arm if effort is None else dataclasses.replace(arm, effort=effort)), ()
 
 
-def _written(path: Path, folder: Path, told: dict[str, str]) -> dict[str, Any] | None:
+def _recorded_robot(path: Path, folder: Path, texts: dict[str, str]) -> dict[str, Any] | None:
     """Return the robot YAML that the recorder wrote into the bag, or beside it."""
-    inside = [text for name, text in told.items() if name.endswith(ROBOT)]
+    inside = [text for name, text in texts.items() if name.endswith(ROBOT)]
     beside = folder / 'robot.yaml'
     content: Any = None
     if inside:
@@ -109,28 +148,24 @@ def _written(path: Path, folder: Path, told: dict[str, str]) -> dict[str, Any] |
     raise RecordingError(f"the robot of the bag '{path}' is not a mapping of keys to values")
 
 
-def _described(bag: Bag, told: dict[str, str], effort: Effort | None,
-               topic: str | None) -> tuple[Arm, tuple[str, ...]]:
+def _described_arm(bag: Bag, texts: dict[str, str], effort: Effort | None,
+                   topic: str | None) -> tuple[Arm, tuple[str, ...]]:
     name = topic_of(bag, topic)
-    urdf = _description(bag, told, name)
+    urdf = _description(bag, texts, name)
     if effort is None:
         raise ConfigurationError(
             f"the bag '{bag.path}' has a URDF, which does not say what effort means; say it with "
             f'--effort, as torque,joint,+1,gravity')
-    groups = joint_states(bag, name)
-    if not groups:
-        raise RecordingError(f"the recording '{bag.path}' has no message on '{name}'")
-    locked = _still(urdf, groups, f"the URDF of the bag '{bag.path}'")
-    text = ', '.join(locked)
+    locked = _resting_joints(urdf, bag, name)
     remarks = () if not locked else (
-        f'joints that do not move in the recording are locked: {text}',)
+        f'joints that do not move in the recording are locked: {", ".join(locked)}',)
     content = {'urdf': urdf, 'locked': locked, 'effort': dataclasses.asdict(effort)}
     return arm_from_mapping(content, folder=Path(), label=f"the URDF of the bag '{bag.path}'"
                             ), remarks
 
 
-def _description(bag: Bag, told: dict[str, str], topic: str) -> str:
-    found = {name: text for name, text in told.items()
+def _description(bag: Bag, texts: dict[str, str], topic: str) -> str:
+    found = {name: text for name, text in texts.items()
              if name.rsplit('/', 1)[-1] == DESCRIPTION}
     if not found:
         raise RecordingError(
@@ -148,19 +183,23 @@ def _description(bag: Bag, told: dict[str, str], topic: str) -> str:
     return next(iter(chosen.values()))
 
 
-def _still(urdf: str, groups: Sequence[JointStates], origin: str) -> dict[str, float]:
-    """Return the joints to lock, with the positions that they stand at [rad or m]."""
+def _resting_joints(urdf: str, bag: Bag, topic: str) -> dict[str, float]:
+    """Return the positions of the joints to lock, those that do not move [rad or m]."""
     lowest: dict[str, float] = {}
     highest: dict[str, float] = {}
-    for group in groups:
-        if group.position is None:
+    messages = 0
+    for states in joint_state_blocks(bag, topic):
+        messages += len(states)
+        if states.position is None:
             continue
-        for name, column in zip(group.names, group.position.T):
+        for name, column in zip(states.names, states.position.T):
             if np.isfinite(column).any():
                 lowest[name] = min(lowest.get(name, np.inf), float(np.nanmin(column)))
                 highest[name] = max(highest.get(name, -np.inf), float(np.nanmax(column)))
+    if not messages:
+        raise RecordingError(f"the recording '{bag.path}' has no message on '{topic}'")
     locked = {}
-    for joint in parse_urdf(urdf, origin).findall('joint'):
+    for joint in parse_urdf(urdf, f"the URDF of the bag '{bag.path}'").findall('joint'):
         name = joint.get('name', '')
         if joint.get('type') not in MOVING:
             continue

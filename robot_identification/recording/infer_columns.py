@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 import re
 from typing import Any, Protocol
@@ -60,22 +60,34 @@ TIME_UNITS = {'s': 's', 'sec': 's', 'secs': 's', 'seconds': 's', 'ms': 'ms', 'ms
               'us': 'us', 'ns': 'ns', 'nsec': 'ns', 'nanoseconds': 'ns'}
 MARGIN = 1.05    # of a joint's limits, within which recorded angles are
 SAME = 0.15    # relative difference of the velocities to the derivative of the positions
-LOOKED_AT = 20_000    # samples, for units
+INSPECTED_SAMPLES = 20_000    # samples at the start that decide on units
 
 
-class Named(Protocol):
-    """What has names of columns, and can read them."""
+class ColumnSource(Protocol):
+    """
+    A file with a number per sample in each of its columns.
 
-    @property
-    def names(self) -> Sequence[str]:
-        """Names of the columns."""
+    Parameters
+    ----------
+    names
+        Names of the columns.
+    kind
+        What the file consists of: 'column' or 'array'.
+    remarks
+        Remarks on what was read so far.
 
-    def read(self, wanted: Sequence[str]) -> Array:
-        """Return columns, (N, len(wanted))."""
+    """
+
+    names: Sequence[str]
+    kind: str
+    remarks: list[str]
+
+    def blocks(self, columns: Sequence[str]) -> Iterator[Array]:
+        """Yield consecutive rows of columns, (N, len(columns)); the stamps come first."""
 
 
 @dataclass(frozen=True)
-class Proposal:
+class InferredColumns:
     """
     A block `recording` that fits a file.
 
@@ -101,7 +113,7 @@ def recording_line(block: Mapping[str, Any]) -> str:
     return f'recording: {flow.strip()}'
 
 
-def propose(source: Named, arm: Arm) -> Proposal | None:
+def infer_columns(source: ColumnSource, arm: Arm) -> InferredColumns | None:
     """
     Return what the columns of a file most likely mean, None where no positions are found.
 
@@ -160,12 +172,13 @@ def propose(source: Named, arm: Arm) -> Proposal | None:
         notes.append(parts.note)
     if units:
         block['units'] = units
-    return Proposal(block, tuple(notes), certain)
+    return InferredColumns(block, tuple(notes), certain)
 
 
-def rename(recorded: Sequence[str], joints: Sequence[str]) -> dict[str, str] | None:
+def infer_joint_names(recorded: Sequence[str], joints: Sequence[str]
+                      ) -> dict[str, str] | None:
     """
-    Return what recorded joint states call the joints of an arm, None where that is not clear.
+    Return the names of an arm's joints in joint states, None where they are ambiguous.
 
     Parameters
     ----------
@@ -291,13 +304,13 @@ def _numbered_groups(columns: Sequence[str], joints: Sequence[str]
     return groups
 
 
-def _units(source: Named, block: Mapping[str, Any], names: Mapping[str, str],
+def _units(source: ColumnSource, block: Mapping[str, Any], names: Mapping[str, str],
            arm: Arm) -> tuple[dict[str, Any], ServoRange | None]:
     """Return the units that are not those of the SI, and what else degrees may be."""
     signals = [signal for signal in ('q', 'v') if signal in block]
     columns = [block[signal].replace(JOINT, names[joint])
                for signal in signals for joint in arm.joint_names]
-    table = source.read([block['t'], *columns])[:LOOKED_AT]
+    table = _head(source, [block['t'], *columns])
     units: dict[str, Any] = {}
     t, q, v = table[:, 0], table[:, 1:1 + arm.n], table[:, 1 + arm.n:]
     steps = np.diff(t)
@@ -324,6 +337,17 @@ def _units(source: Named, block: Mapping[str, Any], names: Mapping[str, str],
         if unit in re.split('[^A-Za-z]', block.get(signal, '')):
             units[signal] = unit
     return units, parts
+
+
+def _head(source: ColumnSource, columns: Sequence[str]) -> Array:
+    """Return the first rows of columns."""
+    blocks, rows = [], 0
+    for block in source.blocks(columns):
+        blocks.append(block)
+        rows += len(block)
+        if rows >= INSPECTED_SAMPLES:
+            break
+    return np.concatenate(blocks)[:INSPECTED_SAMPLES]
 
 
 def _near(ratio: float, value: float) -> bool:
