@@ -202,5 +202,5 @@ def test_auto_runs_through_identify_and_says_what_it_tried(tmp_path):
     console = Console(width=160)
     with console.capture() as shown:
         console.print(summary(result))
-    assert 'what was tried' in shown.get() and 'chosen' in shown.get()
+    assert 'model selection' in shown.get() and 'selected' in shown.get()
     assert identified(arm).choice is None

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Two identifications of one arm side by side: what changed, and what may be chance."""
+"""Significant differences between two identifications of one arm."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from robot_identification.reporting.stored_results import StoredResults
 from scipy.stats import norm
 
 LEVEL = 0.05
-"""Chance that anything is called changed between two identifications of an arm that did not."""
+"""Family-wise significance level: probability of any false change of an unchanged arm."""
 TINY = 1e-9
-"""Chance below which its size is not shown."""
+"""p-values below this are shown as an upper bound."""
 SPEEDS = (0.1, 0.5)
-"""Parts of the highest common speed at which friction is compared."""
+"""Fractions of the highest common speed at which friction is compared."""
 
 
 @dataclass(frozen=True)
@@ -41,14 +41,13 @@ class Change:
     Parameters
     ----------
     label, combination, unit
-        What it is.
+        Name, combination of standard parameters and unit.
     values, deviations
-        Values of the first and of the second, with their standard deviations.
+        Values in the first and the second identification, with their standard deviations.
     p
-        Chance of so large a difference without a change, adjusted for the number of parameters
-        (Holm).
+        p-value of the difference, adjusted for the number of parameters (Holm).
     changed
-        Whether that chance is below `LEVEL`.
+        Whether p is below `LEVEL`.
 
     """
 
@@ -62,14 +61,14 @@ class Change:
 
     @property
     def difference(self) -> float:
-        """The second value less the first."""
+        """The second value minus the first."""
         return self.values[1] - self.values[0]
 
     @property
     def relative(self) -> float:
-        """The difference as a part of the first value; NaN where that may be zero."""
-        known = abs(self.values[0]) > 2 * self.deviations[0]
-        return self.difference / abs(self.values[0]) if known else float('nan')
+        """The difference relative to the first value; NaN where that may be zero."""
+        nonzero = abs(self.values[0]) > 2 * self.deviations[0]
+        return self.difference / abs(self.values[0]) if nonzero else float('nan')
 
     @property
     def deviation(self) -> float:
@@ -115,17 +114,17 @@ class ModelComparison:
     Parameters
     ----------
     names
-        How the two are called.
+        Names of the two.
     arm
         Name of the arm.
     parameters
-        Base parameters that both have, least likely by chance first.
+        Base parameters of both, in the order of their p-values.
     errors
-        Relative errors on held-out motion, by 'all joints' and joint; NaN where there is none.
+        Relative errors on held-out motion of 'all joints' and of each joint; NaN without one.
     friction
-        Friction of every joint or drive.
+        Friction of each joint or coupled drive.
     notes
-        What limits the comparison.
+        Reasons for caution.
 
     """
 
@@ -143,12 +142,12 @@ class ModelComparison:
 
     @property
     def joints(self) -> dict[str, list[str]]:
-        """What changed, by joint: the last part of the parameters' names."""
-        found: dict[str, list[str]] = {}
+        """The changed parameters by joint, without the joint's name."""
+        by_joint: dict[str, list[str]] = {}
         for change in self.changed:
-            joint, part = change.label.rsplit('.', 1)
-            found.setdefault(joint, []).append(part)
-        return found
+            joint, parameter = change.label.rsplit('.', 1)
+            by_joint.setdefault(joint, []).append(parameter)
+        return by_joint
 
 
 def compare(first: StoredResults, second: StoredResults,
@@ -156,22 +155,22 @@ def compare(first: StoredResults, second: StoredResults,
     """
     Compare two identifications of one arm.
 
-    The difference of each base parameter of the free estimates is held against its standard
-    deviation; the p-values are adjusted by Holm's procedure, which holds whatever the dependence
-    of the parameters. Base parameters are compared where they are the same combination of
-    standard ones, friction parameters where the friction models are the same.
+    Each base parameter of the free estimates is tested with `z = |b2 - b1| / sqrt(s1^2 + s2^2)`
+    and the normal distribution; the p-values are adjusted by Holm's procedure, which is valid
+    for dependent parameters. Base parameters are compared if they are the same combination of
+    standard parameters, friction parameters if the friction models are equal.
 
     Parameters
     ----------
     first, second
-        What `save_results` wrote.
+        The two, from `load_results`.
     names
-        How to call them.
+        Names of the two.
 
     Raises
     ------
     ConfigurationError
-        They are of other arms, or have no parameter in common.
+        They are of different arms, or have no parameter in common.
 
     References
     ----------
@@ -183,7 +182,7 @@ def compare(first: StoredResults, second: StoredResults,
     if first.joints != second.joints:
         raise ConfigurationError(
             f"'{names[0]}' has the joints {', '.join(first.joints)}, '{names[1]}' "
-            f'{", ".join(second.joints)}; only identifications of one arm compare')
+            f'{", ".join(second.joints)}; only identifications of one arm can be compared')
     notes = _notes(a, b, names)
     same_friction = a['friction']['model'] == b['friction']['model']
     frictional = {name for content in (a, b)
@@ -207,7 +206,7 @@ def compare(first: StoredResults, second: StoredResults,
 
 def holm(p: Array) -> Array:
     """
-    Return p-values adjusted for their number, (m,).
+    Return p-values adjusted for multiple comparisons with Holm's procedure, (m,).
 
     Parameters
     ----------
@@ -222,20 +221,20 @@ def holm(p: Array) -> Array:
     return adjusted
 
 
-def comparison_to_dict(found: ModelComparison) -> dict[str, Any]:
-    """Return a comparison as mappings, lists, texts and numbers."""
+def comparison_to_dict(comparison: ModelComparison) -> dict[str, Any]:
+    """Return a comparison as plain mappings, lists, texts and numbers."""
     return {
-        'names': list(found.names), 'arm': found.arm, 'level': LEVEL,
-        'changed': [change.label for change in found.changed],
+        'names': list(comparison.names), 'arm': comparison.arm, 'level': LEVEL,
+        'changed': [change.label for change in comparison.changed],
         'parameters': [
             {'label': c.label, 'combination': c.combination, 'unit': c.unit,
              'values': list(c.values), 'std': list(c.deviations), 'difference': c.difference,
              'difference_std': c.deviation, 'relative': c.relative, 'p': c.p,
-             'changed': c.changed} for c in found.parameters],
-        'errors': {name: list(pair) for name, pair in found.errors.items()},
+             'changed': c.changed} for c in comparison.parameters],
+        'errors': {name: list(pair) for name, pair in comparison.errors.items()},
         'friction': [{'element': f.element, 'speeds': list(f.speeds), 'first': f.torques[0],
-                      'second': f.torques[1]} for f in found.friction],
-        'notes': list(found.notes)}
+                      'second': f.torques[1]} for f in comparison.friction],
+        'notes': list(comparison.notes)}
 
 
 def _known(row: Mapping[str, Any]) -> bool:
@@ -247,20 +246,19 @@ def _notes(a: Mapping[str, Any], b: Mapping[str, Any], names: tuple[str, str]) -
     if a['arm']['urdf_sha256'] != b['arm']['urdf_sha256']:
         notes.append('the two were identified with different URDFs')
     if a['arm']['effort'] != b['arm']['effort']:
-        notes.append('effort means something else in the two robot files: every parameter may '
-                     'differ for that alone')
+        notes.append('the two robot files give effort different meanings; that alone can change '
+                     'every parameter')
     models = [content['friction']['model'] for content in (a, b)]
     if models[0] != models[1]:
-        notes.append(f'the friction models differ ({models[0]}, {models[1]}): friction is '
-                     'compared by its curves alone, and offsets of the effort move between terms')
+        notes.append(f'the friction models differ ({models[0]}, {models[1]}): only '
+                     'friction curves are compared, and effort offsets can move between terms')
     for content, name in zip((a, b), names):
         if content['verdict']['status'] == 'not validated':
             notes.append(f"'{name}' was not validated on another motion")
         elif not content['verdict']['passed']:
-            notes.append(f"'{name}' did not pass its own validation: what seems to have changed "
-                         'may be its error')
+            notes.append(f"'{name}' failed its validation, so differences may be its own errors")
         if content['verdict']['alarms']:
-            notes.append(f"'{name}' has alarms of checks, which come first")
+            notes.append(f"'{name}' has alarms, which must be resolved first")
     return notes
 
 

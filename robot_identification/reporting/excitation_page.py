@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""One HTML page that shows a motion before it is run; it opens offline."""
+"""The HTML page of an excitation: one file that opens offline."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def write_excitation_page(arm: Arm, excitation: Excitation, path: str | Path,
     Parameters
     ----------
     arm
-        The arm that it was designed for.
+        The arm of the excitation.
     excitation
         The motion.
     path
@@ -57,10 +57,15 @@ def write_excitation_page(arm: Arm, excitation: Excitation, path: str | Path,
     scene
         Collision geometry of the excitation's requirements; built when None.
 
+    Returns
+    -------
+    Path
+        The page.
+
     Raises
     ------
     ExcitationError
-        The excitation is one of another arm.
+        The excitation was designed for another arm.
 
     """
     excitation.check_arm(arm)
@@ -126,12 +131,12 @@ def _plots(arm: Arm, excitation: Excitation,
 
 
 def _motion(arm: Arm, excitation: Excitation, scene: Scene | None) -> dict[str, Any]:
-    """Return what the script draws: shapes, placements in every frame, tool path."""
+    """Return the data of the animation: shapes, link poses in every frame, tool path."""
     tree = Kinematics.of(arm)
     t = np.linspace(0, np.nextafter(excitation.period, 0), FRAMES)
     world, origin = tree.placed(excitation.trajectory.derivative(t, 0))
     path = arm.tool_path(world, origin)
-    # a floor is too wide to be drawn, and so is everything that is as wide
+    # a floor is drawn as a grid; other shapes as large would hide the arm
     shapes = [] if excitation.requirements.clearance is None else [
         shape for shape in (scene or scene_for(arm, excitation.requirements)).shapes
         if shape.bounding_radius < 10]
@@ -152,7 +157,7 @@ def _motion(arm: Arm, excitation: Excitation, scene: Scene | None) -> dict[str, 
 
 
 def _floor(centre: Array, radius: float, height: float) -> list[list[list[float]]]:
-    """Return lines of a grid on the floor: pairs of points."""
+    """Return the lines of a grid on the floor as pairs of points."""
     steps = radius * np.linspace(-1, 1, GRID + 1)
     lines = [([centre[0] + s, centre[1] - radius, height], [centre[0] + s, centre[1] + radius,
                                                             height]) for s in steps]

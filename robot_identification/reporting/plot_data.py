@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The arrays behind the plots of a report, thinned so that nothing visible is lost."""
+"""The arrays of a report's plots, subsampled so that all visible extremes are kept."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from robot_identification.validation import HeldOut
 from scipy.signal import welch
 
 MOST_POINTS, FEWEST_POINTS = 3000, 600
-"""That a long trace is thinned to, depending on how many there are."""
+"""Points of a long trace after subsampling, with few and with many panels."""
 ALL_POINTS = 60_000
-"""Points of all panels together, so that a page stays small."""
+"""Points of all panels together: keeps a page below 2 MB."""
 MOST_ROWS = 20000
-"""Rows of training that the friction plots look at."""
+"""Rows of the training motions that the friction plots use."""
 SCATTER = 700
-"""Points of the scatter of a friction plot."""
+"""Samples that a friction plot shows."""
 BINS = 24
 SMALLEST_BIN = 8
 """Fewest rows in a bin of velocity."""
@@ -57,7 +57,7 @@ def plot_data(result: Identification,
     result
         What `identify` returned.
     excitation
-        The designed motion, where there is one; else the first recording is shown.
+        The designed motion; the first recording is shown when None.
 
     """
     arrays: dict[str, Array] = {}
@@ -80,7 +80,7 @@ def envelope(signals: Array, most: int = MOST_POINTS) -> NDArray[np.int64]:
     signals
         (N, s): signals that share their rows.
     most
-        Number of rows up to which nothing is left out.
+        Number of rows up to which all are kept.
 
     """
     count = len(signals)
@@ -104,14 +104,14 @@ def _evaluation(held_out: HeldOut, most: int) -> dict[str, Array]:
         measured, predicted = held_out.measured[:, j], held_out.predicted[:, j]
         rows = envelope(np.column_stack([measured, predicted, measured - predicted]), most)
         traced = np.stack([held_out.t[rows], measured[rows], predicted[rows]])
-        arrays[f'joint_{j}'] = np.insert(    # no line across what was left out
+        arrays[f'joint_{j}'] = np.insert(    # no line across a gap
             traced, np.searchsorted(rows, ends, 'right'), nothing, axis=1)
     arrays['spectrum'] = _spectrum(held_out)
     return arrays
 
 
 def _breaks(t: Array) -> NDArray[np.int64]:
-    """Return the rows before which samples are left out, as at rest."""
+    """Return the first rows after gaps, as where samples at rest were removed."""
     steps = np.diff(t)
     return np.flatnonzero(steps > 1.5 * np.median(steps)) + 1
 
@@ -131,7 +131,7 @@ def _spectrum(held_out: HeldOut) -> Array:
 
 
 def _friction(result: Identification) -> dict[str, Array]:
-    """Return friction curves (at the median load) of joints and drives, and what was measured."""
+    """Return friction curves at the median load, and the measured friction, of each actuator."""
     model, arm = result.model, result.arm
     q, v, a, tau = thinned(result.training, MOST_ROWS)
     load = inverse_dynamics(arm, q, v, a, model.inertial)
@@ -161,7 +161,7 @@ def _friction(result: Identification) -> dict[str, Array]:
 
 
 def _curve(model: IdentifiedModel, e: int, grid: Array, load: float, place: float) -> Array:
-    """Return steady friction over speed, at a load and a place; memory has slipped through."""
+    """Return friction in steady sliding over velocity, at a load and a position."""
     friction = model.structure.friction
     slipped = np.sign(grid)[:, None] * np.ones(len(friction.terms))
     curve: Array = friction.torque(grid, model.friction_parameters[e], model.friction_shape[e],

@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from robot_identification.arrays import Array
 from robot_identification.errors import MissingDependencyError, UnknownNameError
 from robot_identification.pipeline import Identification
 from robot_identification.reporting.figure import (
@@ -31,11 +30,12 @@ from robot_identification.reporting.figure import (
 )
 from robot_identification.reporting.plot_data import plot_data
 from robot_identification.reporting.result_figures import (
-    friction_figure,
-    spectrum_figure,
-    torque_figure,
+    friction_figures,
+    spectrum_figures,
+    torque_figures,
 )
 
+PLOTS = ('torque', 'friction', 'spectrum')
 COLOURS = {MEASURED: '#a3adbd', PREDICTED: '#0067b1', RESIDUAL: '#d55e00', LIMIT: '#b3590a'}
 COLUMNS = 2
 WIDTH, HEIGHT = 11.0, 2.6
@@ -49,7 +49,7 @@ def plot(result: Identification, what: str = 'torque', backend: str | None = Non
     Parameters
     ----------
     result
-        What `identify` returned.
+        The result of `identify`.
     what
         'torque': measured, predicted and residual torque over time, on the first held-out
         motion, or on the first training motion without one; 'friction': friction over
@@ -73,7 +73,7 @@ def plot(result: Identification, what: str = 'torque', backend: str | None = Non
         raise UnknownNameError('plot', what, PLOTS)
     if backend is not None and backend not in BACKENDS:
         raise UnknownNameError('backend', backend, BACKENDS)
-    figures = PLOTS[what](result, plot_data(result))
+    figures = _figures(result, what)
     for name in BACKENDS if backend is None else (backend,):
         try:
             return BACKENDS[name](figures)
@@ -82,28 +82,15 @@ def plot(result: Identification, what: str = 'torque', backend: str | None = Non
     raise MissingDependencyError(backend or 'matplotlib', 'plots') from missing
 
 
-def _torque(result: Identification, arrays: dict[str, Array]) -> list[Figure]:
-    return [torque_figure(arrays, _motion(result), j, *joint)
-            for j, joint in enumerate(_joints(result))]
-
-
-def _friction(result: Identification, arrays: dict[str, Array]) -> list[Figure]:
-    slides = result.model.structure.slides
-    return [friction_figure(arrays, e, name, bool(slides[e]))
-            for e, name in enumerate(result.arm.element_names)]
-
-
-def _spectrum(result: Identification, arrays: dict[str, Array]) -> list[Figure]:
-    return [spectrum_figure(arrays, _motion(result), j, *joint)
-            for j, joint in enumerate(_joints(result))]
-
-
-def _motion(result: Identification) -> str:
-    return 'held_out_0' if result.verdict.held_out else 'fit_0'
-
-
-def _joints(result: Identification) -> list[tuple[str, str]]:
-    return list(zip(result.arm.joint_names, result.arm.units('N m', 'N')))
+def _figures(result: Identification, what: str) -> list[Figure]:
+    arrays = plot_data(result)
+    if what == 'friction':
+        return friction_figures(arrays, list(zip(result.arm.element_names,
+                                                 result.model.structure.slides)))
+    motion = 'held_out_0' if result.verdict.held_out else 'fit_0'
+    joints = list(zip(result.arm.joint_names, result.arm.units('N m', 'N')))
+    draw = torque_figures if what == 'torque' else spectrum_figures
+    return draw(arrays, motion, joints)
 
 
 def _curves(figure: Figure) -> list[Curve]:
@@ -152,7 +139,5 @@ def _mode(curve: Curve) -> str:
     return 'markers' if curve.kind in ('points', 'rings') else 'lines'
 
 
-PLOTS: dict[str, Callable[[Identification, dict[str, Array]], list[Figure]]] = {
-    'torque': _torque, 'friction': _friction, 'spectrum': _spectrum}
 BACKENDS: dict[str, Callable[[list[Figure]], Any]] = {
     'matplotlib': _in_matplotlib, 'plotly': _in_plotly}

@@ -33,11 +33,11 @@ from robot_identification.reporting.report_tables import (
     standard_parameter_rows,
 )
 from robot_identification.reporting.result_figures import (
-    friction_figure,
+    friction_figures,
     motion_figure,
     QUANTITIES,
-    spectrum_figure,
-    torque_figure,
+    spectrum_figures,
+    torque_figures,
 )
 from robot_identification.reporting.stored_results import load_results, RESULTS, StoredResults
 
@@ -106,9 +106,8 @@ def render(results: StoredResults) -> str:
         worst_joint=_worst_joint(verdict['held_out']),
         physical=all((smallest or 0.0) > 0
                      for smallest in content['consistent']['certificate'].values()),
-        friction_figures=[
-            friction_figure(results.arrays, e, name, values['rotor_inertia']['unit'] == 'kg')
-            for e, (name, values) in enumerate(elements.items())],
+        friction_figures=friction_figures(results.arrays, [
+            (name, values['rotor_inertia']['unit'] == 'kg') for name, values in elements.items()]),
         friction_parameters=list(dict.fromkeys(
             name for values in elements.values() for name in values['parameters'])),
         spectrum_figures=spectra, base_parameters=base_parameter_rows(content), moments=MOMENTS,
@@ -157,16 +156,19 @@ def _evaluations(results: StoredResults) -> list[dict[str, Any]]:
                 'joint_bars': {joint: (each or 0.0) / joint_scale
                                for joint, each in errors.items()},
                 'joint_limit': thresholds['joint'] / joint_scale,
-                'figures': [torque_figure(results.arrays, f'{kind}_{k}', j, *joint) for j, joint in
-                            enumerate(zip(results.joints, results.units('torque')))]})
+                'figures': torque_figures(results.arrays, f'{kind}_{k}', _torque_units(results))})
     return evaluations
 
 
 def _spectra(results: StoredResults, motion: str) -> list[Any]:
     if results.arrays[f'{motion}_spectrum'].shape[1] < FEWEST_FREQUENCIES:
         return []
-    return [spectrum_figure(results.arrays, motion, j, *joint)
-            for j, joint in enumerate(zip(results.joints, results.units('torque')))]
+    return spectrum_figures(results.arrays, motion, _torque_units(results))
+
+
+def _torque_units(results: StoredResults) -> list[tuple[str, str]]:
+    """Return name and unit of the torque of each joint."""
+    return list(zip(results.joints, results.units('torque')))
 
 
 def _motion_figures(results: StoredResults) -> list[Any]:

@@ -36,23 +36,26 @@ FLOOR = 1e-6
 """Smallest amplitude density that is drawn, relative to the largest of the measured torque."""
 
 
-def torque_figure(arrays: Mapping[str, Array], motion: str, j: int, joint: str,
-                  unit: str) -> Figure:
+def torque_figures(arrays: Mapping[str, Array], motion: str,
+                   joints: Sequence[tuple[str, str]]) -> list[Figure]:
     """
-    Return measured and predicted torque of a joint over time, with the residual below.
+    Return measured and predicted torque of each joint over time, with the residual below.
 
     Parameters
     ----------
     arrays
-        What `plot_data` returned.
+        The arrays of `plot_data`.
     motion
         'held_out_<k>' or 'fit_<k>'.
-    j
-        Index of the joint.
-    joint, unit
-        Its name and the unit of its torque.
+    joints
+        Name and unit of the torque of each joint.
 
     """
+    return [_torque_figure(arrays, motion, j, *joint) for j, joint in enumerate(joints)]
+
+
+def _torque_figure(arrays: Mapping[str, Array], motion: str, j: int, joint: str,
+                   unit: str) -> Figure:
     t, measured, predicted = arrays[f'{motion}_joint_{j}']
     t = t - t[0]
     quantity = 'torque' if unit == 'N m' else 'force'
@@ -66,20 +69,23 @@ def torque_figure(arrays: Mapping[str, Array], motion: str, j: int, joint: str,
         310, motion, f'Measured and predicted {quantity} of {joint} over time')
 
 
-def friction_figure(arrays: Mapping[str, Array], e: int, actuator: str, linear: bool) -> Figure:
+def friction_figures(arrays: Mapping[str, Array],
+                     actuators: Sequence[tuple[str, bool]]) -> list[Figure]:
     """
-    Return the friction curve of a joint or coupled drive with the data behind it.
+    Return the friction curve of each joint or coupled drive with the data behind it.
 
     Parameters
     ----------
     arrays
-        What `plot_data` returned.
-    e
-        Index of the actuator.
-    actuator, linear
-        Its name, and whether it slides.
+        The arrays of `plot_data`.
+    actuators
+        Name of each joint or coupled drive, and whether it is linear.
 
     """
+    return [_friction_figure(arrays, e, *actuator) for e, actuator in enumerate(actuators)]
+
+
+def _friction_figure(arrays: Mapping[str, Array], e: int, actuator: str, linear: bool) -> Figure:
     curve, data, bins = (arrays[f'friction_{e}_{kind}'] for kind in ('curve', 'data', 'bins'))
     # a few outliers of the samples must not compress the curve
     values = np.concatenate([curve[1], np.percentile(data[1], [1, 99]), bins[2:].ravel()])
@@ -103,7 +109,7 @@ def friction_comparison_figure(name: str, actuator: str, curves: Sequence[Array]
     name
         Name of the figure.
     actuator, linear
-        The joint or coupled drive, and whether it slides.
+        The joint or coupled drive, and whether it is linear.
     curves, names
         Velocities and torques (2, points) of each identification, and what they are called.
 
@@ -120,23 +126,26 @@ def _friction_axes(curves: tuple[Curve, ...], linear: bool,
     return f'velocity [{velocity}]', (Panel(f'friction {torque}', curves, limits=limits),)
 
 
-def spectrum_figure(arrays: Mapping[str, Array], motion: str, j: int, joint: str,
-                    unit: str) -> Figure:
+def spectrum_figures(arrays: Mapping[str, Array], motion: str,
+                     joints: Sequence[tuple[str, str]]) -> list[Figure]:
     """
-    Return the amplitude densities of measured torque and residual of a joint.
+    Return the amplitude densities of measured torque and residual of each joint.
 
     Parameters
     ----------
     arrays
-        What `plot_data` returned.
+        The arrays of `plot_data`.
     motion
         'held_out_<k>' or 'fit_<k>'.
-    j
-        Index of the joint.
-    joint, unit
-        Its name and the unit of its torque.
+    joints
+        Name and unit of the torque of each joint.
 
     """
+    return [_spectrum_figure(arrays, motion, j, *joint) for j, joint in enumerate(joints)]
+
+
+def _spectrum_figure(arrays: Mapping[str, Array], motion: str, j: int, joint: str,
+                     unit: str) -> Figure:
     frequency, *densities = arrays[f'{motion}_spectrum']
     measured, residual = densities[2 * j:2 * j + 2]
     floor = FLOOR * max(float(measured.max(initial=0.0)), 1e-300)
@@ -155,7 +164,7 @@ def motion_figure(arrays: Mapping[str, Array], j: int, joint: str, units: Sequen
     Parameters
     ----------
     arrays
-        What `plot_data` returned.
+        The arrays of `plot_data`.
     j
         Index of the joint.
     joint, units

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Writing everything of an identification into a directory."""
+"""Writing all files of an identification into a directory."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ COLUMNS = ('label', 'combination', 'unit', 'value', 'std', 'lower', 'upper', 'ur
 @dataclass(frozen=True)
 class SavedResults:
     """
-    Where the files of an identification are.
+    Paths of the files of an identification.
 
     Parameters
     ----------
     directory
-        The folder of all of them.
+        The folder with all files.
     model, urdf, results, plots, base_parameters, report
         model.yaml, identified.urdf, results.json, plots.npz, base_parameters.csv, report.html.
 
@@ -79,18 +79,18 @@ def save_results(
     excitation: Excitation | None = None,
 ) -> SavedResults:
     """
-    Write model, URDF, results, base parameters and report; all of them or none.
+    Write model, URDF, results, base parameters and report: all files or none.
 
-    Files of an earlier identification are replaced, other files in the directory stay.
+    Files of an earlier identification are replaced; other files in the directory are kept.
 
     Parameters
     ----------
     result
         What `identify` returned.
     directory
-        Where to; it is created.
+        The folder; it is created if needed.
     excitation
-        The motion that was designed for it, for the report.
+        The designed motion that was recorded, for the report.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def _write(result: Identification, folder: Path, excitation: Excitation | None) 
 
 
 def _write_table(stream: Any, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write base parameters as CSV; an empty field is what nothing determines or asked for."""
+    """Write base parameters as CSV; values that are not known are empty fields."""
     table = csv.writer(stream)
     table.writerow(COLUMNS)
     for row in rows:
@@ -147,7 +147,7 @@ def _write_table(stream: Any, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _move(names: Iterable[str], source: Path, target: Path) -> None:
-    """Put files into a directory; when one cannot be moved, all that was there comes back."""
+    """Move files into a directory; if one cannot be moved, restore the previous files."""
     backup = source / 'replaced'
     backup.mkdir()
     moved: list[str] = []

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Reading the files of an identification back."""
+"""Reading the files of an identification."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ PLOTS = 'plots.npz'
 @dataclass(frozen=True, eq=False)
 class StoredResults:
     """
-    What a report is made of.
+    The data of a report.
 
     Parameters
     ----------
     content
         What results.json holds, see `contents`.
     arrays
-        What plots.npz holds, see `plot_data`.
+        Arrays of plots.npz, see `plot_data`.
     files
-        What else lies beside them, for the reader.
+        Names of all files in the folder.
 
     """
 
@@ -69,7 +69,7 @@ def load_results(directory: str | Path) -> StoredResults:
     Parameters
     ----------
     directory
-        Where `save_results` wrote them.
+        The folder that `save_results` wrote.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def load_results(directory: str | Path) -> StoredResults:
 
 
 def sha256(path: Path) -> str:
-    """Return the fingerprint of a file."""
+    """Return the SHA-256 digest of a file, hexadecimal."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
@@ -103,20 +103,20 @@ def _content(path: Path) -> dict[str, Any]:
         raise ModelFileError(f"'{path}' cannot be read: {error}") from error
     schema = content.get('schema') if isinstance(content, dict) else None
     if schema != SCHEMA:
-        raise ModelFileError(f"'{path}' is not of the schema {SCHEMA} (it says: {schema}); "
+        raise ModelFileError(f"'{path}' is not of the schema {SCHEMA} (found: {schema}); "
                              f'identify again with this version')
     return dict(content)
 
 
-def _arrays(path: Path, fingerprint: object) -> dict[str, Array]:
+def _arrays(path: Path, digest: object) -> dict[str, Array]:
     try:
-        found = sha256(path)
+        actual = sha256(path)
     except FileNotFoundError as error:
         raise ModelFileError(f"there is no '{path.name}' in '{path.parent}'; identify again "
                              f'with -o {path.parent}') from error
     except OSError as error:
         raise ModelFileError(f"'{path}' cannot be read: {error.strerror}") from error
-    if found != fingerprint:
+    if actual != digest:
         raise ModelFileError(f"'{path}' does not belong to the results.json beside it; "
                              f'identify again with -o {path.parent}')
     with NumpyArchive(path, 'archive', ModelFileError) as archive:

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The result in a terminal."""
+"""The summary of an identification for a terminal."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ BAR = 20
 
 def summary(result: Identification, directory: str | Path | None = None) -> Group:
     """
-    Return verdict, errors of each joint and where the files are, for a rich console.
+    Return verdict, errors of each joint and paths of the files, for a rich console.
 
     Parameters
     ----------
     result
         What `identify` returned.
     directory
-        Where `save_results` wrote, when it did.
+        The folder that `save_results` wrote, if any.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def summary(result: Identification, directory: str | Path | None = None) -> Grou
     if directory is not None:
         from rich.text import Text
         group.renderables.append(Text.assemble(
-            'Everything is in ', (str(directory), 'bold'), '; open ',
+            'Files are in ', (str(directory), 'bold'), '; open ',
             (str(Path(directory) / 'report.html'), 'bold')))
     return group
 
@@ -77,11 +77,11 @@ def verdict_summary(arm: Arm, verdict: Verdict, fitted: Sequence[HeldOut] = ()) 
     Parameters
     ----------
     arm
-        The arm that was judged.
+        The arm of the model.
     verdict
         The verdict.
     fitted
-        Predictions of training motions, shown where nothing was held out.
+        Predictions of training motions, shown if nothing was held out.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def verdict_summary(arm: Arm, verdict: Verdict, fitted: Sequence[HeldOut] = ()) 
 
 def _next(steps: Sequence[str]) -> Text:
     from rich.text import Text
-    text = Text('What next', style='bold')
+    text = Text('Next steps', style='bold')
     for step in steps:
         text.append(f'\n  - {step}', style='not bold')
     return text
@@ -116,7 +116,7 @@ def _choice(choice: Choice) -> Table:
     from rich import box
     from rich.table import Table
     from rich.text import Text
-    table = Table(title=Text(f'what was tried, on {choice.blocks}'), box=box.SIMPLE_HEAD,
+    table = Table(title=Text(f'model selection on {choice.blocks}'), box=box.SIMPLE_HEAD,
                   title_justify='left', title_style='italic')
     for head, side in (('friction', 'left'), ('estimator', 'left'), ('delays', 'left'),
                        ('left-out error', 'right'), ('above the best', 'right'), ('', 'left')):
@@ -127,7 +127,7 @@ def _choice(choice: Choice) -> Table:
             trial.friction, trial.estimator, trial.delay or 'none',
             f'{trial.error:.2%}' if fitted else '-',
             f'{trial.excess:.2%} \u00b1 {trial.standard_error:.2%}' if fitted else '-',
-            Text('chosen', style='bold green') if trial.chosen else Text(trial.note, style='dim'))
+            Text('selected', 'bold green') if trial.chosen else Text(trial.note, 'dim'))
     return table
 
 
