@@ -135,8 +135,8 @@ def test_a_filter_whose_parameters_changed_says_so(name):
 
 def online(memory, forgetting='directional', **options):
     arm, base, _ = data.truth('coulomb_viscous')
-    return OnlineEstimator(arm, data.NOISE, period=0.01, memory=memory, forgetting=forgetting,
-                           base=base, **options)
+    return OnlineEstimator(arm, data.NOISE, base, period=0.01, memory=memory,
+                           forgetting=forgetting, **options)
 
 
 def test_stepping_gives_what_the_estimator_gives():
@@ -210,9 +210,9 @@ def test_wrong_options_end_with_a_sentence():
     arm, base, _ = data.truth('coulomb_viscous')
     for options in ({'noise': 0.0}, {'noise': 1.0, 'memory': -1.0}, {'noise': 1.0, 'period': 0.0}):
         with pytest.raises(ConfigurationError, match='must be positive'):
-            OnlineEstimator(arm, base=base, **options)
+            OnlineEstimator(arm, friction=base, **options)
     with pytest.raises(ConfigurationError, match='one of none, directional, uniform'):
-        OnlineEstimator(arm, 1.0, memory=1.0, forgetting='sudden', base=base)
+        OnlineEstimator(arm, 1.0, base, memory=1.0, forgetting='sudden')
     with pytest.raises(ConfigurationError, match='transmitted torque'):
         OnlineEstimator(arm, 1.0, 'load_dependent')
     with pytest.raises(EstimationError, match='memory must be positive'):

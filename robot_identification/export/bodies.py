@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The bodies of an arm, as formats with one link a joint want them."""
+"""Moving links and shapes of an arm, for formats with one link per joint."""
 
 from __future__ import annotations
 
@@ -28,30 +28,30 @@ from robot_identification.errors import ModelFileError
 
 
 @dataclass(frozen=True, eq=False)
-class Body:
+class MovingLink:
     """
-    A moving link with everything that is fixed to it.
+    A moving link, with all links that are fixed to it lumped into it.
 
     Parameters
     ----------
     link, joint
         Name of the moving link and of the joint that moves it.
     parent
-        Index of the body before, -1 for the base.
+        Index of the parent link, -1 for the base.
     placement
-        Frame of the joint in the parent's, (4, 4).
+        Pose of the joint's frame in that of the parent's joint, (4, 4).
     axis
         Axis of the joint in its own frame, (3,).
     slides
         Whether the joint is prismatic.
     lower, upper, effort, velocity
-        Limits; infinite where there are none.
+        Limits [rad or m, N m or N, rad/s or m/s]; infinite where there are none.
     mass
-        [kg].
+        Mass [kg].
     centre
         Centre of mass in the joint's frame, (3,) [m].
     inertia
-        About the centre of mass, (3, 3) [kg m^2].
+        Inertia tensor about the centre of mass in the axes of the joint's frame, (3, 3) [kg m^2].
 
     """
 
@@ -79,18 +79,18 @@ class Body:
 @dataclass(frozen=True, eq=False)
 class Geometry:
     """
-    A shape on a body.
+    A visual or collision shape of a link.
 
     Parameters
     ----------
     body
-        Index of the body, -1 for the base.
+        Index of the moving link, -1 for the base.
     kind
         'visual' or 'collision'.
     placement
-        In the joint's frame of the body, (4, 4).
+        Pose in the frame of the link's joint, (4, 4).
     element
-        What <geometry> holds in the URDF: a box, cylinder, sphere or mesh.
+        The child of <geometry> in the URDF: a box, cylinder, sphere or mesh.
 
     """
 
@@ -100,19 +100,14 @@ class Geometry:
     element: ElementTree.Element
 
 
-def bodies_of(model: IdentifiedModel) -> list[Body]:
+def moving_links(model: IdentifiedModel) -> list[MovingLink]:
     """
-    Return the bodies of a model, parents before children.
-
-    Parameters
-    ----------
-    model
-        The identified model.
+    Return the moving links of a model, parents before children.
 
     Raises
     ------
     ModelFileError
-        A body has no mass.
+        The mass of a link is not positive.
 
     """
     arm, kinematics = model.arm, Kinematics.of(model.arm)
@@ -129,7 +124,7 @@ def bodies_of(model: IdentifiedModel) -> list[Body]:
             raise ModelFileError(f"the link that '{joint}' moves has the mass {mass:g} kg, which "
                                  f'no description of a robot can carry')
         inertia = pin.Inertia.FromDynamicParameters(np.array(model.inertial[i]))
-        found.append(Body(
+        found.append(MovingLink(
             links[joint], joint, int(kinematics.parents[i]), read_only(placement),
             kinematics.axes[i], bool(arm.prismatic[i]), float(arm.limits.lower[i]),
             float(arm.limits.upper[i]), float(arm.limits.torque[i]),
@@ -138,16 +133,8 @@ def bodies_of(model: IdentifiedModel) -> list[Body]:
     return found
 
 
-def geometries_of(model: IdentifiedModel) -> Iterator[Geometry]:
-    """
-    Yield the shapes of the URDF's links.
-
-    Parameters
-    ----------
-    model
-        The identified model.
-
-    """
+def link_geometries(model: IdentifiedModel) -> Iterator[Geometry]:
+    """Yield the visual and collision shapes of the URDF's links."""
     pinocchio = model.arm.model
     for link in ElementTree.fromstring(model.arm.folded_urdf).findall('link'):
         frame = pinocchio.frames[pinocchio.getFrameId(link.get('name', ''), pin.FrameType.BODY)]
@@ -161,7 +148,7 @@ def geometries_of(model: IdentifiedModel) -> Iterator[Geometry]:
 
 
 def base_link(model: IdentifiedModel) -> str:
-    """Return the name of the link that the arm stands on; 'world' belongs to simulators."""
+    """Return the name of the URDF's root link; 'base_of_world' for 'world', which is reserved."""
     root = ElementTree.fromstring(model.arm.folded_urdf)
     children = {joint.find('child').get('link')  # type: ignore[union-attr]
                 for joint in root.findall('joint')}
@@ -171,7 +158,7 @@ def base_link(model: IdentifiedModel) -> str:
 
 
 def placement_of(element: ElementTree.Element | None) -> Array:
-    """Return what an element <origin> says, (4, 4); no shift and no turn where there is none."""
+    """Return the pose in an element <origin>, (4, 4); the identity for None."""
     placement = np.eye(4)
     if element is not None:
         rpy = [float(x) for x in element.get('rpy', '0 0 0').split()]

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from robot_identification.export.program import Function, Program
 
 ITERATIONS = 50
-"""Friction that grows with the load is found by substitution; it converges as the powers of the
-friction's fraction of the load, well under one half."""
+"""Largest number of iterations for friction that depends on the load. Fixed-point iteration
+converges by the ratio of friction to load, well below one half."""
 C99 = Language(
     {**COMMON, **call_formats({'CONSTPOW': 'pow'}),
      'SIGN': '(double)(({0} > 0.0) - ({0} < 0.0))',
@@ -41,7 +41,7 @@ C99 = Language(
 
 
 class CodeTarget(Target):
-    """Code that is generated with CasADi and needs nothing of it."""
+    """Base of code generated with CasADi, which does not need CasADi itself."""
 
     notes: ClassVar[tuple[str, ...]] = ()
 
@@ -72,15 +72,7 @@ class CTarget(CodeTarget):
 
 
 def c_files(program: Program) -> tuple[str, str]:
-    """
-    Return header and source of a program.
-
-    Parameters
-    ----------
-    program
-        What is to be computed.
-
-    """
+    """Return the texts of header and source."""
     upper, name, n = program.name.upper(), program.name, program.n
     declarations = [f'/* {f.comment} */\n{_signature(program, f)};' for f in program.functions]
     if program.needs_load:

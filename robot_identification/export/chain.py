@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The kinematic chain of generated code: few numbers that are not zero or one."""
+"""The arm in modified Denavit-Hartenberg frames, whose poses are mostly zeros and ones."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from robot_identification.dynamics import from_pseudo_inertia, pseudo_inertia
 from robot_identification.dynamics.kinematics import Kinematics
 
 SNAP = 1e-14
-"""Sines, cosines and lengths [m] nearer than this to 0 or +-1 are that: rounding of the frames'
-own multiplication, a hundredth of what generated code may differ by."""
+"""Sines, cosines and lengths [m] within this distance of 0 or +-1 are rounded to it: errors of the
+multiplication of frames, a hundredth of the tolerance of generated code."""
 PARALLEL = 1e-4
-"""Sine of the angle between axes below which their common normal is not used: its feet run away
-as the inverse of this."""
+"""Sine of the angle between axes below which they count as parallel: the error of the feet of
+their common normal is proportional to its inverse."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,13 +43,13 @@ class ModifiedDhChain:
     rotations, translations
         Pose of each joint's frame in its parent's before it moves, (n, 3, 3), (n, 3) [m].
     offsets
-        Added to the angle of each turning joint, (n,) [rad].
+        Offset added to the angle of each turning joint, (n,) [rad].
     prismatic
         Whether the joint slides along z, (n,) bool.
     gravity
-        In the frame of each root joint's parent, (n, 3) [m/s^2]; zero for other joints.
+        Gravity in the frame of each root joint's parent, (n, 3) [m/s^2]; zero for other joints.
     placements
-        Frame of the chain in the arm's own joint frame, (n, 4, 4).
+        Pose of the frame in the arm's own joint frame, (n, 4, 4).
     inertial
         Inertial parameters of each link in the frame of the chain, (n, 10).
 
@@ -71,10 +71,10 @@ class ModifiedDhChain:
 
     def grouped(self) -> Array:
         """
-        Return parameters that make the same torques with as many zeros as there can be, (n, 10).
+        Return inertial parameters with the same torques and as many zeros as possible, (n, 10).
 
-        What of a link is symmetric about its turning axis (a rod on it: m, m cz, Ixx = Iyy) acts
-        as if it were part of the link before; so does the inertia tensor of a sliding link.
+        The part of a link that is symmetric about its joint axis (m, m cz and Ixx = Iyy of a rod
+        on the axis) is moved to the parent link, and so is the inertia tensor of a sliding link.
 
         References
         ----------
@@ -106,7 +106,7 @@ class ModifiedDhChain:
 
 def modified_dh_chain(arm: Arm, inertial: Array) -> ModifiedDhChain:
     """
-    Return an arm with frames moved along and about the joint axes (modified Denavit-Hartenberg).
+    Return an arm in modified Denavit-Hartenberg frames, moved along and about the joint axes.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def _frames(world: Array, axes: Array, parents: Array) -> Array:
 
 def _last(world: Array, axes: Array, parents: Array, i: int, axis: Array, point: Array,
           before: Array) -> tuple[Array, Array]:
-    """Return origin and x of a link that carries no other: on the normal from the link before."""
+    """Return origin and x axis of a last link, on the common normal with its parent's axis."""
     x = np.cross(before, axis)
     if np.linalg.norm(x) < PARALLEL:
         return point, _across(axis, world[i][:3, 0])
@@ -180,7 +180,7 @@ def _last(world: Array, axes: Array, parents: Array, i: int, axis: Array, point:
 
 
 def _normal(axis: Array, point: Array, child: Array) -> tuple[Array, Array]:
-    """Return origin and x of a link on the common normal of its axis and its child's."""
+    """Return origin and x axis of a link on the common normal of its axis and its child's."""
     other, target = child[:3, 2], child[:3, 3]
     x = np.cross(axis, other)
     if np.linalg.norm(x) < PARALLEL:
@@ -190,14 +190,14 @@ def _normal(axis: Array, point: Array, child: Array) -> tuple[Array, Array]:
             return origin, _across(axis, child[:3, 0])
         return origin, _across(axis, reach)
     x /= np.linalg.norm(x)
-    if x @ child[:3, 0] < -0.5:    # an offset of half a turn would be an addition for nothing
+    if x @ child[:3, 0] < -0.5:    # avoids an offset of half a turn
         x = -x
     side = np.cross(other, x)
     return point + axis * (side @ (target - point)) / (side @ axis), x
 
 
 def _across(axis: Array, direction: Array) -> Array:
-    """Return the unit vector across an axis that is nearest to a direction."""
+    """Return the unit vector perpendicular to an axis that is nearest to a direction."""
     for candidate in (direction, *np.eye(3)):
         rest = candidate - axis * (axis @ candidate)
         if np.linalg.norm(rest) > 0.1 * np.linalg.norm(candidate) > 0:
@@ -216,7 +216,7 @@ def _split(rotation: Array, slides: bool) -> tuple[Array, float]:
 
 
 def _snap(values: Array) -> Array:
-    """Return values with the rounding of exact zeros and ones taken out."""
+    """Return values with those near zero and one rounded to it."""
     rounded = np.round(values)
     return read_only(np.where((np.abs(values - rounded) < SNAP) & (np.abs(rounded) <= 1),
                               rounded + 0.0, values))

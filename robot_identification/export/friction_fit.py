@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Coulomb and viscous friction that stand for the model's, with what they leave."""
+"""Coulomb and viscous friction that approximate the model's friction, and the residual."""
 
 from __future__ import annotations
 
@@ -20,17 +20,80 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
-from robot_identification.export.working_states import WorkingStates
+from scipy.interpolate import CubicSpline
 from scipy.optimize import nnls
 
 EXACT = 1e-6
-"""Part of the friction that the arithmetic of a fit may leave."""
+"""Residual, relative to the largest friction, below which a fit counts as exact (rounding)."""
+RATE = 50.0
+"""Sampling rate of a training motion [Hz]."""
+SAMPLES = 2000
+"""Number of states of the motion that replaces a missing training motion."""
+PERIOD = 10.0
+"""Period of this motion [s]."""
+SPEED = 0.5
+"""Its highest speed as a fraction of the limit; without a limit it is 1 rad/s or 0.1 m/s."""
+
+
+@dataclass(frozen=True, eq=False)
+class WorkingStates:
+    """
+    States of a motion.
+
+    Parameters
+    ----------
+    q, v, a
+        (N, n) [rad or m, per s, per s^2].
+    origin
+        Description of their source, for reports.
+
+    """
+
+    q: Array
+    v: Array
+    a: Array
+    origin: str
+
+    def __post_init__(self) -> None:
+        for name in ('q', 'v', 'a'):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+
+def working_states(model: IdentifiedModel) -> WorkingStates:
+    """Return the states of the training motion in a model file, or of sines if it has none."""
+    parts = []
+    for trace in model.information.get('training_motion', []):
+        q = np.array(trace['q'], dtype=float)
+        if len(q) > 5 and q.ndim == 2 and q.shape[1] == model.arm.n:
+            t = np.arange(len(q)) / float(trace['rate'])
+            spline = CubicSpline(t, q)
+            fine = np.arange(t[1], t[-2], 1 / RATE)
+            parts.append(np.stack([spline(fine, order) for order in range(3)]))
+    if parts:
+        q, v, a = np.concatenate(parts, axis=1)
+        return WorkingStates(q, v, a, 'the training motion')
+    return _sines(model)
+
+
+def _sines(model: IdentifiedModel) -> WorkingStates:
+    """Return one sine per joint with distinct frequencies, within the middle of the limits."""
+    limits, n = model.arm.limits, model.arm.n
+    lower = np.where(np.isfinite(limits.lower), limits.lower, -np.pi)
+    upper = np.where(np.isfinite(limits.upper), limits.upper, np.pi)
+    usual = np.where(model.arm.prismatic, 0.2, 2.0)
+    speed = SPEED * np.where(np.isfinite(limits.velocity), limits.velocity, usual)
+    omega = 2 * np.pi / PERIOD * np.arange(2, n + 2)
+    size = np.minimum(speed / omega, 0.4 * (upper - lower))
+    angle = omega * np.linspace(0, PERIOD, SAMPLES, endpoint=False)[:, None] + np.arange(n)
+    return WorkingStates((lower + upper) / 2 + size * np.sin(angle), size * omega * np.cos(angle),
+                         -size * omega ** 2 * np.sin(angle),
+                         f'sines up to {SPEED:.0%} of the speed limits')
 
 
 @dataclass(frozen=True, eq=False)
 class FrictionFit:
     """
-    Friction of each joint as Fc sgn(v) + Fv v, fitted to the model's over the working states.
+    Friction Fc sgn(v) + Fv v of each joint, fitted to the model's over the working states.
 
     Parameters
     ----------
@@ -39,9 +102,9 @@ class FrictionFit:
     viscous
         (n,) [N m s/rad or N s/m], not negative.
     offset
-        Constant part of the model's friction, which the fit knows and targets do not carry, (n,).
+        Constant part of the model's friction, which is fitted but no target expresses, (n,).
     speeds, torque
-        What was fitted, (N, n).
+        Joint velocities and friction torques of the fit, (N, n).
 
     """
 
@@ -57,12 +120,12 @@ class FrictionFit:
 
     def left(self, carried: bool = True) -> Array:
         """
-        Return the root mean square of what is not carried, (n,) [N m or N].
+        Return the root mean square of the residual, (n,) [N m or N].
 
         Parameters
         ----------
         carried
-            Whether the fit is; otherwise all of the friction is missing.
+            Whether the target has the fitted friction; otherwise all friction is residual.
 
         """
         fitted = carried * (self.coulomb * np.sign(self.speeds) + self.viscous * self.speeds)
@@ -71,7 +134,7 @@ class FrictionFit:
 
     def describe_residual(self, friction: str) -> str:
         """
-        Return what targets with Coulomb and viscous friction do not carry, in words.
+        Return a description of the residual.
 
         Parameters
         ----------
@@ -87,7 +150,7 @@ class FrictionFit:
 
     @property
     def relative(self) -> Array:
-        """What both parts leave, over the root mean square of the friction, (n,)."""
+        """Residual over the root mean square of the friction, (n,)."""
         size = np.sqrt(np.mean(self.torque ** 2, axis=0))
         return read_only(self.left() / np.where(size > 0, size, 1.0))
 
@@ -101,7 +164,7 @@ def fit_friction(model: IdentifiedModel, states: WorkingStates) -> FrictionFit:
     model
         The identified model, with friction of any kind.
     states
-        Over which the squares are summed; the rigid-body torque there is the load.
+        States of the least-squares fit; the rigid-body torque there is the load.
 
     """
     torque = element_friction(model, states) @ model.arm.transmission
@@ -122,8 +185,8 @@ def fit_element_friction(model: IdentifiedModel,
     Returns
     -------
     tuple
-        Coulomb and viscous friction of the elements, (m,) each, and the root mean square of what
-        they leave at the joints, (n,) [N m or N].
+        Coulomb and viscous friction of the elements, (m,) each, and the root mean square of the
+        residual at the joints, (n,) [N m or N].
 
     """
     speeds = states.v @ model.arm.transmission.T
@@ -135,17 +198,17 @@ def fit_element_friction(model: IdentifiedModel,
 
 def fit_viscous_friction(fit: FrictionFit) -> tuple[Array, Array]:
     """
-    Fit viscous friction alone, for targets that know no other.
+    Fit viscous friction alone, for targets without Coulomb friction.
 
     Parameters
     ----------
     fit
-        What was fitted with Coulomb friction too.
+        The fit with Coulomb friction, for its velocities and torques.
 
     Returns
     -------
     tuple
-        Viscous friction, (n,), and the root mean square of what it leaves, (n,) [N m or N].
+        Viscous friction, (n,), and the root mean square of the residual, (n,) [N m or N].
 
     """
     squares = np.maximum(np.sum(fit.speeds ** 2, axis=0), 1e-300)

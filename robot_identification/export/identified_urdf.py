@@ -24,34 +24,34 @@ from robot_identification.arrays import Array
 from robot_identification.dynamics import from_pseudo_inertia, IdentifiedModel, pseudo_inertia
 from robot_identification.errors import ModelFileError
 from robot_identification.export.bodies import placement_of
-from robot_identification.export.friction_fit import fit_friction
-from robot_identification.export.working_states import working_states
+from robot_identification.export.friction_fit import fit_friction, working_states
+from robot_identification.export.target import ExportContext, Exported, Target
 from robot_identification.export.xml_text import replace_children
 from robot_identification.files import write_text
 
 MARK = 'identified by robot_identification'
-"""By which a file is known that may be written again."""
+"""Mark in files that an export may overwrite."""
 KEPT = 0.99
-"""Largest part of a body, in any direction, that the links fixed to it may have."""
+"""Largest fraction of a body's pseudo-inertia, in any direction, that its fixed links may have."""
 
 
 def identified_urdf(model: IdentifiedModel, *, friction: bool = True) -> str:
     """
     Return the URDF text that carries the identified inertias and friction.
 
-    The bodies that were identified are links with everything that is fixed or locked to them. The
-    links fixed to a body keep their inertia of the input URDF, and the link that moves is given
-    the rest; where the rest would not be physical, the fixed links are scaled down alike.
+    An identified body is a moving link with all links that are fixed or locked to it. The fixed
+    links keep their inertia of the input URDF and the moving link gets the remainder; where the
+    remainder would not be physical, all fixed links are scaled down by one factor.
 
-    The <dynamics> of each joint hold the Coulomb and viscous friction that come nearest to the
-    identified friction, and a comment says what is missing. Every other byte stays.
+    The <dynamics> of each joint hold the Coulomb and viscous friction nearest to the identified
+    friction, with a comment on the residual. Every other byte stays.
 
     Parameters
     ----------
     model
         The identified model.
     friction
-        Whether <dynamics> are written; otherwise they stay as they were, whatever they say.
+        Whether <dynamics> are written; otherwise they stay unchanged.
 
     Raises
     ------
@@ -81,12 +81,24 @@ def identified_urdf(model: IdentifiedModel, *, friction: bool = True) -> str:
 
 def write_identified_urdf(model: IdentifiedModel, path: str | Path, *,
                           friction: bool = True) -> None:
-    """Write `identified_urdf(model)` to a file, whole or not at all."""
+    """Write `identified_urdf(model)` to a file atomically."""
     write_text(path, identified_urdf(model, friction=friction))
 
 
+class UrdfTarget(Target):
+    """The model's own URDF with other <inertial> and <dynamics> elements."""
+
+    name = 'urdf'
+    summary = 'URDF: inertias, and Coulomb and viscous friction in <dynamics>'
+
+    def export(self, context: ExportContext) -> Exported:
+        """Return the URDF."""
+        text = identified_urdf(context.model, friction=context.options.friction)
+        return Exported({f'{context.name}.urdf': text}, context.description_losses())
+
+
 def _dynamics(model: IdentifiedModel) -> dict[tuple[str, str], tuple[str, str]]:
-    """Return the <dynamics> of the joints that move, with a comment of what they lack."""
+    """Return the <dynamics> of the moving joints, with a comment on the residual."""
     states = working_states(model)
     fit = fit_friction(model, states)
     name = model.friction.replace('--', '- -')
@@ -155,7 +167,7 @@ def _pseudo_inertia(link: ElementTree.Element) -> np.ndarray | None:
 
 
 def _element(parameters: Array) -> str:
-    """Return an <inertial> element whose parameters about the link frame are the given ones."""
+    """Return an <inertial> element from inertial parameters about the link frame, (10,)."""
     mass, first = parameters[0], parameters[1:4]
     centre = first / mass
     xx, xy, yy, xz, yz, zz = parameters[4:]

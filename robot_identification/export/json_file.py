@@ -23,7 +23,7 @@ import numpy as np
 from robot_identification.dynamics import get_friction
 from robot_identification.dynamics.identified_model import DELAYED
 from robot_identification.dynamics.inertial import INERTIAL_NAMES, INERTIAL_UNITS
-from robot_identification.export.bodies import bodies_of, Body
+from robot_identification.export.bodies import moving_links, MovingLink
 from robot_identification.export.target import ExportContext, Exported, Target
 
 SCHEMA_NAME = 'robot_identification/export/1'
@@ -92,28 +92,20 @@ class JsonTarget(Target):
 
     def export(self, context: ExportContext) -> Exported:
         """Return model and schema."""
-        text = json.dumps(contents(context), indent=1, allow_nan=False) + '\n'
+        text = json.dumps(model_to_dict(context), indent=1, allow_nan=False) + '\n'
         return Exported({f'{context.name}.json': text,
                          f'{context.name}.schema.json': json.dumps(SCHEMA, indent=1) + '\n'})
 
 
-def contents(context: ExportContext) -> dict[str, Any]:
-    """
-    Return the model as mappings, lists, texts and numbers.
-
-    Parameters
-    ----------
-    context
-        Model and fit.
-
-    """
+def model_to_dict(context: ExportContext) -> dict[str, Any]:
+    """Return the model as mappings, lists, texts and numbers for JSON."""
     model = context.model
     arm, friction = model.arm, get_friction(model.friction)
     return {
         'schema': SCHEMA_NAME, 'name': context.name, 'gravity': _list(arm.gravity),
         'inertial_names': list(INERTIAL_NAMES), 'inertial_units': list(INERTIAL_UNITS),
         'delay_of': model.delay_of,
-        'joints': [_joint(context, j, body) for j, body in enumerate(bodies_of(model))],
+        'joints': [_joint(context, j, body) for j, body in enumerate(moving_links(model))],
         'drives': [
             {'name': name, 'transmission': _list(row), 'rotor_inertia': float(inertia),
              'friction_parameters': _list(parameters), 'friction_shape': _list(shape)}
@@ -130,7 +122,7 @@ def contents(context: ExportContext) -> dict[str, Any]:
                      'shape_names': list(friction.shape), 'fitted_over': context.states.origin}}
 
 
-def _joint(context: ExportContext, j: int, body: Body) -> dict[str, Any]:
+def _joint(context: ExportContext, j: int, body: MovingLink) -> dict[str, Any]:
     return {
         'name': body.joint, 'link': body.link,
         'type': body.kind,

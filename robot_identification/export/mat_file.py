@@ -21,7 +21,7 @@ import io
 import numpy as np
 from robot_identification.dynamics import get_friction
 from robot_identification.dynamics.inertial import INERTIAL_NAMES
-from robot_identification.export.bodies import bodies_of
+from robot_identification.export.bodies import moving_links
 from robot_identification.export.target import ExportContext, Exported, Target
 from scipy.io import savemat
 
@@ -34,7 +34,7 @@ class MatTarget(Target):
 
     def export(self, context: ExportContext) -> Exported:
         """Return the file."""
-        model, bodies = context.model, bodies_of(context.model)
+        model, bodies = context.model, moving_links(context.model)
         arm, friction = model.arm, get_friction(model.friction)
         robot = {
             'readme': "SI units. torque = rigid bodies + transmission' * (rotor_inertia .* "

@@ -21,10 +21,10 @@ import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.export.bodies import (
     base_link,
-    bodies_of,
-    Body,
-    geometries_of,
     Geometry,
+    link_geometries,
+    moving_links,
+    MovingLink,
     quaternion,
 )
 from robot_identification.export.friction_fit import fit_element_friction
@@ -49,7 +49,7 @@ class MjcfTarget(Target):
             f"frictionloss sgn(v) + rigid bodies; friction stands for '{model.friction}'. "))
         add_element(root, 'compiler', angle='radian', autolimits='true', balanceinertia='false')
         add_element(root, 'option', gravity=model.arm.gravity, integrator='implicitfast')
-        base, bodies = base_link(model), bodies_of(model)
+        base, bodies = base_link(model), moving_links(model)
         elements = [add_element(add_element(root, 'worldbody'), 'body', name=base)]
         coulomb, viscous, left = fit_element_friction(model, context.states)
         drives: list[dict[str, Value]] = [{'armature': x} for x in model.rotor_inertia]
@@ -61,7 +61,7 @@ class MjcfTarget(Target):
         for body, drive in zip(bodies, drives):
             elements.append(_body(elements[body.parent + 1], body, drive))
         meshes = 0
-        for geometry in geometries_of(model):
+        for geometry in link_geometries(model):
             if geometry.kind == 'collision' and geometry.element.tag in SHAPES:
                 _geom(elements[geometry.body + 1], geometry)
             elif geometry.kind == 'collision':
@@ -78,7 +78,8 @@ class MjcfTarget(Target):
                         (*losses, *context.balancer_losses()), notes)
 
 
-def _body(parent: ElementTree.Element, body: Body, drive: dict[str, Value]) -> ElementTree.Element:
+def _body(parent: ElementTree.Element, body: MovingLink,
+          drive: dict[str, Value]) -> ElementTree.Element:
     element = add_element(parent, 'body', name=body.link, pos=body.placement[:3, 3],
                           quat=quaternion(body.placement[:3, :3]))
     i = body.inertia
@@ -115,7 +116,7 @@ def _tendons(root: ElementTree.Element, arm: Arm, drives: list[dict[str, Value]]
                 add_element(fixed, 'joint', joint=joint, coef=coefficient)
 
 
-def _actuators(root: ElementTree.Element, bodies: list[Body],
+def _actuators(root: ElementTree.Element, bodies: list[MovingLink],
                servos: dict[str, dict[str, float]]) -> None:
     """Add motors, and where servos were identified their position loops instead."""
     section = add_element(root, 'actuator')

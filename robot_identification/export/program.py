@@ -30,7 +30,7 @@ from robot_identification.export.friction_fit import element_friction
 from robot_identification.export.printing import Language
 from robot_identification.export.rigid_body import RigidBody
 from robot_identification.export.target import ExportContext, Loss
-from robot_identification.export.tracing import NotTraceableError, trace
+from robot_identification.export.tracing import NotTraceableError, trace_formula
 
 COMMENTS = {
     'inverse_dynamics': 'Joint torques: rigid bodies, rotors and friction.',
@@ -220,7 +220,7 @@ def _solve(matrix: ca.SX, right: ca.SX) -> ca.SX:
 
 
 def _memory_losses(context: ExportContext) -> tuple[Loss, ...]:
-    """Return what is lost because friction with memory counts as slipped."""
+    """Return the losses of friction with memory, which is taken in its sliding state."""
     model, states = context.model, context.states
     slipped = model.structure.slipped(states.v)
     if slipped is None:
@@ -244,13 +244,14 @@ def _friction(context: ExportContext, q: ca.SX, v: ca.SX, load: ca.SX) -> ca.SX:
     speeds, positions = transmission @ v, transmission @ q
     torques = []
     for e, owner in enumerate(model.arm.drives.owners):
-        columns = trace(formula(model.friction_shape[e]), 3)(speeds[e], load[owner], positions[e])
+        function = trace_formula(formula(model.friction_shape[e]), 3)
+        columns = function(speeds[e], load[owner], positions[e])
         torques.append(ca.dot(columns, ca.DM(model.friction_parameters[e])))
     return transmission.T @ ca.vertcat(*torques)
 
 
 def _fitted_friction(context: ExportContext, v: ca.SX) -> tuple[ca.SX, tuple[Loss, ...]]:
-    """Return Coulomb, viscous and constant friction, and what is lost by them."""
+    """Return Coulomb, viscous and constant friction in place of the model's, and its losses."""
     fit = context.fit
     left = fit.torque - (fit.coulomb * np.sign(fit.speeds) + fit.viscous * fit.speeds
                          + fit.offset)
@@ -266,7 +267,7 @@ def _balancers(context: ExportContext, q: ca.SX) -> ca.SX:
     for balancer, strength in zip(arm.balancers, context.model.balancers):
         j = arm.joint_names.index(balancer.joint)
         try:
-            torques[j] += float(strength) * trace(balancer.column, 1)(q[j])
+            torques[j] += float(strength) * trace_formula(balancer.column, 1)(q[j])
         except NotTraceableError as error:
             raise ExportError(f"the balancer '{balancer.name}' has no form in generated code: "
                               f'{error}') from error

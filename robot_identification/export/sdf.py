@@ -23,10 +23,10 @@ import pinocchio as pin
 from robot_identification.arrays import Array
 from robot_identification.export.bodies import (
     base_link,
-    bodies_of,
-    Body,
-    geometries_of,
     Geometry,
+    link_geometries,
+    moving_links,
+    MovingLink,
 )
 from robot_identification.export.target import ExportContext, Exported, Target
 from robot_identification.export.xml_text import add_element, numbers, xml_text
@@ -44,7 +44,7 @@ class SdfTarget(Target):
 
     def export(self, context: ExportContext) -> Exported:
         """Return the model."""
-        model, bodies = context.model, _named_apart(bodies_of(context.model))
+        model, bodies = context.model, _named_apart(moving_links(context.model))
         root = ElementTree.Element('sdf', version=VERSION)
         root.append(ElementTree.Comment(
             ' Identified by robot_identification; damping and friction stand for the friction '
@@ -60,19 +60,19 @@ class SdfTarget(Target):
             parent = base if body.parent < 0 else bodies[body.parent].link
             _joint(robot, body, parent, context, j)
             links.append(_link(robot, body))
-        for index, geometry in enumerate(geometries_of(model)):
+        for index, geometry in enumerate(link_geometries(model)):
             _shape(links[geometry.body + 1], geometry, index)
         return Exported({f'{context.name}.sdf': xml_text(root)}, context.description_losses())
 
 
-def _free(name: str, bodies: list[Body]) -> str:
+def _free(name: str, bodies: list[MovingLink]) -> str:
     names = {body.joint for body in bodies}
     while name in names:
         name += '_'
     return name
 
 
-def _named_apart(bodies: list[Body]) -> list[Body]:
+def _named_apart(bodies: list[MovingLink]) -> list[MovingLink]:
     """Return bodies whose links are not called as joints: SDF has one list of names."""
     return [replace(body, link=_free(body.link, bodies)) for body in bodies]
 
@@ -83,7 +83,7 @@ def _pose(element: ElementTree.Element, placement: Array, frame: str | None) -> 
                 relative_to=frame)
 
 
-def _joint(robot: ElementTree.Element, body: Body, parent: str, context: ExportContext,
+def _joint(robot: ElementTree.Element, body: MovingLink, parent: str, context: ExportContext,
            j: int) -> None:
     joint = add_element(robot, 'joint', name=body.joint, type=body.kind)
     _pose(joint, body.placement, parent)
@@ -100,7 +100,7 @@ def _joint(robot: ElementTree.Element, body: Body, parent: str, context: ExportC
         add_element(dynamics, 'friction', context.fit.coulomb[j])
 
 
-def _link(robot: ElementTree.Element, body: Body) -> ElementTree.Element:
+def _link(robot: ElementTree.Element, body: MovingLink) -> ElementTree.Element:
     link = add_element(robot, 'link', name=body.link)
     add_element(link, 'pose', relative_to=body.joint)
     inertial = add_element(link, 'inertial')

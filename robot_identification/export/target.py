@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What every export is: files, and what the target cannot express."""
+"""Base of the export targets: their context, their files and their losses."""
 
 from __future__ import annotations
 
@@ -24,30 +24,29 @@ from typing import ClassVar
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.dynamics import IdentifiedModel
-from robot_identification.export.friction_fit import FrictionFit
-from robot_identification.export.working_states import WorkingStates
+from robot_identification.export.friction_fit import FrictionFit, WorkingStates
 
 EXACT = 1e-9
-"""Relative torque error up to which a target is said to express something."""
+"""Relative torque error below which a quantity counts as expressed exactly."""
 
 
 @dataclass(frozen=True)
 class Loss:
     """
-    Something of the model that a target does not carry.
+    Part of the model that a target cannot express.
 
     Parameters
     ----------
     joint
         The joint that it acts on.
     what
-        What is missing, and what stands for it.
+        The missing part, and its approximation if there is one.
     error
         Root mean square of the torque error over the working states [N m or N].
     relative
-        The same over the root mean square of the joint's whole torque.
+        `error` over the root mean square of the joint's torque.
     unit
-        Of `error`.
+        Unit of `error`.
 
     """
 
@@ -65,21 +64,20 @@ class Loss:
 @dataclass(frozen=True)
 class ExportOptions:
     """
-    What is wanted of an export.
+    Options of an export.
 
     Parameters
     ----------
     strict
-        Refuse a target that cannot express all of the model.
+        Raise ExportError if the target cannot express all of the model.
     friction
-        Whether descriptions (URDF, SDF, MJCF, ...) carry friction; without it they carry the
-        inertias alone.
+        Whether descriptions (URDF, SDF, MJCF, ...) carry friction beside the inertias.
     regressor
-        Whether generated code has the regressor too.
+        Whether generated code contains the regressor.
     urdf
-        Text of a URDF of the same robot to write into, where it is not the model's own.
+        Text of a URDF of the same robot that replaces the model's own.
     name
-        Name of the files and of what is in them; the arm's when not given.
+        Name of the files and identifiers; the arm's when None.
 
     """
 
@@ -93,16 +91,16 @@ class ExportOptions:
 @dataclass(frozen=True, eq=False)
 class Exported:
     """
-    What an export made.
+    Result of an export.
 
     Parameters
     ----------
     files
-        Content of each file; the first is the main one.
+        Content of each file by name; the first is the main one.
     losses
-        What the target does not carry.
+        Parts of the model that the target cannot express.
     notes
-        What a user should know besides.
+        Further remarks for the user.
 
     """
 
@@ -114,18 +112,18 @@ class Exported:
 @dataclass(frozen=True, eq=False)
 class ExportContext:
     """
-    What a target writes from.
+    Input of a target.
 
     Parameters
     ----------
     model
         The identified model.
     options
-        What is wanted.
+        Options of the export.
     states
-        Where fits are judged.
+        States over which errors are evaluated.
     fit
-        Coulomb and viscous friction that stand for the model's.
+        Coulomb and viscous friction that approximate the model's.
     torque
         Root mean square of each joint's torque over the states, (n,) [N m or N].
 
@@ -139,21 +137,21 @@ class ExportContext:
 
     @property
     def name(self) -> str:
-        """Name for files and identifiers: letters, digits and underscores."""
-        wanted = self.options.name or self.model.arm.name
-        plain = re.sub(r'\W+', '_', wanted, flags=re.ASCII).strip('_').lower() or 'arm'
+        """Name for files and identifiers: lower-case letters, digits and underscores."""
+        requested = self.options.name or self.model.arm.name
+        plain = re.sub(r'\W+', '_', requested, flags=re.ASCII).strip('_').lower() or 'arm'
         return plain if not plain[0].isdigit() else f'arm_{plain}'
 
     def losses(self, what: str, error: Array) -> tuple[Loss, ...]:
         """
-        Return a loss for each joint whose torque error is not nothing.
+        Return a loss for each joint with a torque error above rounding.
 
         Parameters
         ----------
         what
-            What is missing.
+            The missing part.
         error
-            Root mean square per joint, (n,) [N m or N].
+            Root mean square of the torque error per joint, (n,) [N m or N].
 
         """
         arm = self.model.arm
@@ -162,20 +160,19 @@ class ExportContext:
             arm.joint_names, error, scale, arm.units('N m', 'N')) if e > EXACT * s)
 
     def friction_losses(self) -> tuple[Loss, ...]:
-        """Return what Coulomb and viscous friction leave of the friction."""
+        """Return the losses of friction beyond Coulomb and viscous friction."""
         if not self.options.friction:
             return self.losses('friction (left out as asked)', self.fit.left(carried=False))
         return self.losses(self.fit.describe_residual(self.model.friction), self.fit.left())
 
     def rotor_losses(self, carried: bool = False) -> tuple[Loss, ...]:
         """
-        Return what is missing of the rotors' inertia.
+        Return the losses of rotor inertia.
 
         Parameters
         ----------
         carried
-            Whether the target adds each joint's own inertia (an armature); what couples joints is
-            missing then.
+            Whether the target has an armature per joint; only the coupling of joints is lost then.
 
         """
         arm = self.model.arm
@@ -186,7 +183,7 @@ class ExportContext:
         return self.losses(what, np.sqrt(np.mean((self.states.a @ matrix) ** 2, axis=0)))
 
     def balancer_losses(self) -> tuple[Loss, ...]:
-        """Return what is missing of springs and counterbalances."""
+        """Return the losses of springs and counterbalances."""
         if not self.model.arm.balancers:
             return ()
         torque = self.model.balancer_torque(self.states.q)
@@ -194,12 +191,12 @@ class ExportContext:
 
     def description_losses(self, armature: bool = False) -> tuple[Loss, ...]:
         """
-        Return what a description with Coulomb and viscous friction leaves out.
+        Return the losses of a description with Coulomb and viscous friction.
 
         Parameters
         ----------
         armature
-            Whether it carries each joint's own rotor inertia.
+            Whether it has an armature per joint.
 
         """
         return (*self.friction_losses(), *self.rotor_losses(armature), *self.balancer_losses())
@@ -207,14 +204,14 @@ class ExportContext:
 
 class Target(ABC):
     """
-    A format to export to: one file in this folder and one entry in `TARGETS`.
+    A format of export: a class in this package and an entry in `TARGETS`.
 
     Attributes
     ----------
     name
         Key in `TARGETS`.
     summary
-        One line for lists.
+        Description in one line.
 
     """
 
@@ -223,12 +220,4 @@ class Target(ABC):
 
     @abstractmethod
     def export(self, context: ExportContext) -> Exported:
-        """
-        Return the files.
-
-        Parameters
-        ----------
-        context
-            What to write from.
-
-        """
+        """Return files and losses of the model in this format."""

@@ -65,7 +65,7 @@ def _elementwise(rule: Callable[..., ca.SX], arrays: list[np.ndarray]) -> np.nda
     return np.asarray(np.frompyfunc(apply, len(arrays), 1)(*arrays), dtype=object).view(_Symbols)
 
 
-def trace(formula: Callable[..., Any], count: int) -> ca.Function:
+def trace_formula(formula: Callable[..., Any], count: int) -> ca.Function:
     """
     Return a NumPy formula as a CasADi function of scalars, its output a column.
 

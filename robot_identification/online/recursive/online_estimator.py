@@ -84,7 +84,8 @@ class OnlineEstimator:
     noise
         Standard deviation of the torques, (n,) or one number [N m or N].
     friction
-        Name of the friction model; one with a shape makes the filter an extended one.
+        Name of the friction model, or the base parameters with it, which are not computed again
+        then; a model with a shape makes the filter an extended one.
     period
         Time between updates [s].
     memory
@@ -95,8 +96,6 @@ class OnlineEstimator:
         See `REST_SPEED`.
     width
         Initial standard deviations, in units of the prior's.
-    base
-        Base parameters, to avoid computing them again.
 
     Raises
     ------
@@ -106,12 +105,13 @@ class OnlineEstimator:
 
     """
 
-    def __init__(self, arm: Arm, noise: ArrayLike, friction: str = 'coulomb_viscous', *,
-                 period: float = 1e-3, memory: float | None = None,
-                 forgetting: str = 'directional', rest_speed: float = REST_SPEED,
-                 width: float = WIDTH, base: BaseParameters | None = None) -> None:
+    def __init__(self, arm: Arm, noise: ArrayLike,
+                 friction: str | BaseParameters = 'coulomb_viscous', *, period: float = 1e-3,
+                 memory: float | None = None, forgetting: str = 'directional',
+                 rest_speed: float = REST_SPEED, width: float = WIDTH) -> None:
         self.arm = arm
-        self.base = base or base_parameters(ModelStructure.of(arm, friction))
+        self.base = (friction if isinstance(friction, BaseParameters) else
+                     base_parameters(ModelStructure.of(arm, friction)))
         structure = self.base.structure
         if structure.friction.needs_load:
             raise ConfigurationError(
