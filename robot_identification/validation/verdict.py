@@ -50,8 +50,8 @@ class Thresholds:
     def __post_init__(self) -> None:
         for name in ('overall', 'joint', 'rated'):
             if not 0 < getattr(self, name) <= 1:
-                raise ConfigurationError(f'the threshold {name} is {getattr(self, name):g}; it must '
-                                         f'be between 0 and 1')
+                raise ConfigurationError(f'the threshold {name} is {getattr(self, name):g}; it '
+                                         f'must be between 0 and 1')
 
     def accepts(self, errors: JointErrors, rated: float) -> str:
         """
