@@ -46,7 +46,7 @@ from robot_identification import (
     load_arm,
     Recording,
 )
-from robot_identification.estimation import identify_payload
+from robot_identification.estimation.payload import identify_payload
 from robot_identification.identification import identify
 from robot_identification.simulation import Plant, PlantOptions, simulate
 

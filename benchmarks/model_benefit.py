@@ -24,8 +24,8 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.online import calibrate_residuals, MomentumObserver
+from robot_identification.online.sliding_window import SlidingWindow, stacked_instants
 from robot_identification.recording import Recording
-from robot_identification.signals.sliding_window import SlidingWindow, stacked_instants
 from robot_identification.simulation import Plant, simulate
 
 BANDWIDTH, DAMPING = 4.0, 1.0

@@ -30,7 +30,7 @@ import sys
 from at_work import identified, loaded, PAYLOAD
 from model_benefit import Task
 import numpy as np
-from robot_identification.estimation import identify_payload
+from robot_identification.estimation.payload import identify_payload
 from robot_identification.simulation import simulate
 
 

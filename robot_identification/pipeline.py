@@ -47,7 +47,7 @@ from robot_identification.estimation.bootstrap import Bootstrap
 from robot_identification.estimation.consistent import knowing
 from robot_identification.estimation.delay import DelayEstimate
 from robot_identification.estimation.fit import PLAIN
-from robot_identification.estimation.payload import payload_covariance
+from robot_identification.estimation.payload_errors import payload_covariance
 from robot_identification.estimation.tilt import estimate_tilt, stand, Tilt
 from robot_identification.estimation.uncertainty import (
     to_rows,

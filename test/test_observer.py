@@ -43,7 +43,7 @@ from robot_identification.online import (
     tool_wrench,
     trajectory_efforts,
 )
-from robot_identification.signals.sliding_window import SlidingWindow
+from robot_identification.online.sliding_window import SlidingWindow
 from simulation_arms import slow_motion, two_link
 
 RATE = 500.0

@@ -22,8 +22,9 @@ import pytest
 from reporting_results import chain
 from robot_identification import IdentifiedModel, inverse_dynamics, Recording
 from robot_identification.errors import ConfigurationError, EstimationError
-from robot_identification.estimation import identify_gains, identify_payload
-from robot_identification.estimation.payload import payload_covariance
+from robot_identification.estimation.drive_gains import identify_gains
+from robot_identification.estimation.payload import identify_payload
+from robot_identification.estimation.payload_errors import payload_covariance
 from robot_identification.signals import process
 
 BODY = np.array([1.5, 0.06, -0.03, 0.12, 0.02, 0.001, 0.018, -0.004, 0.003, 0.009])

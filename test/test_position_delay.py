@@ -25,7 +25,7 @@ from robot_identification.cli import app
 from robot_identification.dynamics import get_friction
 from robot_identification.errors import ConfigurationError, ModelFileError
 from robot_identification.estimation import fit_samples, FitOptions, get_estimator
-from robot_identification.estimation.payload import payload_covariance
+from robot_identification.estimation.payload_errors import payload_covariance
 from robot_identification.reporting import load_results, save_results, summary
 from robot_identification.signals import process
 from scipy import stats

@@ -18,7 +18,7 @@ import pytest
 from robot_identification.arm import load_arm
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import ConfigurationError
-from robot_identification.validation import LiveValidation
+from robot_identification.online import LiveValidation
 
 
 @pytest.fixture(scope='module')

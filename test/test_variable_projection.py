@@ -20,8 +20,8 @@ import numpy as np
 import pytest
 from robot_identification.dynamics import ModelStructure
 from robot_identification.estimation import get_estimator
-from robot_identification.estimation.bounded import Box, least_squares_within
 from robot_identification.estimation.variable_projection import best_shape, project
+from robot_identification.papers.searches.bounded import Box
 from robot_identification.regression import build_regression
 from robot_identification.regression.separable import SeparableRegression
 from scipy.optimize import differential_evolution, least_squares
@@ -141,9 +141,9 @@ def test_bounded_least_squares_meets_the_optimality_conditions():
         lower = rng.normal(size=12) - 0.5
         upper = lower + 2
         box = Box(lower, upper)
-        x = least_squares_within(matrix, target, box)
+        x = box.solve(matrix, target)
         free = box.active == 0
-        assert np.array_equal(x, least_squares_within(matrix, target, box))    # a warm start
+        assert np.array_equal(x, box.solve(matrix, target))    # a warm start
         gradient = matrix.T @ (matrix @ x - target) / np.linalg.norm(matrix, axis=0)
         assert np.all((x >= lower) & (x <= upper))
         count.append(int(free.sum()))
@@ -161,7 +161,7 @@ def test_bounded_least_squares_without_full_rank_falls_back_to_single_exchanges(
     matrix[:, 6] = 0.0
     target = rng.normal(size=12)
     box = Box(np.full(8, -0.1), np.full(8, 0.1))
-    x = least_squares_within(matrix, target, box)
+    x = box.solve(matrix, target)
     reference = least_squares(lambda x: matrix @ x - target, np.zeros(8), bounds=(-0.1, 0.1),
                               ftol=1e-14, xtol=1e-14, gtol=1e-14)
     assert np.all(np.abs(x) <= 0.1)

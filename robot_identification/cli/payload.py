@@ -25,7 +25,8 @@ from robot_identification.arm import load_arm
 from robot_identification.cli.console import AsJson, emit, load_recording_verbose, out, Robot
 from robot_identification.dynamics import INERTIAL_NAMES, load_model
 from robot_identification.dynamics.inertial import INERTIAL_UNITS
-from robot_identification.estimation import identify_gains, identify_payload
+from robot_identification.estimation.drive_gains import identify_gains
+from robot_identification.estimation.payload import identify_payload
 import typer
 
 

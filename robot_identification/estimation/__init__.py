@@ -26,12 +26,6 @@ from robot_identification.estimation.fit import Fit, fit_samples, FitOptions
 from robot_identification.estimation.huber import Huber
 from robot_identification.estimation.mle import MaximumLikelihood
 from robot_identification.estimation.ols import OrdinaryLeastSquares
-from robot_identification.estimation.payload import (
-    GainEstimate,
-    identify_gains,
-    identify_payload,
-    PayloadEstimate,
-)
 from robot_identification.estimation.ridge import Ridge
 from robot_identification.estimation.tls import TotalLeastSquares
 from robot_identification.estimation.wls import WeightedLeastSquares
@@ -67,5 +61,5 @@ def get_estimator(name: str, **settings: Any) -> Estimator:
 
 
 __all__ = ['ConsistentEstimate', 'ESTIMATORS', 'Estimate', 'Estimator', 'Features', 'Fit',
-           'FitOptions', 'GainEstimate', 'PayloadEstimate', 'choose',
-           'fit_consistent', 'fit_samples', 'get_estimator', 'identify_gains', 'identify_payload']
+           'FitOptions', 'choose',
+           'fit_consistent', 'fit_samples', 'get_estimator']

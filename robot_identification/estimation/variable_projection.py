@@ -17,11 +17,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from robot_identification.arrays import Array, IndexArray, read_only
-from robot_identification.estimation.bounded import Box, least_squares_within
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.regression.normal_form import triangle
 from robot_identification.regression.separable import SeparableRegression
@@ -92,12 +91,24 @@ class _Projection:
     matrix: Array
 
 
+class LinearBounds(Protocol):
+    """Bounds of the linear parameters, with a solver; see `papers.searches.bounded.Box`."""
+
+    active: Any
+
+    def outside(self, values: Array) -> bool:
+        """Return whether any of the values (r,) is outside."""
+
+    def solve(self, matrix: Array, target: Array) -> Array:
+        """Return the minimiser of |matrix @ x - target|^2 within the bounds, (r,)."""
+
+
 def project(separable: SeparableRegression, shape: Array, weights: Array,
-            gradient: bool = True, box: Box | None = None) -> _Projection:
+            gradient: bool = True, bounds: LinearBounds | None = None) -> _Projection:
     """
     Eliminate the linear parameters at a shape.
 
-    Where a box holds some of them on its bounds, the others are eliminated.
+    Of bounded parameters, those that do not lie on a bound are eliminated.
 
     Parameters
     ----------
@@ -109,8 +120,8 @@ def project(separable: SeparableRegression, shape: Array, weights: Array,
         Weights of the joints' rows, (n,).
     gradient
         Whether the Jacobian is wanted.
-    box
-        Bounds of the linear parameters (r,), if they have any.
+    bounds
+        Bounds of the linear parameters (r,), if there are any.
 
     References
     ----------
@@ -133,14 +144,14 @@ def project(separable: SeparableRegression, shape: Array, weights: Array,
     beta = np.zeros(matrix.shape[1])
     beta[order[:rank]] = solve_triangular(upper[:rank, :rank], left.T @ target)
     beta /= norms
-    if box is not None and box.outside(beta):
+    if bounds is not None and bounds.outside(beta):
         corner = np.zeros((matrix.shape[1], matrix.shape[1]))
         corner[:rank, order] = upper[:rank]
         goal = np.zeros(matrix.shape[1])
         goal[:rank] = left.T @ target
-        beta = least_squares_within(corner * norms, goal, box)
+        beta = bounds.solve(corner * norms, goal)
         if gradient:
-            left = left @ np.linalg.qr(corner[:rank, box.active == 0])[0]
+            left = left @ np.linalg.qr(corner[:rank, bounds.active == 0])[0]
     residual = matrix @ beta - target
     sizes = np.cumsum([0] + [len(f.target) for f in factors])
     joint_cost = np.array([np.sum(residual[a:b] ** 2) for a, b in pairwise(sizes)])
@@ -173,8 +184,8 @@ class _Search:
     """Costs of shapes, counted."""
 
     def __init__(self, separable: SeparableRegression, weights: Array,
-                 box: Box | None, limits: Array | None) -> None:
-        self.separable, self.weights, self.box = separable, weights, box
+                 bounds: LinearBounds | None, limits: Array | None) -> None:
+        self.separable, self.weights, self.linear_bounds = separable, weights, bounds
         self.bounds = (np.log(separable.structure.shape_bounds) if limits is None
                        else limits)                                 # (m, s, 2)
         self.evaluations = 0
@@ -186,7 +197,7 @@ class _Search:
             return self._last[1]
         self.evaluations += 1
         shape = np.exp(logarithms.reshape(self.bounds.shape[:2]))
-        found = project(self.separable, shape, self.weights, gradient, self.box)
+        found = project(self.separable, shape, self.weights, gradient, self.linear_bounds)
         if gradient:
             self._last = (key, found)
         return found
@@ -207,7 +218,7 @@ class _Search:
 
 
 def best_shape(separable: SeparableRegression, weights: Array, start: Array | None = None,
-               box: Box | None = None, limits: Array | None = None) -> _ShapeFit:
+               bounds: LinearBounds | None = None, limits: Array | None = None) -> _ShapeFit:
     """
     Find the shape of the friction with the smallest weighted sum of squared residuals.
 
@@ -223,13 +234,13 @@ def best_shape(separable: SeparableRegression, weights: Array, start: Array | No
         Weights of the joints' rows, (n,).
     start
         A shape (m, s) to descend from, instead of the global search.
-    box
+    bounds
         As for `project`.
     limits
         Bounds of the logarithms of the shape numbers, (m, s, 2); the model's when None.
 
     """
-    search = _Search(separable, weights, box, limits)
+    search = _Search(separable, weights, bounds, limits)
     if start is not None:
         best, cost = search.descend(np.log(start))
     else:

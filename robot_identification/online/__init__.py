@@ -29,6 +29,7 @@ from robot_identification.online.feedforward import (
     CompensationLimits,
     trajectory_efforts,
 )
+from robot_identification.online.live_validation import LiveResidual, LiveValidation
 from robot_identification.online.momentum import MomentumObserver
 from robot_identification.online.recursive import (
     OnlineEstimator,
@@ -42,5 +43,6 @@ for _estimator in RECURSIVE.values():
     ESTIMATORS.register(_estimator.name, _estimator)
 
 __all__ = ['Compensation', 'CompensationLimits', 'ContactObserver', 'ExternalTorque',
-           'MomentumObserver', 'OnlineEstimator', 'OnlineUpdate', 'RECURSIVE', 'Wrench',
+           'LiveResidual', 'LiveValidation', 'MomentumObserver', 'OnlineEstimator',
+           'OnlineUpdate', 'RECURSIVE', 'Wrench',
            'calibrate_residuals', 'start_online', 'tool_wrench', 'trajectory_efforts']

@@ -15,10 +15,9 @@
 
 from robot_identification.validation.finding import Finding
 from robot_identification.validation.held_out import evaluate, HeldOut
-from robot_identification.validation.live import LiveValidation
 from robot_identification.validation.metrics import Errors, errors, JointErrors
 from robot_identification.validation.predict import predict
 from robot_identification.validation.verdict import make_verdict, Thresholds, Verdict
 
-__all__ = ['Errors', 'Finding', 'HeldOut', 'JointErrors', 'LiveValidation', 'Thresholds',
+__all__ = ['Errors', 'Finding', 'HeldOut', 'JointErrors', 'Thresholds',
            'Verdict', 'errors', 'evaluate', 'make_verdict', 'predict']

@@ -20,8 +20,8 @@ import time
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import EstimationError
-from robot_identification.estimation.bounded import Box, least_squares_within
 from robot_identification.estimation.variable_projection import best_shape, project
+from robot_identification.papers.searches.bounded import Box
 from robot_identification.papers.searches.bounds import Bounds
 from robot_identification.papers.searches.objective import MeanSquared, Objective
 from robot_identification.papers.searches.result import CONVERGED, SearchResult
@@ -83,7 +83,7 @@ class Eliminated:
     def best(self) -> tuple[Array, int]:
         """Return the best unknowns (d,) by variable projection, and how many shapes it tried."""
         limits = np.stack([self.bounds.lower, self.bounds.upper], axis=-1)
-        found = best_shape(self.separable, self.weights, box=self.box,
+        found = best_shape(self.separable, self.weights, bounds=self.box,
                            limits=limits.reshape(*self._size, 2))
         return self.complete(np.log(found.shape).ravel()), found.evaluations
 
@@ -116,7 +116,7 @@ def minimise_squared(objective: Objective, bounds: Bounds) -> SearchResult:
     problem = objective.problem
     if problem.linear:
         matrix, target = problem.regression.normal.stacked(_row_weights(objective))
-        values = least_squares_within(matrix, target, Box(bounds.lower, bounds.upper))
+        values = Box(bounds.lower, bounds.upper).solve(matrix, target)
         cost, evaluations = float(np.sum((matrix @ values - target) ** 2)), 1
     else:
         eliminated = Eliminated(objective, bounds)

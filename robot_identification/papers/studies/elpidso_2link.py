@@ -21,9 +21,9 @@ import time
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
-from robot_identification.estimation.bounded import Box, least_squares_within
 from robot_identification.files import shared_folder
 from robot_identification.papers.searches import Bounds, SearchResult
+from robot_identification.papers.searches.bounded import Box
 from robot_identification.papers.searches.elpidso import ElitistPidSwarm, minimise_quadratic
 from robot_identification.papers.searches.result import CONVERGED
 from robot_identification.papers.studies.linear_algebra import against_searches
@@ -179,8 +179,7 @@ def _regressor(q: Array, v: Array, a: Array) -> Array:
 def _bounded(data: _Data, bounds: Bounds) -> SearchResult:
     """Return bounded least squares, which is exact."""
     began = time.perf_counter()
-    values = least_squares_within(data.factor[:, :4], data.factor[:, 4],
-                                  Box(bounds.lower, bounds.upper))
+    values = Box(bounds.lower, bounds.upper).solve(data.factor[:, :4], data.factor[:, 4])
     cost = float(data(values[None])[0])
     return SearchResult('bounded least squares', values, cost, 1, np.array([[1.0, cost]]),
                         CONVERGED, time.perf_counter() - began)

@@ -28,6 +28,7 @@ from robot_identification.online import (
     MomentumObserver,
     tool_wrench,
 )
+from robot_identification.online.sliding_window import Instant, SlidingWindow, stacked_instants
 from robot_identification.recording import load_recording, Recording
 from robot_identification.ros.execution.data_directory import DataDirectory
 from robot_identification.ros.nodes.health import ERROR, Health, OK, WARN
@@ -35,7 +36,6 @@ from robot_identification.ros.nodes.live_states import LiveStates
 from robot_identification.ros.nodes.parameters import declare, declared_model, required
 from robot_identification.ros.nodes.process import main_of
 from robot_identification.ros.nodes.trajectories import SECOND
-from robot_identification.signals.sliding_window import Instant, SlidingWindow, stacked_instants
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 

@@ -29,6 +29,7 @@ from robot_identification.errors import (
     RobotIdentificationError,
 )
 from robot_identification.online import Compensation, CompensationLimits, trajectory_efforts
+from robot_identification.online.sliding_window import SlidingWindow
 from robot_identification.ros.execution import Fault
 from robot_identification.ros.execution.data_directory import DataDirectory
 from robot_identification.ros.nodes.health import ERROR, Health, OK
@@ -38,7 +39,6 @@ from robot_identification.ros.nodes.parameters import declare, declared_model, r
 from robot_identification.ros.nodes.process import main_of
 from robot_identification.ros.nodes.requests import answered
 from robot_identification.ros.nodes.trajectories import SECOND
-from robot_identification.signals.sliding_window import SlidingWindow
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory

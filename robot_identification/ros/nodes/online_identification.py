@@ -24,13 +24,13 @@ from robot_identification.errors import ConfigurationError, RobotIdentificationE
 from robot_identification.online import OnlineEstimator
 from robot_identification.online.recursive import start_online
 from robot_identification.online.recursive.online_estimator import OnlineUpdate
+from robot_identification.online.sliding_window import Instant, SlidingWindow
 from robot_identification.ros.nodes.health import ERROR, Health, OK, WARN
 from robot_identification.ros.nodes.live_states import LiveStates
 from robot_identification.ros.nodes.parameters import declare, declared_arm
 from robot_identification.ros.nodes.process import main_of
 from robot_identification.ros.nodes.requests import answered
 from robot_identification.ros.nodes.trajectories import SECOND
-from robot_identification.signals.sliding_window import Instant, SlidingWindow
 from robot_identification_interfaces.msg import OnlineParameters
 from std_srvs.srv import Trigger
 

@@ -23,6 +23,7 @@ from robot_identification.arrays import Array
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import ConfigurationError, RobotIdentificationError
 from robot_identification.identification import validate
+from robot_identification.online import LiveValidation
 from robot_identification.recording import load_recording
 from robot_identification.ros.execution.data_directory import DataDirectory
 from robot_identification.ros.nodes.health import ERROR, Health, OK
@@ -32,7 +33,7 @@ from robot_identification.ros.nodes.parameters import declare, declared_prefix, 
 from robot_identification.ros.nodes.process import main_of
 from robot_identification.ros.nodes.requests import answered
 from robot_identification.ros.nodes.trajectories import SECOND
-from robot_identification.validation import LiveValidation, Thresholds
+from robot_identification.validation import Thresholds
 from robot_identification_interfaces.srv import Validate
 from sensor_msgs.msg import JointState
 

@@ -21,7 +21,7 @@ import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import ConfigurationError
-from robot_identification.signals.sliding_window import Instant, SlidingWindow
+from robot_identification.online.sliding_window import Instant, SlidingWindow
 
 _MOVING = 0.02
 """[rad/s or m/s] Slower joints do not count: static friction may take any value."""
