@@ -176,7 +176,7 @@ def test_within_a_box_the_gradient_is_exact_and_the_box_is_kept(name):
     weights = np.array([1.0, 3.0])
     other = np.array(shape) * np.exp(0.2)
     box = tight(separable, other, weights)
-    found = project(separable, other, weights, box=box)
+    found = project(separable, other, weights, bounds=box)
     assert np.all((found.beta >= box.lower) & (found.beta <= box.upper))
     assert np.sum((found.beta == box.lower) | (found.beta == box.upper)) >= 2
     assert found.joint_cost.sum() > 1.1 * project(separable, other, weights).joint_cost.sum()
@@ -185,7 +185,7 @@ def test_within_a_box_the_gradient_is_exact_and_the_box_is_kept(name):
         step = np.zeros(shape.size)
         step[i] = 1e-5
         up, down = (np.sum(project(separable, other * np.exp(s * step.reshape(shape.shape)),
-                                   weights, box=box).residual ** 2) for s in (1, -1))
+                                   weights, bounds=box).residual ** 2) for s in (1, -1))
         assert gradient[i] == pytest.approx((up - down) / 2e-5, rel=2e-3,
                                             abs=1e-5 * np.abs(gradient).max())
 
@@ -199,13 +199,13 @@ def test_no_search_finds_a_lower_cost_within_a_box_of_all_parameters(name):
     box = tight(separable, shape, weights)
     bounds = np.log(separable.structure.shape_bounds)
     limits = np.stack([bounds[..., 0], bounds.mean(axis=-1)], axis=-1)    # the lower half only
-    found = best_shape(separable, weights, box=box, limits=limits)
+    found = best_shape(separable, weights, bounds=box, limits=limits)
     assert np.all(np.log(found.shape) >= limits[..., 0] - 1e-9)
     assert np.all(np.log(found.shape) <= limits[..., 1] + 1e-9)
 
     def cost(x):
         at = np.exp(x.reshape(limits.shape[:2]))
-        return np.sum(project(separable, at, weights, gradient=False, box=box).residual ** 2)
+        return np.sum(project(separable, at, weights, gradient=False, bounds=box).residual ** 2)
 
     reference = differential_evolution(cost, limits.reshape(-1, 2), seed=1, maxiter=25, popsize=8)
     assert found.cost <= reference.fun * (1 + 1e-6)

@@ -89,7 +89,7 @@ class Box:
 
 
 def _pivot(matrix: Array, target: Array, lower: Array, upper: Array,
-               active: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64]] | None:
+           active: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64]] | None:
     """Return x and its active set, or None if pivoting does not terminate."""
     fewest, patience = len(lower) + 1, _PATIENCE
     active = active.copy()
