@@ -207,6 +207,28 @@ def test_report_names_a_repeat_and_missing_held_out_motion():
     assert 'which the fit has not seen' not in repeat.text
 
 
+def test_results_of_earlier_versions_are_shown(result):
+    content = json.loads(json.dumps(results_to_dict(result)))
+    for key in ('next_steps', 'choice', 'delay', 'bootstrap'):
+        del content[key]
+    for key in ('status', 'checks', 'alarms'):
+        del content['verdict'][key]
+    for evaluation in (*content['verdict']['held_out'], *content['fit']):
+        del evaluation['whole_relative_error']
+    page = Page(render(StoredResults(content, plot_data(result))))
+    assert 'PASS' in page.text and 'Checks' not in page.text
+    assert 'over the whole recording' not in page.text
+    trial = {'friction': 'viscous', 'estimator': 'wls', 'error': 0.1, 'excess': 0.0,
+             'standard_error': 0.01, 'parameters': 2.0, 'note': '', 'chosen': True}
+    content['choice'] = {'blocks': 'blocks of 1 s', 'trials': [
+        {**trial, 'delay': delay} for delay in (True, False)]}
+    values = dict.fromkeys(content['arm']['joints'], 0.002)
+    content['delay'] = {'values': values, 'std': values, 'unit': 's'}
+    text = Page(render(StoredResults(content, plot_data(result)))).text
+    assert 'lag the torque of a joint' in text
+    assert 'wlstorques' in text.replace(' ', '') and 'wlsnone' in text.replace(' ', '')
+
+
 def test_twelve_joints_and_several_recordings():
     arm = chain([f'joint_{j}' for j in range(12)])
     page = page_of(identified(arm, held_out=(2, 3)))

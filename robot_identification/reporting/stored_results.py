@@ -40,7 +40,7 @@ class StoredResults:
     Parameters
     ----------
     content
-        What results.json holds, see `contents`.
+        Content of results.json, see `results_to_dict`.
     arrays
         Arrays of plots.npz, see `plot_data`.
     files
