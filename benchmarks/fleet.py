@@ -18,7 +18,7 @@ A fleet of simulated recordings against the same work in one process.
 
 Prints the largest difference of any parameter from single runs of `identify`, processor time of
 the robots' work over that of one warm process, and that of all processes (start of worker,
-scheduler, database and pages, too), the time by the clock of one worker over that of two (both
+scheduler, table and page, too), the time by the clock of one worker over that of two (both
 with the start of the workers), the memory of what a worker does after the first and after the
 last robot, and the bytes that travel: to a worker, back from it, in a recording's file and in one
 normal form. Exit code 1 when parameters differ by more than 1e-9.
@@ -38,9 +38,9 @@ import time
 from identification import recording
 import numpy as np
 from robot_identification import identify, load_arm, load_recording
-from robot_identification.fleet import Database, read_fleet, run_fleet
-from robot_identification.fleet.plan import Fleet, Job
-from robot_identification.fleet.work import identify_robot
+from robot_identification.fleet import read_fleet, read_results, run_fleet
+from robot_identification.fleet.fleet_file import Fleet, RobotTask
+from robot_identification.fleet.identify_robot import identify_robot
 from robot_identification.parallel import core_count, use_cores
 from robot_identification.regression import build_regression
 from robot_identification.signals import process
@@ -76,18 +76,18 @@ def everything() -> float:
 def alone(fleet: Fleet) -> dict[str, float]:
     """Do the work of all robots in this process, on one core."""
     use_cores(1)
-    identify_robot(fleet.jobs[0])    # compiled, and imported, from here on
+    identify_robot(fleet.tasks[0])    # compiled, and imported, from here on
     began, busy, first, sizes = time.perf_counter(), time.process_time(), 0.0, []
-    for job in fleet.jobs:
-        sizes.append(len(pickle.dumps(identify_robot(job))))
+    for task in fleet.tasks:
+        sizes.append(len(pickle.dumps(identify_robot(task))))
         first = first or peak()
     used = time.perf_counter() - began, time.process_time() - busy
-    files = [Path(name).stat().st_size for job in fleet.jobs for name in job.recordings]
-    normal = build_regression(load_arm(fleet.jobs[0].robot), [process(
-        load_recording(fleet.jobs[0].recordings[0]), load_arm(fleet.jobs[0].robot))]).normal
+    files = [Path(name).stat().st_size for task in fleet.tasks for name in task.recordings]
+    normal = build_regression(load_arm(fleet.tasks[0].robot), [process(
+        load_recording(fleet.tasks[0].recordings[0]), load_arm(fleet.tasks[0].robot))]).normal
     return {'wall': used[0], 'processor': used[1],
             'memory after one': first, 'memory after all': peak(),
-            'bytes to a worker': float(np.mean([len(pickle.dumps(job)) for job in fleet.jobs])),
+            'bytes to a worker': float(np.mean([len(pickle.dumps(task)) for task in fleet.tasks])),
             'bytes back of a robot': float(np.mean(sizes)),
             'bytes of a recording': float(np.mean(files)),
             'bytes of a normal form': float(sum(factor.nbytes for factor in normal.factors))}
@@ -95,20 +95,17 @@ def alone(fleet: Fleet) -> dict[str, float]:
 
 def difference(fleet: Fleet, folder: Path) -> float:
     """Return the largest difference of a stored parameter from a single run of `identify`."""
-    worst = 0.0
-    with Database(folder / 'fleet.sqlite') as database:
-        for job in fleet.jobs:
-            values = np.array([row['value'] for row in database.rows(
-                'SELECT value FROM parameter JOIN latest ON identification = id WHERE robot = ?',
-                [job.name])])
-            single = _single(job)
-            worst = max(worst, float(np.max(np.abs(values - single)
-                                            / np.maximum(np.abs(single), 1.0))))
+    worst, results = 0.0, read_results(folder)
+    for task in fleet.tasks:
+        values = np.array([parameter.value for parameter in results[task.name].parameters])
+        single = _identify(task)
+        worst = max(worst, float(np.max(np.abs(values - single)
+                                        / np.maximum(np.abs(single), 1.0))))
     return worst
 
 
-def _single(job: Job) -> np.ndarray:
-    return identify(load_arm(job.robot), job.recordings).consistent.values
+def _identify(task: RobotTask) -> np.ndarray:
+    return identify(load_arm(task.robot), task.recordings).consistent.values
 
 
 def main() -> int:
@@ -122,20 +119,20 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         fleet = write(folder, options.robots, options.recordings, options.samples)
-        walls, spent, processor = {}, {}, 0.0
+        walls, spent = {}, {}
         for workers in (1, 2):
             began, before = time.perf_counter(), everything()
             run_fleet(fleet, folder / f'results{workers}', workers=workers)
             walls[workers] = time.perf_counter() - began
             spent[workers] = everything() - before
-        with Database(folder / 'results1' / 'fleet.sqlite') as database:
-            processor = database.rows('SELECT sum(processor_seconds) AS s FROM latest')[0]['s']
+        processor = sum(result.processor_seconds
+                        for result in read_results(folder / 'results1').values())
         began = time.perf_counter()
         run_fleet(fleet, folder / 'results2')
         unchanged = time.perf_counter() - began
         worst = difference(fleet, folder / 'results2')
         one = alone(fleet)
-        size = (folder / 'results2' / 'fleet.sqlite').stat().st_size / options.robots
+        size = (folder / 'results2' / 'fleet.parquet').stat().st_size / options.robots
     count = options.robots * options.recordings
     figures = {'robots': options.robots, 'recordings': count, 'samples': options.samples,
                'cores': core_count(), 'difference': worst,
@@ -143,7 +140,7 @@ def main() -> int:
                'processor ratio of all': spent[1] / one['processor'],
                'processor a recording': one['processor'] / count,
                'wall 1 over 2 workers': walls[1] / walls[2], 'walls': walls,
-               'unchanged run': unchanged, 'database bytes a robot': size, **one}
+               'unchanged run': unchanged, 'table bytes a robot': size, **one}
     for key, value in figures.items():
         print(f'{key:>24} {value if isinstance(value, (int, dict)) else f"{value:.4g}"}')
     options.json.parent.mkdir(parents=True, exist_ok=True)

@@ -15,13 +15,12 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from dataclasses import replace
 import json
 import os
 import pickle
+import shutil
 import signal
-import sqlite3
 import tempfile
 
 from known_truth import two_link_recording as recorded
@@ -35,17 +34,16 @@ from robot_identification.errors import (
     UnknownNameError,
 )
 from robot_identification.files import check_output_folder
-from robot_identification.fleet import Database, read_fleet, run_fleet
+from robot_identification.fleet import read_fleet, read_results, run_fleet
 from robot_identification.fleet.cluster import cluster as made
 from robot_identification.fleet.cluster import Tasks
-from robot_identification.fleet.database import key_of
-from robot_identification.fleet.drift import drifts
-from robot_identification.fleet.page import write_index
-from robot_identification.fleet.plan import Job
-from robot_identification.fleet.run import _shown, _write
-from robot_identification.fleet.source import expand, fetched, fingerprint
-from robot_identification.fleet.table import write_table
-from robot_identification.fleet.work import BROKEN, FITTED, identify_robot, Outcome
+from robot_identification.fleet.drift import estimate_drift
+from robot_identification.fleet.fleet_file import RobotTask
+from robot_identification.fleet.identify_robot import identify_robot
+from robot_identification.fleet.page import write_page
+from robot_identification.fleet.recording_sources import expand, fetch, fingerprint
+from robot_identification.fleet.robot_result import BROKEN, FITTED, RobotResult, write_table
+from robot_identification.fleet.run import _write_table_and_page, input_digest
 from robot_identification.papers.searches import Bounds, get_search
 from robot_identification.papers.studies import run_study, STUDIES
 from robot_identification.papers.studies.repeat import Contestant, repeat
@@ -88,27 +86,28 @@ def folder(tmp_path_factory):
 
 def test_a_fleet_file_is_read(folder):
     fleet = read_fleet(folder / 'fleet.yaml')
-    assert [job.name for job in fleet.jobs] == ['r0', 'r1', 'r2']
-    assert [path.rsplit('/', 1)[1] for path in fleet.jobs[1].recordings] == [
+    assert [task.name for task in fleet.tasks] == ['r0', 'r1', 'r2']
+    assert [path.rsplit('/', 1)[1] for path in fleet.tasks[1].recordings] == [
         '0.npz', '1.npz', 'bad.npz']
-    assert fleet.jobs[0].settings['processing']['cutoff'] == 20.0
+    assert fleet.tasks[0].settings['processing']['cutoff'] == 20.0
 
 
 @pytest.mark.parametrize('text, kind, sentence', [
     ('robots: {}', ConfigurationError, 'names no robots'),
-    ('robot: {a: 1}', UnknownNameError, "'robot'"),
+    ('robot: {a: 1}', ConfigurationError, "unknown key 'robot'"),
     ('robots: {"a/b": {robot: panda, recordings: [x.npz]}}', ConfigurationError, 'a folder'),
-    ('robots: {a: {recordings: [x.npz]}}', ConfigurationError, "robot 'a' needs `robot`"),
-    ('robots: {a: {robot: panda}}', ConfigurationError, 'needs `recordings`'),
+    ('robots: {a: {recordings: [x.npz]}}', ConfigurationError, "a lacks the key 'robot'"),
+    ('robots: {a: {robot: panda}}', ConfigurationError, "lacks the key 'recordings'"),
+    ('robots: {a: {robot: panda, recordings: []}}', ConfigurationError, 'needs `recordings`'),
     ('robots: {a: {robot: panda, recordings: ["no/*.npz"]}}', ConfigurationError, 'nothing match'),
     ('settings: {estimater: wls}\nrobots: {a: {robot: panda, recordings: [x]}}',
-     UnknownNameError, 'estimater'),
+     ConfigurationError, "unknown key 'estimater'.*did you mean 'estimator'"),
     ('settings: {estimator: wlss}\nrobots: {a: {robot: panda, recordings: [x]}}',
      UnknownNameError, 'wlss'),
     ('settings: {thresholds: {all: 1}}\nrobots: {a: {robot: panda, recordings: [x]}}',
-     ConfigurationError, 'settings: .*all'),
+     ConfigurationError, 'settings, thresholds has the unknown key .all'),
     ('settings: {bootstrap: yes}\nrobots: {a: {robot: panda, recordings: [x]}}',
-     ConfigurationError, 'number of resamples'),
+     ConfigurationError, 'settings, bootstrap must be a whole number'),
 ])
 def test_fleet_files_that_cannot_be_used(tmp_path, text, kind, sentence):
     (tmp_path / 'fleet.yaml').write_text(text)
@@ -125,18 +124,18 @@ def test_urls_are_expanded_fetched_and_told_apart():
     found = expand('memory://fleet/*.npz', None)
     assert [name.rsplit('/', 1)[1] for name in found] == ['a.npz', 'b.npz']
     assert fingerprint(found[0]) and fingerprint(found[0]) != fingerprint(found[1])
-    with fetched(found[0]) as path:
+    with fetch(found[0]) as path:
         assert path.read_bytes() == b'2'
     assert not path.exists()
 
 
 def test_one_robot_is_identified_as_identify_does(folder):
-    job = read_fleet(folder / 'fleet.yaml').jobs[1]
-    outcome = identify_robot(job)
+    task = read_fleet(folder / 'fleet.yaml').tasks[1]
+    outcome = identify_robot(task)
     assert outcome.state == 'not validated'
-    assert [part.state for part in outcome.parts] == [FITTED, FITTED, BROKEN]
-    assert 'not a NumPy archive' in outcome.parts[-1].sentence
-    alone = identify(load_arm(ARM), job.recordings[:2], **job.settings)
+    assert [part.state for part in outcome.recordings] == [FITTED, FITTED, BROKEN]
+    assert 'not a NumPy archive' in outcome.recordings[-1].sentence
+    alone = identify(load_arm(ARM), task.recordings[:2], **task.settings)
     values = [parameter.value for parameter in outcome.parameters]
     assert np.allclose(values, alone.consistent.values, rtol=1e-9, atol=1e-9)
     assert {'model.yaml', 'report.html', 'results.json'} <= set(outcome.files)
@@ -144,17 +143,17 @@ def test_one_robot_is_identified_as_identify_does(folder):
 
 
 def test_a_robot_without_a_usable_recording_is_a_sentence(folder):
-    job = Job('x', ARM, (str(folder / 'r1' / 'bad.npz'), str(folder / 'none.npz')))
-    outcome = identify_robot(job)
+    task = RobotTask('x', ARM, (str(folder / 'r1' / 'bad.npz'), str(folder / 'none.npz')))
+    outcome = identify_robot(task)
     assert outcome.state == BROKEN and 'no recording can be used' in outcome.sentence
-    assert 'there is no recording' in outcome.parts[1].sentence
-    assert identify_robot(replace(job, robot='pandda')).sentence.startswith('there is no robot')
+    assert 'there is no recording' in outcome.recordings[1].sentence
+    assert identify_robot(replace(task, robot='pandda')).sentence.startswith('there is no robot')
 
 
 def test_friction_and_payload_that_change_are_drift():
     runs = [recorded(0), recorded(1), recorded(2, friction=1.3), recorded(3, mass=0.5)]
     result = identify(load_arm(ARM), runs, processing={'cutoff': 20.0, 'decimation_cutoff': 10.0})
-    found = {(d.recording, d.quantity): d for d in drifts(result)}
+    found = {(d.recording, d.quantity): d for d in estimate_drift(result)}
     friction = f'friction of {result.arm.joint_names[-1]}'    # gravity does not hide it
     assert abs(found[1, friction].change) < 0.05 and abs(found[1, friction].significance) < 3
     assert found[2, friction].change == pytest.approx(0.3, abs=0.1)
@@ -165,89 +164,93 @@ def test_friction_and_payload_that_change_are_drift():
 
 
 def test_keys_change_with_all_that_counts():
-    job = Job('a', ARM, ('x', 'y'), ('z',), {'estimator': 'wls'})
+    task = RobotTask('a', ARM, ('x', 'y'), ('z',), {'estimator': 'wls'})
     prints = dict.fromkeys('xyz', 'p')
-    key = key_of(job, prints, 'arm')
-    others = [key_of(replace(job, settings={'estimator': 'ols'}), prints, 'arm'),
-              key_of(replace(job, recordings=('x',)), prints, 'arm'),
-              key_of(job, {**prints, 'z': 'q'}, 'arm'), key_of(job, prints, 'other')]
-    assert key == key_of(replace(job, name='b'), prints, 'arm')
+    key = input_digest(task, prints, 'arm')
+    others = [input_digest(replace(task, settings={'estimator': 'ols'}), prints, 'arm'),
+              input_digest(replace(task, recordings=('x',)), prints, 'arm'),
+              input_digest(task, {**prints, 'z': 'q'}, 'arm'), input_digest(task, prints, 'other')]
+    assert key == input_digest(replace(task, name='b'), prints, 'arm')
     assert len({key, *others}) == 5
 
 
-def test_database_table_and_page(folder, tmp_path):
+def test_folders_table_and_page(folder, tmp_path):
     pytest.importorskip('pyarrow')
     from pyarrow import parquet
-    jobs = read_fleet(folder / 'fleet.yaml').jobs
-    with Database(tmp_path / 'fleet.sqlite', write=True) as database:
-        database.begin('fleet.yaml')
-        for job in jobs[:2]:
-            database.store(job, f'key of {job.name}', {}, identify_robot(job))
-        assert database.known() == {'r0': 'key of r0', 'r1': 'key of r1'}
-        write_table(database, tmp_path / 'fleet.parquet')
-        page = write_index(database, tmp_path).read_text()
+    results = []
+    for task in read_fleet(folder / 'fleet.yaml').tasks[:2]:
+        result = replace(identify_robot(task), key=f'key of {task.name}', finished='2026-01-01')
+        result.save(tmp_path / task.name)
+        results.append(replace(result, files={}))
+    assert list(read_results(tmp_path).values()) == results
+    write_table(results, tmp_path / 'fleet.parquet')
+    page = write_page(results, tmp_path).read_text()
     rows = parquet.read_table(tmp_path / 'fleet.parquet').to_pylist()
-    assert {row['robot'] for row in rows if row['parameter']} == {'r0', 'r1'}
-    broken = [row for row in rows if row['recording']]
+    assert [row['robot'] for row in rows if row['kind'] == 'robot'] == ['r0', 'r1']
+    parameters = [row for row in rows if row['kind'] == 'parameter']
+    assert [(row['robot'], row['parameter'], row['value']) for row in parameters] == [
+        (each.robot, parameter.name, parameter.value)
+        for each in results for parameter in each.parameters]
+    assert all(row['lower'] <= row['value'] <= row['upper'] for row in parameters)
+    broken = [row for row in rows if row['kind'] == 'recording' and row['state'] == 'broken']
     assert len(broken) == 1 and 'not a NumPy archive' in broken[0]['sentence']
-    assert all(row['lower'] <= row['value'] <= row['upper'] for row in rows if row['parameter'])
+    fitted = [row for row in rows if row['kind'] == 'recording' and row['state'] == 'fitted']
+    assert [row['error'] for row in fitted] == [
+        recording.error for each in results for recording in each.recordings
+        if recording.state == FITTED] and all(row['seconds'] > 0 < row['rate'] for row in fitted)
+    drift = [row for row in rows if row['kind'] == 'drift']
+    assert [(row['quantity'], row['change']) for row in drift] == [
+        (drift.quantity, drift.change) for each in results for drift in each.drift]
+    assert {row['recording'] for row in drift} == {row['recording'] for row in fitted}
     assert 'href="r0/report.html"' in page and 'bad.npz' in page and 'drift_1_friction' in page
-    with Database(tmp_path / 'fleet.sqlite') as database:
-        assert database.rows('SELECT count(*) AS n FROM latest')[0]['n'] == 2
-        with pytest.raises(ConfigurationError, match='readonly'):
-            database.rows('DELETE FROM recording')
-        with pytest.raises(ConfigurationError, match='cannot answer'):
-            database.rows('SELECT nothing FROM nowhere')
-    with pytest.raises(ConfigurationError, match='there is no database'):
-        Database(tmp_path / 'none.sqlite')
 
 
-def test_a_database_of_the_first_schema_is_brought_up_to_date(tmp_path):
-    with Database(tmp_path / 'fleet.sqlite', write=True):
-        pass
-    with closing(sqlite3.connect(tmp_path / 'fleet.sqlite')) as file:
-        file.executescript('ALTER TABLE parameter DROP COLUMN bootstrap; PRAGMA user_version = 1;')
-    with Database(tmp_path / 'fleet.sqlite') as database:
-        assert database.rows('SELECT value FROM parameter') == []    # as it was, to be read
-        with Database(tmp_path / 'fleet.sqlite', write=True) as newer:
-            assert newer.rows('SELECT bootstrap FROM parameter') == []
-    Database(tmp_path / 'fleet.sqlite')
+@pytest.mark.parametrize('content, sentence', [
+    ('{', 'cannot be read'), ('[]', 'not of the schema'), ('{"schema": "x"}', 'not of the schema'),
+    ('{"schema": "robot_identification/fleet_robot/1"}', 'lacks the keys'),
+    ('{"schema": "robot_identification/fleet_robot/1", "robot": "a", "arm": "b", "state": "c", '
+     '"sentence": ""}', "'c' is no state"),
+    ('{"schema": "robot_identification/fleet_robot/1", "robot": "a", "arm": "b", '
+     '"state": "passed", "sentence": ""}', 'has no results.json')])
+def test_results_that_are_damaged_are_left_out(tmp_path, content, sentence):
+    (tmp_path / 'a').mkdir()
+    (tmp_path / 'a' / 'fleet.json').write_text(content)
+    said = []
+    assert read_results(tmp_path, said.append) == {} and sentence in said[0]
 
 
 def test_files_whose_writing_ended_early_are_known_as_those_of_a_fleet(tmp_path):
     (tmp_path / 'model.yaml').mkdir()    # as a disk that is full
-    files = dict.fromkeys(RESULT_FILES, b'')
+    result = RobotResult('a', ARM, 'passed', '', files=dict.fromkeys(RESULT_FILES, b''))
     with pytest.raises(ConfigurationError, match=r'model\.yaml'):
-        _write(tmp_path, Outcome('a', ARM, 'passed', '', files=files))
+        result.save(tmp_path)
+    assert not (tmp_path / 'fleet.json').exists()    # so that the robot is done again
     (tmp_path / 'model.yaml').rmdir()
     check_output_folder(tmp_path, RESULT_FILES, RESULTS, ())
 
 
-def test_an_early_end_leaves_table_and_page_of_what_is_done(folder, tmp_path):
+def test_an_early_end_leaves_table_and_page_of_what_is_done(tmp_path):
     pytest.importorskip('pyarrow')
     from pyarrow import parquet
-    job, said = read_fleet(folder / 'fleet.yaml').jobs[0], []
-    with Database(tmp_path / 'fleet.sqlite', write=True) as database:
-        database.begin('fleet.yaml')
-        database.store(job, 'key', {}, Outcome('r0', ARM, 'broken', 'bad'))
-        with (pytest.raises(KeyboardInterrupt),
-              _shown(database, tmp_path, {'r<1>': replace(job, name='r<1>')}, said.append)):
-            raise KeyboardInterrupt
-        rows = {row['robot']: row for row in
-                parquet.read_table(tmp_path / 'fleet.parquet').to_pylist()}
-        assert rows['r0']['state'] == 'broken' and rows['r<1>']['state'] == 'missing'
-        assert 'it was interrupted' in rows['r<1>']['sentence'] and not said
-        page = (tmp_path / 'index.html').read_text()
-        assert '<td>r&lt;1&gt;</td><td class="sentence">not done' in page
-        with _shown(database, tmp_path, {}, said.append):
-            pass
-        assert 'not done' not in (tmp_path / 'index.html').read_text()
-        (tmp_path / 'index.html').unlink()
-        (tmp_path / 'index.html').mkdir()    # as a disk that is full
-        with (pytest.raises(ConfigurationError, match='first'),
-              _shown(database, tmp_path, {'r2': job}, said.append)):
-            raise ConfigurationError('first')
-        assert 'as they were before this run' in said[0]
+    results, said = {'r0': RobotResult('r0', ARM, 'broken', 'bad')}, []
+    with (pytest.raises(KeyboardInterrupt),
+          _write_table_and_page(results, tmp_path, ['r<1>'], said.append)):
+        raise KeyboardInterrupt
+    rows = {row['robot']: row for row in
+            parquet.read_table(tmp_path / 'fleet.parquet').to_pylist()}
+    assert rows['r0']['state'] == 'broken' and rows['r<1>']['state'] == 'missing'
+    assert 'it was interrupted' in rows['r<1>']['sentence'] and not said
+    page = (tmp_path / 'index.html').read_text()
+    assert '<td>r&lt;1&gt;</td><td class="sentence">not done' in page
+    with _write_table_and_page(results, tmp_path, [], said.append):
+        pass
+    assert 'not done' not in (tmp_path / 'index.html').read_text()
+    (tmp_path / 'index.html').unlink()
+    (tmp_path / 'index.html').mkdir()    # as a disk that is full
+    with (pytest.raises(ConfigurationError, match='first'),
+          _write_table_and_page(results, tmp_path, ['r2'], said.append)):
+        raise ConfigurationError('first')
+    assert 'as they were before this run' in said[0]
 
 
 def test_ctrl_c_of_a_terminal_reaches_no_worker():
@@ -276,17 +279,17 @@ def test_a_worker_that_dies_changes_no_digit_and_only_what_changed_is_done(
             os.kill(victim, signal.SIGKILL)
             killed.append(victim)
 
-    first = run_fleet(fleet, tmp_path, scheduler=cluster.scheduler_address, tell=tell)
+    first = run_fleet(fleet, tmp_path, scheduler=cluster.scheduler_address, report=tell)
     assert killed and first.done == 3 and first.states == {'not validated': 3}
-    for job in fleet.jobs:
-        alone = identify_robot(job)
-        with Database(tmp_path / 'fleet.sqlite') as database:
-            stored = database.rows('SELECT name, value FROM parameter JOIN latest ON '
-                                   'identification = id WHERE robot = ?', [job.name])
-        assert [row['value'] for row in stored] == [p.value for p in alone.parameters]
-        assert load_model(tmp_path / job.name / 'model.yaml').arm.name == alone.arm
+    for task in fleet.tasks:
+        alone = identify_robot(task)
+        stored = read_results(tmp_path)[task.name]
+        assert stored.parameters == alone.parameters and stored.drift == alone.drift
+        assert load_model(tmp_path / task.name / 'model.yaml').arm.name == alone.arm
     second = run_fleet(fleet, tmp_path)     # nothing to do, so no cluster either
     assert (second.done, second.unchanged) == (0, 3)
+    shutil.rmtree(tmp_path / 'r1')
+    assert run_fleet(replace(fleet, tasks=fleet.tasks[:2]), tmp_path, workers=1).done == 1
 
 
 def test_runs_of_a_study_are_tasks_and_a_worker_that_dies_changes_no_digit(cluster, monkeypatch):
@@ -341,11 +344,9 @@ def test_a_scheduler_that_is_lost_breaks_no_robot(folder, tmp_path, caplog):
         fleet = read_fleet(folder / 'fleet.yaml')
 
         with pytest.raises(ConfigurationError, match='scheduler was lost with 1 of 2 robots'):
-            run_fleet(replace(fleet, jobs=fleet.jobs[:2]), tmp_path,
-                      scheduler=cluster.scheduler_address, tell=tell)
-    with Database(tmp_path / 'fleet.sqlite') as database:
-        assert [row['state'] for row in database.rows('SELECT state FROM latest')] == [
-            'not validated']
+            run_fleet(replace(fleet, tasks=fleet.tasks[:2]), tmp_path,
+                      scheduler=cluster.scheduler_address, report=tell)
+    assert [result.state for result in read_results(tmp_path).values()] == ['not validated']
     missing = [row for row in parquet.read_table(tmp_path / 'fleet.parquet').to_pylist()
                if row['state'] == 'missing']
     assert len(missing) == 1 and 'the scheduler was lost' in missing[0]['sentence']
@@ -354,16 +355,16 @@ def test_a_scheduler_that_is_lost_breaks_no_robot(folder, tmp_path, caplog):
 
 
 def test_recordings_that_do_not_fit_into_memory_change_no_digit(folder, tmp_path, monkeypatch):
-    job = read_fleet(folder / 'fleet.yaml').jobs[0]
-    job = replace(job, held_out=(str(folder / 'r1' / '0.npz'),))
-    held = identify_robot(job)
+    task = read_fleet(folder / 'fleet.yaml').tasks[0]
+    task = replace(task, held_out=(str(folder / 'r1' / '0.npz'),))
+    held = identify_robot(task)
     monkeypatch.setattr(spilling_list, '_MAX_BYTES_IN_MEMORY', 0)
     monkeypatch.setattr(tempfile, 'tempdir', str(tmp_path))
     made, dump = [], pickle.dump
     monkeypatch.setattr(pickle, 'dump', lambda *arguments: (
         made.append(type(arguments[0]).__name__), dump(*arguments)))
-    lying = identify_robot(job)
+    lying = identify_robot(task)
     assert {'Recording', 'Samples', 'HeldOut'} <= set(made)
     assert held.parameters == lying.parameters and held.drift == lying.drift
-    assert held.parts == lying.parts and held.state == lying.state
+    assert held.recordings == lying.recordings and held.state == lying.state
     assert not list(tmp_path.iterdir())    # and nothing is left on the disk

@@ -24,13 +24,13 @@ import pytest
 
 RUN = Path(__file__).parent / 'fuzz' / 'run.py'
 READERS = ('csv', 'npz', 'mcap', 'sqlite', 'metadata', 'robot', 'model', 'excitation', 'limits',
-           'urdf', 'fleet', 'database', 'options', 'controllers', 'joint_limits', 'xacro')
+           'urdf', 'fleet', 'fleet_result', 'options', 'controllers', 'joint_limits', 'xacro')
 
 
 @pytest.mark.parametrize(('reader', 'cases'), [
     (('csv', 'npz', 'mcap', 'sqlite', 'metadata', 'urdf'), 120),
     (('robot', 'model', 'excitation', 'limits'), 120),
-    (('fleet', 'database', 'options', 'controllers', 'joint_limits'), 120),
+    (('fleet', 'fleet_result', 'options', 'controllers', 'joint_limits'), 120),
     (('xacro',), 12)])    # each in a process of its own
 def test_spoiled_files_are_refused_or_read(reader, cases):
     done = subprocess.run([sys.executable, str(RUN), '--count', str(cases), *reader],

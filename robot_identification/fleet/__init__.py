@@ -11,10 +11,9 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Many robots at once: recordings of a fleet become models, a table, a database and a page."""
+"""Many robots at once: the recordings of a fleet become models, a table and a page."""
 
-from robot_identification.fleet.database import Database
-from robot_identification.fleet.plan import read_fleet
-from robot_identification.fleet.run import run_fleet
+from robot_identification.fleet.fleet_file import read_fleet
+from robot_identification.fleet.run import read_results, run_fleet
 
-__all__ = ['Database', 'read_fleet', 'run_fleet']
+__all__ = ['read_fleet', 'read_results', 'run_fleet']

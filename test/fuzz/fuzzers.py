@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 import hashlib
 import io
+import json
 from pathlib import Path
 import pickle
 import random
@@ -47,11 +48,14 @@ from robot_identification.excitation.design import (
 )
 from robot_identification.excitation.design.excitation import ColumnChoice
 from robot_identification.excitation.motion import get_series, Trajectory
-from robot_identification.fleet import Database, read_fleet
-from robot_identification.fleet.commands import _robots
+from robot_identification.fleet import read_fleet
 from robot_identification.fleet.drift import Drift
-from robot_identification.fleet.plan import Job
-from robot_identification.fleet.work import Outcome, Part
+from robot_identification.fleet.page import write_page
+from robot_identification.fleet.robot_result import (
+    ParameterResult,
+    RecordingResult,
+    RobotResult,
+)
 from robot_identification.recording import load_recording, Recording, write_bag
 from robot_identification.ros.bringup import check_controller, named_controllers
 from robot_identification.yaml_file import to_plain
@@ -280,19 +284,6 @@ def _sqlite(rng, raw):
         f'WHERE {where}'])
 
 
-def _database(rng, raw):
-    table = rng.choice(['identification', 'drift', 'run', 'latest'])
-    column = rng.choice(['robot', 'key', 'id', 'state', 'identification', 'quantity', 'change'])
-    value = rng.choice(['NULL', "x'ff'", '1.5', "CAST(x'ff' AS TEXT)", 'zeroblob(100)', '1e300'])
-    return _by_statement(rng, raw, [
-        f'UPDATE {table} SET {column} = {value}', f'DELETE FROM {table}',
-        f'ALTER TABLE {table} RENAME COLUMN {column} TO x', f'ALTER TABLE {table} RENAME TO y',
-        'DROP VIEW latest', f'DROP TABLE {table}', f'PRAGMA user_version = {rng.randrange(3)}',
-        'DROP VIEW latest; CREATE VIEW latest AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL '
-        'SELECT x + 1 FROM c) SELECT x AS id, x AS robot, x AS key FROM c',
-        'DROP VIEW latest; CREATE TABLE latest AS SELECT 1 AS id'])
-
-
 def _by_statement(rng, raw, statements):
     """Return a database spoilt by one of some statements, or by its bytes."""
     if rng.random() < 0.4:
@@ -339,7 +330,7 @@ def _pickled(raw):
     return pickle.dumps(yaml.load(raw, yaml.CSafeLoader))
 
 
-def _tree(rng, raw, digest=False):
+def _spoiled_tree(rng, raw):
     tree = pickle.loads(_pickled(raw))
     for _ in range(rng.choice([1, 1, 1, 3])):
         way = _place(rng, tree)
@@ -357,6 +348,16 @@ def _tree(rng, raw, digest=False):
             holder.append(copy.deepcopy(holder[way[-1]]))
         else:
             holder[way[-1]] = copy.deepcopy(rng.choice(VALUES))
+    return tree
+
+
+def _json(rng, raw):
+    text = json.dumps(_spoiled_tree(rng, raw), skipkeys=True).encode('utf-8', 'replace')
+    return flipped(rng, text) if rng.random() < 0.2 else text
+
+
+def _tree(rng, raw, digest=False):
+    tree = _spoiled_tree(rng, raw)
     if digest and isinstance(tree, dict) and rng.random() < 0.9:
         tree.pop('digest', None)
         try:
@@ -529,22 +530,23 @@ def _options_seed():
     return yaml.safe_dump(to_plain(options)).encode()
 
 
-def _database_seed():
+def _fleet_result_seed():
     from tempfile import TemporaryDirectory
+    result = RobotResult('left', 'ur5e', 'broken', 'bad', 0.02, (
+        RecordingResult('a.csv', 'fitted', '', 1.0, 100.0, 0.02),), (
+        ParameterResult('shoulder: mass', 'kg', 1.0, 0.1, 0.8, 1.2, None),),
+        (Drift(0, 'payload', 1.0, 0.01, 0.0, 0.0), Drift(1, 'payload', 1.0, 0.01, 1.0, 0.01)),
+        inputs={'a.csv': '0'})
     with TemporaryDirectory() as folder:
-        with Database(Path(folder) / 'fleet.sqlite', write=True) as database:
-            database.begin('fleet.yaml')
-            for name in ('left', 'right'):
-                database.store(Job(name, 'ur5e', ('a.csv',)), 'key', {'a.csv': 'print'}, Outcome(
-                    name, 'ur5e', 'passed', 'passed', 0.02, (Part('a.csv', 'fitted'),),
-                    drift=(Drift(1, 'payload', 1.0, 0.01, 1.0, 0.01),)))
-        return (Path(folder) / 'fleet.sqlite').read_bytes()
+        result.save(Path(folder))
+        return (Path(folder) / 'fleet.json').read_bytes()
 
 
-def _read_database(path):
-    """Read what the next run of a fleet and `fleet query` read."""
-    with Database(path) as database:
-        return database.known(), _robots(database)
+def _read_fleet_result(path):
+    """Do with a stored result what the next run of a fleet does."""
+    result = RobotResult.load(path.parent)
+    write_page([result], path.parent)
+    return list(result.rows())
 
 
 def _xacro_seed():
@@ -580,7 +582,7 @@ FUZZERS = {
     'limits': Fuzzer('x.yaml', _limits_seed, _tree, lambda path: load_limits(path, ARM)),
     'urdf': Fuzzer('x.urdf', lambda: ARM.urdf.encode(), _urdf, Arm.from_urdf),
     'fleet': Fuzzer('fleet.yaml', _fleet_seed, _tree, read_fleet),
-    'database': Fuzzer('fleet.sqlite', _database_seed, _database, _read_database),
+    'fleet_result': Fuzzer('fleet.json', _fleet_result_seed, _json, _read_fleet_result),
     'options': Fuzzer('options.yaml', _options_seed, _tree, read_options),
     'controllers': Fuzzer(f'{ARM.name}_controllers.yaml', _controllers_seed, _tree,
                           _read_controllers),

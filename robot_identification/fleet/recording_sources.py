@@ -11,11 +11,11 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Where recordings lie: paths, patterns and URLs, and what tells that one has changed."""
+"""Where recordings are: paths, patterns and URLs, and fingerprints of their contents."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from glob import glob
 import hashlib
@@ -29,41 +29,41 @@ from robot_identification.errors import (
     RecordingError,
 )
 
-PIECE = 1 << 20    # bytes that are hashed at once
+CHUNK = 1 << 20
+"""Bytes of a file that are hashed at once."""
 
 
 def expand(source: str, folder: Path) -> list[str]:
     """
-    Return the recordings that a path, a pattern or a URL stands for, sorted.
+    Return the recordings that a path, a pattern or a URL names, sorted.
 
     Parameters
     ----------
     source
         A path or pattern relative to `folder`, or any URL of fsspec ('s3://bucket/x/*.npz').
     folder
-        Where relative paths begin.
+        Base of relative paths.
 
     Raises
     ------
     ConfigurationError
-        A pattern that nothing matches, or a URL that cannot be listed. A single path need not
-        exist: that is an error of this recording alone.
+        A pattern matches nothing, or a URL cannot be listed. A single path need not exist: that
+        is an error of this recording alone.
 
     """
-    pattern = any(mark in source for mark in '*?[')
+    is_pattern = any(mark in source for mark in '*?[')
     if '://' in source:
-        if not pattern:
+        if not is_pattern:
             return [source]
-        system, path = _system(source)
+        system, path = _file_system(source)
         try:
             found = [system.unstrip_protocol(name) for name in system.glob(path)]
         except Exception as error:    # each file system of fsspec has errors of its own
             raise ConfigurationError(f"'{source}' cannot be listed: {error}") from error
     else:
-        place = folder / source
-        if not pattern or place.exists():
-            return [str(place)]
-        found = glob(str(place), recursive=True)
+        if not is_pattern or (folder / source).exists():
+            return [str(folder / source)]
+        found = glob(str(folder / source), recursive=True)
     if not found:
         raise ConfigurationError(f"nothing matches '{source}'; correct it in the fleet file")
     return sorted(found)
@@ -71,55 +71,29 @@ def expand(source: str, folder: Path) -> list[str]:
 
 def fingerprint(source: str) -> str:
     """
-    Return what changes with the content of a recording; empty where there is none.
+    Return a text that changes with the content of a recording; '' where it cannot be read.
 
-    The SHA-256 of a file, of all files of a folder (a bag), or what fsspec says of a URL.
+    It is the SHA-256 of a file or of all files of a folder (a bag), and of a URL what fsspec
+    knows without reading it (`ukey`: a checksum, or size and time).
     """
     try:
         if '://' in source:
-            return _remote_fingerprint(source)
-        found = hashlib.sha256()
-        for member in _files(source):
-            with member.open('rb') as file:
-                while piece := file.read(PIECE):
-                    found.update(piece)
-        return found.hexdigest()
-    except (OSError, ValueError, ImportError, MissingDependencyError):
-        return ''
-
-
-def _files(source: str) -> list[Path]:
-    """Return the file of a recording, or all files of a folder (a bag), in order."""
-    place = Path(source)
-    return [member for member in (sorted(place.rglob('*')) if place.is_dir() else [place])
-            if member.is_file()]
-
-
-def _remote_fingerprint(source: str) -> str:
-    system, path = _system(source)
-    try:
-        return str(system.ukey(path))
+            system, remote_path = _file_system(source)
+            return str(system.ukey(remote_path))
+        digest = hashlib.sha256()
+        path = Path(source)
+        for member in sorted(path.rglob('*')) if path.is_dir() else [path]:
+            if member.is_file():
+                with member.open('rb') as file:
+                    while chunk := file.read(CHUNK):
+                        digest.update(chunk)
+        return digest.hexdigest()
     except Exception:    # each file system of fsspec has errors of its own
         return ''
-
-
-def size(sources: Sequence[str]) -> int:
-    """Return how many bytes recordings take where they lie; none for what cannot be looked at."""
-    return sum(_bytes(source) for source in sources)
-
-
-def _bytes(source: str) -> int:
-    try:
-        if '://' in source:
-            system, path = _system(source)
-            return int(system.du(path))
-        return sum(member.stat().st_size for member in _files(source))
-    except Exception:    # each file system of fsspec has errors of its own
-        return 0
 
 
 @contextmanager
-def fetched(source: str) -> Iterator[Path]:
+def fetch(source: str) -> Iterator[Path]:
     """
     Give a recording as a local path; that of a URL is a copy, which is deleted afterwards.
 
@@ -133,7 +107,7 @@ def fetched(source: str) -> Iterator[Path]:
         yield Path(source)
         return
     with tempfile.TemporaryDirectory() as folder:
-        system, path = _system(source)
+        system, path = _file_system(source)
         local = Path(folder) / Path(path).name
         try:
             system.get(path, str(local), recursive=system.isdir(path))
@@ -142,7 +116,7 @@ def fetched(source: str) -> Iterator[Path]:
         yield local
 
 
-def _system(source: str) -> tuple[Any, str]:
+def _file_system(source: str) -> tuple[Any, str]:
     try:
         import fsspec
     except ImportError as error:

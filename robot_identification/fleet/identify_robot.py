@@ -1,0 +1,179 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The task of a worker: identify one robot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+import json
+from pathlib import Path
+import platform
+import tempfile
+import time
+
+import numpy as np
+import robot_identification
+from robot_identification.arm import Arm, load_arm
+from robot_identification.errors import RobotIdentificationError
+from robot_identification.fleet.drift import estimate_drift
+from robot_identification.fleet.fleet_file import RobotTask
+from robot_identification.fleet.recording_sources import fetch
+from robot_identification.fleet.robot_result import (
+    BROKEN,
+    FITTED,
+    HELD_OUT,
+    ParameterResult,
+    RecordingResult,
+    RobotResult,
+)
+from robot_identification.parallel import use_cores
+from robot_identification.pipeline import (
+    Identification,
+    IdentificationOptions,
+    run_identification,
+)
+from robot_identification.recording import load_recording
+from robot_identification.reporting import save_results
+from robot_identification.signals import process
+from robot_identification.spilling_list import SpillingList
+from robot_identification.validation import HeldOut
+import scipy
+
+
+def identify_robot(task: RobotTask) -> RobotResult:
+    """
+    Return the identification of a robot, with the digits of `identify` on one core.
+
+    On one core sums have one order, so that no digit depends on the load of the machine or on the
+    number of workers. Recordings that cannot be used are left out and listed with the reason. A
+    robot that cannot be identified has the state 'broken'; no error is raised.
+
+    Parameters
+    ----------
+    task
+        The robot, its recordings and settings.
+
+    """
+    use_cores(1)
+    start, processor_start = time.perf_counter(), time.process_time()
+    try:
+        result = _identify(task)
+    except RobotIdentificationError as error:
+        result = RobotResult(task.name, task.robot, BROKEN, str(error))
+    except Exception as error:    # the rest of the fleet goes on
+        result = RobotResult(task.name, task.robot, BROKEN, 'a defect of robot-identification: '
+                             f'{type(error).__name__}: {error}')
+    versions = {'robot_identification': robot_identification.__version__,
+                'python': platform.python_version(), 'numpy': np.__version__,
+                'scipy': scipy.__version__, 'machine': platform.machine()}
+    return replace(result, versions=json.dumps(versions), settings=task.settings_text,
+                   seconds=time.perf_counter() - start,
+                   processor_seconds=time.process_time() - processor_start)
+
+
+@dataclass(frozen=True)
+class _Recordings:
+    """Recordings that can be used, their sources, and those that cannot."""
+
+    sources: list[str]
+    recordings: SpillingList
+    broken: list[RecordingResult]
+
+    @classmethod
+    def load(cls, sources: Sequence[str], arm: Arm) -> _Recordings:
+        loaded = cls([], SpillingList(), [])
+        for source in sources:
+            try:
+                with fetch(source) as path:
+                    recording = load_recording(path, arm)
+            except (RobotIdentificationError, OSError) as error:
+                loaded.broken.append(RecordingResult(source, BROKEN, str(error)))
+                continue
+            loaded.sources.append(source)
+            loaded.recordings.append(
+                replace(recording, name=source) if '://' in source else recording)
+        return loaded
+
+    def processable(self, arm: Arm, options: IdentificationOptions,
+                    still_joints: bool) -> _Recordings:
+        """Return the recordings that can be processed, to find those that cannot."""
+        usable = _Recordings([], SpillingList(), list(self.broken))
+        for source, recording in zip(self.sources, self.recordings, strict=True):
+            try:
+                process(recording, arm, still_joints=still_joints, **options.processing)
+            except RobotIdentificationError as error:
+                usable.broken.append(RecordingResult(source, BROKEN, str(error)))
+                continue
+            usable.sources.append(source)
+            usable.recordings.append(recording)
+        return usable
+
+    def results(self, state: str, errors: Sequence[HeldOut]) -> list[RecordingResult]:
+        """Return the results of the recordings that were used."""
+        return [RecordingResult(source, state, '', recording.duration, recording.rate,
+                                _finite(error.relative_error))
+                for source, recording, error in zip(
+                    self.sources, self.recordings, errors, strict=True)]
+
+
+def _identify(task: RobotTask) -> RobotResult:
+    arm, options = load_arm(task.robot), task.options
+    fitted = _Recordings.load(task.recordings, arm)
+    held_out = _Recordings.load(task.held_out, arm)
+    try:
+        result = run_identification(arm, fitted.recordings, held_out.recordings, options)
+    except RobotIdentificationError as error:    # perhaps because of single recordings
+        known = len(fitted.broken) + len(held_out.broken)
+        fitted = fitted.processable(arm, options, still_joints=False)
+        held_out = held_out.processable(arm, options, still_joints=True)
+        broken = (*fitted.broken, *held_out.broken)
+        if not fitted.sources or len(broken) == known:
+            return RobotResult(
+                task.name, arm.name, BROKEN, str(error) if fitted.sources else
+                f'no recording can be used: {broken[0].sentence}', recordings=broken)
+        result = run_identification(arm, fitted.recordings, held_out.recordings, options)
+    return _summarise(task, result, fitted, held_out)
+
+
+def _summarise(task: RobotTask, result: Identification, fitted: _Recordings,
+               held_out: _Recordings) -> RobotResult:
+    used = [*fitted.results(FITTED, result.fitted),
+            *held_out.results(HELD_OUT, result.verdict.held_out)]
+    judged = HELD_OUT if held_out.sources else FITTED
+    errors = [each.error for each in used if each.state == judged and each.error is not None]
+    with tempfile.TemporaryDirectory() as folder:
+        save_results(result, Path(folder) / task.name)
+        files = {path.name: path.read_bytes() for path in (Path(folder) / task.name).iterdir()}
+    return RobotResult(
+        task.name, result.arm.name, result.verdict.status, result.verdict.sentence,
+        max(errors, default=None), (*used, *fitted.broken, *held_out.broken),
+        _parameters(result), tuple(estimate_drift(result)), files=files)
+
+
+def _parameters(result: Identification) -> tuple[ParameterResult, ...]:
+    structure, values = result.consistent.structure, result.consistent.values
+    deviations = np.sqrt(np.diag(result.consistent.covariance))
+    bootstrap = ([None] * structure.count if result.bootstrap is None
+                 else result.bootstrap.standard.tolist())
+    return tuple(
+        ParameterResult(name, unit, *map(_finite, (
+            value, deviation, value - 1.96 * deviation, value + 1.96 * deviation, resampled)))
+        for name, unit, value, deviation, resampled in zip(
+            structure.names, structure.units, values, deviations, bootstrap))
+
+
+def _finite(value: float | None) -> float | None:
+    """Return None for a number that is not known."""
+    return None if value is None or not np.isfinite(value) else float(value)

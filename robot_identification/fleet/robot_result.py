@@ -1,0 +1,222 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Results of the robots of a fleet: a JSON file in each robot's folder, and one Parquet table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+import dataclasses
+from dataclasses import dataclass, field
+import json
+from pathlib import Path
+from typing import Any
+
+from robot_identification.errors import ConfigurationError, MissingDependencyError
+from robot_identification.files import read_text, write_text, written_whole
+from robot_identification.fleet.drift import Drift
+from robot_identification.reporting import RESULTS
+from robot_identification.reporting.contents import plain
+from robot_identification.yaml_file import read_typed
+
+TABLE, ROBOT_FILE = 'fleet.parquet', 'fleet.json'
+SCHEMA = 'robot_identification/fleet_robot/1'
+BROKEN, FITTED, HELD_OUT, MISSING = 'broken', 'fitted', 'held out', 'missing'
+STATES = (BROKEN, 'failed', 'not validated', 'passed')
+NUMBERS = ('error', 'value', 'deviation', 'lower', 'upper', 'bootstrap', 'seconds', 'rate',
+           'change', 'change_deviation', 'processor_seconds')
+COLUMNS = ('robot', 'arm', 'state', 'sentence', 'error', 'recording', 'parameter', 'unit', 'value',
+           'deviation', 'lower', 'upper', 'bootstrap', 'finished', 'settings', 'versions', 'key',
+           'inputs', 'kind', 'quantity', 'change', 'change_deviation', 'seconds', 'rate',
+           'processor_seconds')
+
+
+@dataclass(frozen=True)
+class ParameterResult:
+    """
+    A standard parameter with its standard deviation and 95 % interval.
+
+    `bootstrap` is its standard deviation from the bootstrap, None without one. Numbers that are
+    not known are None, here and in the other results.
+    """
+
+    name: str
+    unit: str
+    value: float | None
+    deviation: float | None
+    lower: float | None
+    upper: float | None
+    bootstrap: float | None = None
+
+
+@dataclass(frozen=True)
+class RecordingResult:
+    """
+    A recording: 'fitted', 'held out', or 'broken' with the reason.
+
+    Parameters
+    ----------
+    source, state, sentence
+        Path or URL, its state, and why it is broken.
+    seconds, rate, error
+        Length [s], rate [Hz], and relative torque error.
+
+    """
+
+    source: str
+    state: str
+    sentence: str = ''
+    seconds: float | None = None
+    rate: float | None = None
+    error: float | None = None
+
+
+@dataclass(frozen=True)
+class RobotResult:
+    """
+    The identification of one robot.
+
+    Parameters
+    ----------
+    robot, arm
+        Name of the robot in the fleet, and of its arm.
+    state
+        'passed', 'failed', 'not validated', or 'broken' where there is no model.
+    sentence
+        The verdict or the error.
+    error
+        Relative torque error: of the worst held-out recording, else of the worst fitted one.
+    recordings, parameters, drift
+        Recordings with their errors, parameters of the model, and their drift.
+    versions, settings
+        Versions of the programs that computed it, and settings of the fleet file, as JSON.
+    seconds, processor_seconds
+        Time by the clock and of the processor [s].
+    key
+        Digest of all inputs, see `run.input_digest`; empty where a repetition may end otherwise.
+    finished
+        Date and time (UTC).
+    inputs
+        Fingerprint of each recording.
+    files
+        Names and contents of the folder of `identify`.
+
+    """
+
+    robot: str
+    arm: str
+    state: str
+    sentence: str
+    error: float | None = None
+    recordings: tuple[RecordingResult, ...] = ()
+    parameters: tuple[ParameterResult, ...] = ()
+    drift: tuple[Drift, ...] = ()
+    versions: str = ''
+    settings: str = '{}'
+    seconds: float = 0.0
+    processor_seconds: float = 0.0
+    key: str = ''
+    finished: str = ''
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.state not in STATES:
+            raise ConfigurationError(f"'{self.state}' is no state of a robot; the states are: "
+                                     f'{", ".join(STATES)}')
+
+    def save(self, folder: Path) -> None:
+        """Write the robot's folder: the files of `identify`, and then `fleet.json`."""
+        for name, content in sorted(self.files.items(), key=lambda item: item[0] != RESULTS):
+            with written_whole(folder / name) as path:    # first the one that marks the folder
+                path.write_bytes(content)
+        content = dataclasses.asdict(dataclasses.replace(self, files={}))
+        del content['files']
+        write_text(folder / ROBOT_FILE, json.dumps(plain({'schema': SCHEMA, **content}), indent=1,
+                                                   allow_nan=False) + '\n')
+
+    @classmethod
+    def load(cls, folder: Path) -> RobotResult:
+        """
+        Return what `save` wrote into a folder, without the files of `identify`.
+
+        Raises
+        ------
+        ConfigurationError
+            The file is missing or damaged, or files of `identify` are missing.
+
+        """
+        path = folder / ROBOT_FILE
+        try:
+            content = json.loads(read_text(path, 'result of a robot', ConfigurationError))
+        except (ValueError, RecursionError) as error:
+            raise ConfigurationError(f"'{path}' cannot be read: {error}") from error
+        if not isinstance(content, dict) or content.pop('schema', '') != SCHEMA:
+            raise ConfigurationError(f"'{path}' is not of the schema {SCHEMA}")
+        result: RobotResult = read_typed(cls, content, f"'{path}'", ConfigurationError)
+        if result.state != BROKEN and not (folder / RESULTS).exists():
+            raise ConfigurationError(f"'{folder}' has no {RESULTS}")
+        return result
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield the rows of the table: of the robot, its recordings, parameters and drift."""
+        common = {name: getattr(self, name) for name in (
+            'robot', 'arm', 'state', 'sentence', 'error', 'finished', 'settings', 'versions',
+            'key')}
+        common['inputs'] = '\n'.join(map(' '.join, self.inputs.items()))
+        yield {**common, 'kind': 'robot', 'seconds': self.seconds,
+               'processor_seconds': self.processor_seconds}
+        for recording in self.recordings:
+            numbers = dataclasses.asdict(recording)
+            yield {**common, 'kind': 'recording', 'recording': numbers.pop('source'), **numbers}
+        for parameter in self.parameters:
+            numbers = dataclasses.asdict(parameter)
+            yield {**common, 'kind': 'parameter', 'parameter': numbers.pop('name'), **numbers}
+        fitted = dict(enumerate(each.source for each in self.recordings if each.state == FITTED))
+        for drift in self.drift:
+            yield {**common, 'kind': 'drift', **dataclasses.asdict(drift),
+                   'recording': fitted.get(drift.recording)}
+
+
+def write_table(results: Sequence[RobotResult], path: Path,
+                missing: Mapping[str, str] | None = None) -> None:
+    """
+    Write the Parquet table of a fleet.
+
+    Parameters
+    ----------
+    results
+        Of the robots.
+    path
+        The file, which is written atomically.
+    missing
+        Robots that a run did not reach, with the reason for each.
+
+    Raises
+    ------
+    MissingDependencyError
+        pyarrow is not installed.
+
+    """
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError as error:
+        raise MissingDependencyError('pyarrow', 'the table of a fleet') from error
+    rows = [row for result in results for row in result.rows()]
+    rows += [{'kind': 'robot', 'robot': robot, 'state': MISSING, 'sentence': reason}
+             for robot, reason in (missing or {}).items()]
+    schema = pyarrow.schema([(name, pyarrow.float64() if name in NUMBERS else pyarrow.string())
+                             for name in COLUMNS])
+    with written_whole(path) as temporary:
+        parquet.write_table(pyarrow.Table.from_pylist(rows, schema=schema), temporary)
