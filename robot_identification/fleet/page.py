@@ -40,7 +40,7 @@ def write_page(results: Sequence[RobotResult], folder: Path,
     Parameters
     ----------
     results
-        Of the robots.
+        Results of the robots.
     folder
         Folder of the robots' folders.
     missing
@@ -86,7 +86,7 @@ def _drift_figures(index: int, drift: Sequence[Drift]) -> Iterator[Figure]:
             points = np.array([(each.recording + 1.0, each.value) for each in drift
                                if each.quantity == quantity])
             if len(points) > 1:
-                curves.append(Curve(quantity, *points.T, colour=colour))
+                curves.append(Curve(quantity, points[:, 0], points[:, 1], colour))
         if curves:
             yield Figure(f'drift_{index}_{kind}', kind, 'recording',
                          (Panel(f'{kind} [{unit}]', tuple(curves)),), height=220,

@@ -71,10 +71,16 @@ def expand(source: str, folder: Path) -> list[str]:
 
 def fingerprint(source: str) -> str:
     """
-    Return a text that changes with the content of a recording; '' where it cannot be read.
+    Return a text that changes with the content of a recording; '' if it cannot be read.
 
     It is the SHA-256 of a file or of all files of a folder (a bag), and of a URL what fsspec
     knows without reading it (`ukey`: a checksum, or size and time).
+
+    Raises
+    ------
+    ConfigurationError
+        fsspec has no file system for such a URL.
+
     """
     try:
         if '://' in source:
@@ -88,6 +94,8 @@ def fingerprint(source: str) -> str:
                     while chunk := file.read(CHUNK):
                         digest.update(chunk)
         return digest.hexdigest()
+    except ConfigurationError:    # no such kind of URL
+        raise
     except Exception:    # each file system of fsspec has errors of its own
         return ''
 

@@ -196,7 +196,7 @@ def write_table(results: Sequence[RobotResult], path: Path,
     Parameters
     ----------
     results
-        Of the robots.
+        Results of the robots.
     path
         The file, which is written atomically.
     missing

@@ -182,7 +182,7 @@ def input_digest(task: RobotTask, fingerprints: Mapping[str, str], arm_digest: s
     task
         The robot's task.
     fingerprints
-        Of its recordings.
+        Fingerprints of its recordings.
     arm_digest
         Digest of the arm's files.
 
