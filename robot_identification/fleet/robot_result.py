@@ -26,7 +26,7 @@ from robot_identification.errors import ConfigurationError, MissingDependencyErr
 from robot_identification.files import read_text, write_text, written_whole
 from robot_identification.fleet.drift import Drift
 from robot_identification.reporting import RESULTS
-from robot_identification.reporting.contents import plain
+from robot_identification.reporting.results_dict import plain
 from robot_identification.yaml_file import read_typed
 
 TABLE, ROBOT_FILE = 'fleet.parquet', 'fleet.json'
