@@ -18,7 +18,7 @@ from pathlib import Path
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, GroupAction, LogInfo
 from launch.substitutions import LaunchConfiguration
-from robot_identification.ros.nodes.description import describe, listen
+from robot_identification.ros.nodes.description import receive_description, write_robot_yaml
 from robot_identification.ros.nodes.launch_arguments import all_arguments, generic_arguments
 from robot_identification.ros.nodes.launching import included, opaque
 
@@ -32,10 +32,11 @@ def generate_launch_description():
 def _identify(value):
     robot, still = value('robot'), ()
     if not robot:
-        urdf, joints = listen(value('description'), value('controller'), value('namespace'))
+        urdf, joints = receive_description(value('description'), value('controller'),
+                                           value('namespace'))
         path = Path(value('data_directory')).expanduser() / 'described' / (
             f'{value("namespace").strip("/").replace("/", "_") or "robot"}.yaml')
-        still = describe(urdf, joints, path, value('effort'), float(value('acceleration')))
+        still = write_robot_yaml(urdf, joints, path, value('effort'), float(value('acceleration')))
         robot = str(path)
     values = {name: LaunchConfiguration(name) for name in all_arguments()}
     return [LogInfo(msg=f"the arm is '{robot}'; locked: {', '.join(still) or 'no joint'}"),

@@ -19,7 +19,11 @@ from launch import LaunchDescription
 from launch.actions import LogInfo, RegisterEventHandler
 from launch.event_handlers import OnProcessExit
 from launch_ros.actions import Node
-from robot_identification.ros.bringup import check_controller, named_controllers, robot_description
+from robot_identification.ros.bringup import (
+    check_controller,
+    controllers_for_namespace,
+    robot_description,
+)
 from robot_identification.ros.nodes.launch_arguments import PARTS
 from robot_identification.ros.nodes.launching import (
     arm_of,
@@ -55,7 +59,7 @@ def _gazebo(arm, value):
     check_controller(arm, value('controller'), value('command_interface'))
     description = robot_description(
         arm, 'gazebo', value('command_interface'),
-        named_controllers(arm, value('namespace'), folder()), value('namespace'))
+        controllers_for_namespace(arm, value('namespace'), folder()), value('namespace'))
     gazebo = vendors_file('ros_gz_sim', 'gz_sim.launch.py', {
         'gz_args': value('gz_args'), 'on_exit_shutdown': 'true'})
     kind = CLOCKS.get(os.environ.get('ROS_DISTRO', ''), CLOCK)
@@ -77,7 +81,7 @@ def _mock(arm, value):
     manager = Node(
         package='controller_manager', executable='ros2_control_node', output='screen',
         namespace=value('namespace'),
-        parameters=[str(named_controllers(arm, value('namespace'), folder()))],
+        parameters=[str(controllers_for_namespace(arm, value('namespace'), folder()))],
         remappings=[('~/robot_description', 'robot_description')])
     return [_state_publisher(arm, value, description, use_sim_time=False), manager,
             _spawner(value, ['joint_state_broadcaster', value('controller')])]
@@ -95,7 +99,7 @@ def _real(arm, value):
         entities.append(LogInfo(msg=f"the driver of '{arm.name}' is expected to run already"))
     if value('spawn_controller') == 'true':
         entities.append(_spawner(value, [value('controller')],
-                                 named_controllers(arm, value('namespace'), folder())))
+                                 controllers_for_namespace(arm, value('namespace'), folder())))
     return entities
 
 

@@ -50,11 +50,11 @@ def test_ros_demo_without_ros(tmp_path):
 
 
 def test_node_parameters_are_the_defaults():
-    from robot_identification.ros.execution import Tolerances
-    from robot_identification.ros.execution.run import Sending
+    from robot_identification.ros.execution import MotionTolerances
+    from robot_identification.ros.execution.motion_executor import BrakeTiming
     content = yaml.safe_load((shared_folder('config') / 'nodes.yaml').read_text())
     parameters = content['/**/excitation']['ros__parameters']
     watch = parameters['watch']
     assert watch.pop('published_effort') == [0.0]
-    assert Tolerances(**watch) == Tolerances()
-    assert Sending(**parameters['brake']) == Sending()
+    assert MotionTolerances(**watch) == MotionTolerances()
+    assert BrakeTiming(**parameters['brake']) == BrakeTiming()

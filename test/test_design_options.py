@@ -66,9 +66,9 @@ def test_a_goal_of_a_node_has_the_same_defaults():
     empty = SimpleNamespace(kind='', criterion='', period=0.0, harmonics=0, starts=0, seed=0,
                             margin=0.0, time_budget=0.0, no_torque=False, no_collisions=False,
                             floor=[], boxes=[])
-    assert request.options_of(empty) == DesignOptions()
+    assert request.design_options(empty) == DesignOptions()
     with pytest.raises(ExcitationError, match='floor must be a finite number'):
-        request.options_of(SimpleNamespace(**{**vars(empty), 'floor': [float('nan')]}))
+        request.design_options(SimpleNamespace(**{**vars(empty), 'floor': [float('nan')]}))
 
 
 @pytest.mark.parametrize(('text', 'sentence'), [

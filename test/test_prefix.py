@@ -27,7 +27,7 @@ from robot_identification.errors import ArmError, ConfigurationError, RecordingE
 from robot_identification.excitation import check_certificate
 from robot_identification.files import shared_folder
 from robot_identification.recording import load_recording, Recording, write_bag
-from robot_identification.ros.bringup import named_controllers, robot_description
+from robot_identification.ros.bringup import controllers_for_namespace, robot_description
 import yaml
 
 
@@ -80,8 +80,9 @@ def test_descriptions_have_it_wherever_a_joint_or_link_is_named():
 
 
 def test_controllers_are_named_for_prefix_and_namespace(tmp_path):
-    assert named_controllers(load_arm('ur5e'), '', tmp_path).parent != tmp_path    # as shipped
-    content = yaml.safe_load(named_controllers(left(), '/cell/left', tmp_path).read_text())
+    shipped = controllers_for_namespace(load_arm('ur5e'), '', tmp_path)
+    assert shipped.parent != tmp_path
+    content = yaml.safe_load(controllers_for_namespace(left(), '/cell/left', tmp_path).read_text())
     assert '/cell/left/controller_manager' in content
     section = content['/cell/left/joint_trajectory_controller']['ros__parameters']
     assert section['joints'] == list(left().published_names)

@@ -87,20 +87,23 @@ def test_a_package_that_is_not_there_is_named(monkeypatch, tmp_path):
 
 def test_an_arm_is_made_of_its_description(tmp_path):
     pytest.importorskip('rclpy', reason='ROS 2 is not installed')
-    from robot_identification.ros.nodes.description import describe
+    from robot_identification.ros.nodes.description import write_robot_yaml
     urdf = serial(['a', 'b', 'c', 'finger'])
     path = tmp_path / 'arm.yaml'
-    assert describe(urdf, ('a', 'b', 'c'), path, 'torque,joint,-1,gravity', 2.0) == ('finger',)
+    effort = 'torque,joint,-1,gravity'
+    assert write_robot_yaml(urdf, ('a', 'b', 'c'), path, effort, 2.0) == ('finger',)
     arm = load_arm(path)
     assert arm.joint_names == ('a', 'b', 'c') and arm.effort.sign == -1
     assert set(arm.limits.acceleration) == {2.0}
-    assert describe(urdf, (), path, '', 2.0) == ('finger',)    # by its name, as `init` does
+    # by its name, as `init` does
+    assert write_robot_yaml(urdf, (), path, '', 2.0) == ('finger',)
     assert load_arm(path).effort is None
-    assert describe(urdf, ('a', 'b', 'c', 'finger'), path, '', 2.0) == ()    # it is controlled
+    controlled = ('a', 'b', 'c', 'finger')
+    assert write_robot_yaml(urdf, controlled, path, '', 2.0) == ()
     for joints, acceleration, sentence in ((('x',), 1.0, 'joints x are not in the robot'),
-                                           ((), 0.0, 'give acceleration:=')):
+                                           ((), 0.0, 'set acceleration:=')):
         with pytest.raises(ConfigurationError, match=sentence):
-            describe(urdf, joints, path, '', acceleration)
+            write_robot_yaml(urdf, joints, path, '', acceleration)
 
 
 def test_every_vendors_controllers_are_its_own():

@@ -128,8 +128,8 @@ def _heard(topic: str, controller: str, target: Path,
     if importlib.util.find_spec('rclpy') is None:
         raise ConfigurationError("--from-topic needs the Python module 'rclpy': source ROS 2, or "
                                  'install the wheels with .ci/ros_wheels VENV')
-    from robot_identification.ros.nodes.description import listen, save_description
-    text, moving = listen(topic, controller, topic.rpartition('/')[0])
+    from robot_identification.ros.nodes.description import receive_description, save_description
+    text, moving = receive_description(topic, controller, topic.rpartition('/')[0])
     save_description(text, moving, path)
     try:
         yield path, moving

@@ -95,7 +95,7 @@ def check_controller(arm: Arm, controller: str, command_interface: str) -> None:
             f"controller:={' or '.join(fitting)}")
 
 
-def named_controllers(arm: Arm, namespace: str, folder: Path) -> Path:
+def controllers_for_namespace(arm: Arm, namespace: str, folder: Path) -> Path:
     """
     Return the YAML of an arm's controllers for its prefix and a namespace.
 
@@ -118,7 +118,7 @@ def named_controllers(arm: Arm, namespace: str, folder: Path) -> Path:
     path, space = controllers_file(arm), namespace.strip('/')
     if not space and not arm.tf_prefix:
         return path
-    content = _prefixed(_controllers(path), arm)
+    content = _add_prefix(_controllers(path), arm)
     content = {f'/{space}/{name}' if space else name: section
                for name, section in content.items()}
     target = folder / f'{space.replace("/", "_") or arm.tf_prefix.strip("/")}_{path.name}'
@@ -132,11 +132,11 @@ def _controllers(path: Path) -> dict[str, Any]:
     return content
 
 
-def _prefixed(content: Any, arm: Arm) -> Any:
+def _add_prefix(content: Any, arm: Arm) -> Any:
     if isinstance(content, dict):
-        return {_prefixed(key, arm): _prefixed(value, arm) for key, value in content.items()}
+        return {_add_prefix(key, arm): _add_prefix(value, arm) for key, value in content.items()}
     if isinstance(content, list):
-        return [_prefixed(item, arm) for item in content]
+        return [_add_prefix(item, arm) for item in content]
     return arm.tf_prefix + content if content in arm.joint_names else content
 
 
@@ -208,7 +208,7 @@ def robot_description(
     source = description_file(arm)
     with tempfile.TemporaryDirectory() as folder:
         bare = Path(folder) / f'{arm.name}.urdf'
-        bare.write_text(without_control(arm.urdf), encoding='utf-8')
+        bare.write_text(remove_ros2_control(arm.urdf), encoding='utf-8')
         text = read_urdf(source, {
             'description': str(bare), 'hardware': hardware,
             'command_interface': command_interface, 'controllers': str(controllers or '')})[0]
@@ -225,7 +225,7 @@ def _in_namespace(urdf: str, namespace: str) -> str:
     return ElementTree.tostring(root, encoding='unicode')
 
 
-def without_control(urdf: str) -> str:
+def remove_ros2_control(urdf: str) -> str:
     """
     Return a URDF without its own ros2_control, transmissions and Gazebo plugins.
 

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A trajectory as a joint_trajectory_controller of ros2_control samples it, without ROS."""
+"""Interpolation of trajectories as in joint_trajectory_controller of ros2_control, without ROS."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ Point = tuple[Array, Array, Array]
 @dataclass(frozen=True, eq=False)
 class TrajectoryMessage:
     """
-    A trajectory as it was sent.
+    A trajectory as sent.
 
     Parameters
     ----------
     joint_names
         Names of its n columns.
     stamp
-        Stamp of its header [s]; 0: from when it is first sampled.
+        Stamp of its header [s]; 0: the time at which it is first sampled.
     t
         Times of its points from the stamp, (N,) [s].
     q, v, a
-        Its points, (N, n); v and a are None where they were left out.
+        Its points, (N, n); v and a may be None.
 
     """
 
@@ -49,7 +49,7 @@ class TrajectoryMessage:
     a: Array | None
 
     def ordered(self, joint_names: tuple[str, ...]) -> TrajectoryMessage:
-        """Return it with its columns in another order of the same joints."""
+        """Return the trajectory with its joints in another order."""
         order = [self.joint_names.index(name) for name in joint_names]
         return TrajectoryMessage(
             joint_names, self.stamp, self.t, self.q[:, order],
@@ -59,17 +59,16 @@ class TrajectoryMessage:
 
 class SampledTrajectory:
     """
-    The points of a message between times of the controller.
+    The interpolated points of a message, as in ros2_controllers' trajectory.cpp.
 
-    As in ros2_controllers' trajectory.cpp: before the first point the arm goes there from the
-    state at the first sample; points are joined by quintic polynomials where they have
-    accelerations, by cubic ones where they have velocities, else by lines; behind the last one
-    it is held.
+    Before the first point the trajectory starts at the state of the first sample. Points are
+    joined by quintic polynomials if they have accelerations, by cubic ones if they have
+    velocities, and by lines otherwise. After the last point its position is held.
 
     Parameters
     ----------
     message
-        In the controller's order of joints.
+        The trajectory, with the joints in the order of the controller.
     now
         Time of the first sample [s].
     before
@@ -102,7 +101,7 @@ class SampledTrajectory:
 
     def sample(self, t: float) -> Point:
         """
-        Return q, v, a, (n,) each.
+        Return q, v and a, (n,) each.
 
         Parameters
         ----------
@@ -117,8 +116,9 @@ class SampledTrajectory:
         if not (segment >= 0 and self._t[segment] <= t < self._t[segment + 1]):
             segment = max(int(np.searchsorted(self._t, t, side='right')) - 1, 0)
             self._segment = segment
-            self._coefficients = _joined(self._degree, self._t[segment + 1] - self._t[segment],
-                                         self._points[segment], self._points[segment + 1])
+            self._coefficients = _interpolate(
+                self._degree, self._t[segment + 1] - self._t[segment],
+                self._points[segment], self._points[segment + 1])
         c, s = self._coefficients, t - self._t[segment]
         powers = s ** np.arange(6.0)
         degrees = np.arange(6.0)
@@ -126,7 +126,7 @@ class SampledTrajectory:
                 (degrees[2:] * degrees[1:5] * powers[:4]) @ c[2:])
 
 
-def _joined(degree: int, h: float, first: Array, last: Array) -> Array:
+def _interpolate(degree: int, h: float, first: Array, last: Array) -> Array:
     """Return the coefficients (6, n) of the polynomial between two points."""
     (q0, v0, a0), (q1, v1, a1) = first, last
     zero = np.zeros_like(q0)

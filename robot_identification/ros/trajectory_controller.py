@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What a joint_trajectory_controller of ros2_control does with trajectories, without ROS."""
+"""Model of the joint_trajectory_controller of ros2_control, without ROS."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ from robot_identification.ros.sampled_trajectory import (
     TrajectoryMessage,
 )
 
-REST = float(np.finfo(np.float32).eps)     # [rad/s or m/s] velocity at the end that counts as none
+REST = float(np.finfo(np.float32).eps)     # [rad/s or m/s] final velocity that counts as rest
 REPLACED = 'Current goal preempted by new incoming action.'
 DEACTIVATED = 'Current goal cancelled during deactivate transition.'
 INVALID_GOAL, PATH_TOLERANCE, GOAL_TOLERANCE = -1, -4, -5      # of FollowJointTrajectory
 
 
 @dataclass
-class Tolerances:
+class GoalTolerances:
     """
-    When a motion is ended by the controller itself; 0: never.
+    Tolerances at which the controller itself aborts a motion; 0: never.
 
     Parameters
     ----------
     path, goal
-        Distance of the arm from the reference while it moves, and at the end [rad or m].
+        Tracking error during the motion, and at its end [rad or m].
     time
-        After the end, until the goal is to be reached [s].
+        Time after the end within which the goal must be reached [s].
 
     """
 
@@ -55,26 +55,26 @@ class Tolerances:
 @dataclass(eq=False)
 class ControllerGoal:
     """
-    A goal of the action, and how it ended.
+    A goal of the action, and its result.
 
     Parameters
     ----------
     path, goal
-        Its own tolerances by joint [rad or m].
+        Tolerances of the goal by joint [rad or m].
     time
-        Its own tolerance of time [s].
+        Time tolerance of the goal [s].
 
     """
 
     path: dict[str, float] = field(default_factory=dict)
     goal: dict[str, float] = field(default_factory=dict)
     time: float = 0.0
-    state: str = ''         # 'succeeded', 'aborted', 'canceled'; empty while it is followed
+    state: str = ''         # 'succeeded', 'aborted' or 'canceled'; empty while active
     code: int = 0
     text: str = ''
 
     def end(self, state: str, code: int = 0, text: str = '') -> None:
-        """Say how it ended; only the first time counts."""
+        """Set the result; only the first call counts."""
         if not self.state:
             self.state, self.code, self.text = state, code, text
 
@@ -83,25 +83,25 @@ class TrajectoryController:
     """
     The sampling rule of joint_trajectory_controller 2.54 (Humble) to 5.17 (Kilted).
 
-    Every cycle the trajectory's time advances by the period times the speed scaling, and the
-    command is the sample one whole period ahead. A *new* trajectory sets the trajectory's time
-    to now: where it is stamped in the past it is entered at now, wherever the one before had got
-    to. A goal that is cancelled and one that violates its tolerances hold at the *measured*
-    position, in one cycle. A goal that another one replaces is aborted; a message on the topic
-    replaces the trajectory and leaves the goal as it is.
+    In each cycle the trajectory's time advances by the period times the speed scaling, and the
+    command is the sample one full period ahead. A *new* trajectory sets the trajectory's time to
+    the current time: one stamped in the past is entered at the current time, whatever point the
+    previous one had reached. A goal that is cancelled or violates its tolerances holds at the
+    *measured* position, within one cycle. A goal that is replaced by another one is aborted; a
+    message on the topic replaces the trajectory but not the goal.
 
     Parameters
     ----------
     joint_names
         The n joints of the controller.
     q
-        Where to hold until a trajectory arrives, (n,) [rad or m].
+        Position that is held until a trajectory arrives, (n,) [rad or m].
     period
         Period of its cycle [s].
     continuous
-        Which joints wrap around, (n,) of bool; none when not given.
+        Whether each joint is continuous, (n,); default: none.
     from_desired
-        Whether a trajectory that begins later is begun from the last command, not the
+        Whether a trajectory stamped in the future starts at the last command, not at the
         measured state (`interpolate_from_desired_state`, `open_loop_control`).
 
     """
@@ -112,7 +112,7 @@ class TrajectoryController:
         n = len(self.joint_names)
         self._wraps = np.zeros(n, dtype=bool) if continuous is None else np.array(continuous)
         self._from_desired = from_desired
-        self.tolerances = Tolerances()
+        self.tolerances = GoalTolerances()
         self.scaling = 1.0
         self.active = True
         self.goal: ControllerGoal | None = None
@@ -131,13 +131,13 @@ class TrajectoryController:
 
     @property
     def moving(self) -> bool:
-        """Whether the last point has not been reached."""
+        """Whether the last point is not reached yet."""
         return not self._holding and self._time < self._trajectory.end
 
     def accept(self, now: float, message: TrajectoryMessage,
                goal: ControllerGoal | None = None) -> None:
         """
-        Take a message of the topic, or the goal of the action; the next cycle follows it.
+        Accept a message of the topic or a goal of the action; the next cycle follows it.
 
         Parameters
         ----------
@@ -146,12 +146,12 @@ class TrajectoryController:
         message
             The trajectory.
         goal
-            The goal that it came with; the one before is aborted.
+            Goal of the trajectory; the previous one is aborted.
 
         Raises
         ------
         SimulationError
-            It is rejected; the text says why.
+            It is rejected; the message says why.
 
         """
         self.check(now, message)
@@ -163,12 +163,12 @@ class TrajectoryController:
 
     def check(self, now: float, message: TrajectoryMessage) -> None:
         """
-        Refuse a trajectory as the controller does.
+        Reject invalid trajectories as the controller does.
 
         Raises
         ------
         SimulationError
-            The text says why.
+            The trajectory is rejected; the message says why.
 
         """
         if not self.active:
@@ -185,7 +185,7 @@ class TrajectoryController:
             raise SimulationError('the trajectory moves at its end')
 
     def cancel(self, goal: ControllerGoal) -> None:
-        """Cancel a goal; where it is followed, the next cycle holds at the measured position."""
+        """Cancel a goal; if it is active, the next cycle holds at the measured position."""
         if goal is self.goal:
             self._finish('canceled', 0, '')
             self._pending, self._holding = None, True
@@ -197,12 +197,12 @@ class TrajectoryController:
         self.active, self._pending = False, None
 
     def activate(self) -> None:
-        """Begin again, holding at the measured position."""
+        """Start to update, holding at the measured position."""
         self.active, self._holding, self._to_hold, self._last = True, True, True, None
 
-    def update(self, now: float, q: Array, v: Array, passed: float | None = None) -> Point:
+    def update(self, now: float, q: Array, v: Array, elapsed: float | None = None) -> Point:
         """
-        Go through one cycle and return the command, q, v and a, (n,) each.
+        Execute one cycle and return the command, q, v and a, (n,) each.
 
         Parameters
         ----------
@@ -210,31 +210,31 @@ class TrajectoryController:
             The controller's time [s].
         q, v
             Measured, (n,).
-        passed
-            Since the last cycle, on a clock that never jumps [s]; by `now` when None.
+        elapsed
+            Time since the last cycle, on a steady clock [s]; None: from `now`.
 
         """
         if not self.active:
             return self.command
-        if passed is None:
-            passed = self.period if self._last is None else now - self._last
+        if elapsed is None:
+            elapsed = self.period if self._last is None else now - self._last
         self._last = now
         if self._to_hold:
             self._hold_at(now, q)
         elif self._pending is not None:
             self._enter(now, q, v)
         else:
-            self._time += passed * self.scaling
+            self._time += elapsed * self.scaling
         self.reference = self._trajectory.sample(self._time)
         command = self._trajectory.sample(self._time + self.period)
-        if self._judge(q):
+        if self._check_tolerances(q):
             self.command = command
         return self.command
 
     def error(self, q: Array) -> Array:
-        """Return the distance of the measured position from the reference, (n,) [rad or m]."""
+        """Return reference minus measured position, (n,) [rad or m]."""
         error = self.reference[0] - q
-        error[self._wraps] = _shortest(error[self._wraps])
+        error[self._wraps] = _wrap(error[self._wraps])
         return error
 
     def _enter(self, now: float, q: Array, v: Array) -> None:
@@ -243,7 +243,7 @@ class TrajectoryController:
             return
         before = self.command if self._from_desired else (q, v, np.zeros(len(q)))
         start = before[0].copy()
-        start[self._wraps] = (message.q[0] - _shortest(message.q[0] - start))[self._wraps]
+        start[self._wraps] = (message.q[0] - _wrap(message.q[0] - start))[self._wraps]
         self._trajectory = SampledTrajectory(message, now, (start, *before[1:]))
         self._time, self._pending = now, None
 
@@ -253,18 +253,18 @@ class TrajectoryController:
         self._trajectory = SampledTrajectory(message, now, (q, zero, zero))
         self._time, self._to_hold = now, False
 
-    def _judge(self, q: Array) -> bool:
-        """Compare with the tolerances; return whether the command may be given out."""
+    def _check_tolerances(self, q: Array) -> bool:
+        """Check the tolerances; return whether the command is valid."""
         if self._holding:
             return True
         goal, error = self.goal, np.abs(self.error(q))
         own = goal or ControllerGoal()
         if self.moving:
-            text = self._violated(error, own.path, self.tolerances.path)
+            text = self._violation(error, own.path, self.tolerances.path)
             if text:
                 self._abort(PATH_TOLERANCE, text)
             return not text
-        text = self._violated(error, own.goal, self.tolerances.goal)
+        text = self._violation(error, own.goal, self.tolerances.goal)
         patience = own.time or self.tolerances.time
         if not text:
             self._finish('succeeded', 0, '')
@@ -274,7 +274,7 @@ class TrajectoryController:
             return False
         return True
 
-    def _violated(self, error: Array, own: dict[str, float], default: float) -> str:
+    def _violation(self, error: Array, own: dict[str, float], default: float) -> str:
         for name, value in zip(self.joint_names, error):
             tolerance = own.get(name) or default
             if 0 < tolerance < value:
@@ -291,7 +291,7 @@ class TrajectoryController:
             goal.end(state, code, text)
 
 
-def _shortest(angle: Array) -> Array:
-    """Return angles within -pi to pi [rad]."""
+def _wrap(angle: Array) -> Array:
+    """Return angles wrapped to -pi to pi [rad]."""
     wrapped: Array = (angle + np.pi) % (2 * np.pi) - np.pi
     return wrapped

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A run, a joint_trajectory_controller at 500 Hz and an arm, with the delays between them."""
+"""A closed loop of MotionExecutor, joint_trajectory_controller at 500 Hz and arm, with delays."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from robot_identification.arrays import Array
 from robot_identification.dynamics import inverse_dynamics
 from robot_identification.errors import SimulationError
 from robot_identification.ros.execution import (
+    ControllerState,
     Fault,
+    MotionExecutor,
     MotionPlan,
-    Reference,
-    Run,
-    States,
-    Tolerances,
+    MotionTolerances,
+    StateBatch,
 )
-from robot_identification.ros.execution.goal_result import fault_of
-from robot_identification.ros.execution.pieces import LATE, Piece, REST
+from robot_identification.ros.execution.fault import goal_fault
 from robot_identification.ros.execution.robot_clock import RobotClock
+from robot_identification.ros.execution.trajectory_segment import LATE, REST, TrajectorySegment
 from robot_identification.ros.sampled_trajectory import TrajectoryMessage
 from robot_identification.ros.trajectory_controller import (
     ControllerGoal,
@@ -44,100 +44,93 @@ from robot_identification.ros.trajectory_controller import (
 )
 
 PERIOD = 0.002      # [s] of the controller
-SERVO = 0.01        # [s] by which the arm follows the command
-NODE = 3            # cycles between steps of the run
+SERVO = 0.01        # [s] time constant with which the arm follows the command
+NODE = 3            # cycles between steps of the executor
 STATE = 10          # cycles between messages of the controller's state: 50 Hz
-WAY = 0.003         # [s] of a message
-BEGIN = 1e4         # [s] of the plan on the controller's clock; a stamp of 0 would mean now
-STILL = 0.01        # [rad/s] of a command that rests
+LATENCY = 0.003     # [s] of a message
+START = 1e4         # [s] of the plan on the controller's clock; a stamp of 0 would mean now
+STILL = 0.01        # [rad/s] velocity of a command at rest
 
 
-class Stand:
+class ControllerTestbench:
     """
-    The closed loop; times are those since the begin of the plan on the controller's clock.
+    The closed loop; its times count from the start of the plan on the controller's clock.
 
     Parameters
     ----------
     arm, plan
-        What moves, and how.
+        The arm and its motion.
     refers
-        Whether the run hears the controller's reference.
+        Whether the executor receives the controller's reference.
     action
-        Whether it commands by goals; else by the topic.
+        Whether it commands by goals of the action; otherwise by the topic.
     reports
-        Whether the controller tells its speed scaling.
+        Whether the controller publishes its speed scaling.
     tolerances
-        Tolerances of the watch.
+        Tolerances of the monitor.
 
     """
 
     def __init__(self, arm: Arm, plan: MotionPlan, *, refers: bool = True, action: bool = True,
-                 reports: bool = True, tolerances: Tolerances | None = None) -> None:
+                 reports: bool = True, tolerances: MotionTolerances | None = None) -> None:
         self.arm, self.plan = arm, plan
         self._action, self._reports = action, reports
         self.t = -REST / 2
         self.q = plan.evaluate(np.zeros(1))[0][0].copy()
         self.v = np.zeros(arm.n)
         self.controller = TrajectoryController(arm.joint_names, self.q, PERIOD)
-        self.run = Run(arm, plan, self, tolerances, refers=refers)
-        self.shift = self.own = 0.0     # [s] of the robot's clock and of the node's, before t
-        self.begin = 0.0                # [s] of the plan on the robot's clock
+        self.executor = MotionExecutor(arm, plan, self, tolerances, has_reference=refers)
+        self.shift = self.own = 0.0     # [s] offset of the robot's clock and of the node's from t
+        self.start = 0.0                # [s] of the plan on the robot's clock
         self.clock = RobotClock()
-        self.clock.measure(_ns(BEGIN - REST + WAY), _ns(BEGIN - REST))
-        self.run.watch.look(self._states(self.q, -REST).effort, self.q)
+        self.clock.measure(_ns(START - REST + LATENCY), _ns(START - REST))
+        self.executor.monitor.start_effort_monitoring(self._states(self.q, -REST).effort, self.q)
         self.alive, self.frozen = True, False
-        self.publishes, self.tells, self.rejects = True, True, False
+        self.publishes_states, self.publishes_reference, self.rejects = True, True, False
         self.stuck: int | None = None
-        self.effort = np.zeros(arm.n)       # added to what is measured
+        self.effort = np.zeros(arm.n)       # added to the measured effort
         self.commands: list[Array] = []
         self.sent = 0
-        self._cycles, self._heard, self._stamp, self._looked = 0, -REST, -REST, -REST / 2
-        self._dead_clock = RobotClock()     # of the dead man's process
-        self._states_heard: list[States] = []
-        self._reference_heard: Reference | None = None
+        self._cycles, self._received, self._stamp, self._last = 0, -REST, -REST, -REST / 2
+        self._watchdog_clock = RobotClock()
+        self._received_states: list[StateBatch] = []
+        self._received_reference: ControllerState | None = None
         self._queue: list[tuple[float, Callable[..., None], tuple[Any, ...]]] = []
-        self.guarded: tuple[Sequence[Piece], float] = ((), math.inf)    # of the dead man
-        self.held = 0.0     # [s] until when the dead man's process is held up
+        self.guarded: tuple[Sequence[TrajectorySegment], float] = ((), math.inf)    # watchdog
+        self.watchdog_stalled = 0.0     # [s] until when the watchdog stalls
         self._goal: ControllerGoal | None = None
 
-    def fork(self) -> Stand:
+    def fork(self) -> ControllerTestbench:
         """Return a copy that goes on by itself."""
         shared = (self.arm, self.plan)
         return copy.deepcopy(self, {id(item): item for item in shared})
 
-    # What the run is linked to
+    # Interface of the executor
 
-    def send(self, piece: Piece) -> None:
-        """Hand a piece to the controller, by its action or its topic."""
+    def send(self, segment: TrajectorySegment) -> None:
+        """Send a segment to the controller, by its action or its topic."""
         self.sent += 1
         goal = ControllerGoal() if self._action else None
         self._goal = goal or self._goal
-        self._later('_accept', piece, goal)
+        self._later('_accept', segment, goal)
 
-    def guard(self, pieces: Sequence[Piece], until: float) -> None:
-        """Leave pieces with somebody else."""
-        self.guarded = pieces, until
+    def guard(self, segments: Sequence[TrajectorySegment], until: float) -> None:
+        """Replace the segments of the brake watchdog."""
+        self.guarded = segments, until
 
-    def cancel(self) -> bool:
-        """Cancel the goal, where there is one."""
-        if self._goal is None:
-            return False
-        self._later('_cancel', self._goal)
-        return True
-
-    # What other clients do
+    # Other clients
 
     def command(self, q: Array, seconds: float, *, goal: bool = False) -> None:
-        """Send somebody else's trajectory to q, which arrives after `seconds`."""
+        """Send a trajectory of another client to q, which takes `seconds`."""
         message = TrajectoryMessage(self.arm.joint_names, 0.0, np.array([seconds]), q[None],
                                     np.zeros((1, self.arm.n)), None)
         self.controller.accept(self.time, message, ControllerGoal() if goal else None)
         if not goal:
-            self._later('_hear', Fault('another_client', 'a trajectory of another client was '
-                                       'heard on the topic of the controller', touch=False))
+            self._later('_stop', Fault('another_client', 'a trajectory of another client was '
+                                       'received on the topic of the controller', touch=False))
 
     def cancel_by_others(self) -> None:
-        """Cancel the goal that is followed."""
+        """Cancel the goal that the controller follows."""
         if self.controller.goal is not None:
             self.controller.cancel(self.controller.goal)
 
@@ -146,22 +139,22 @@ class Stand:
     @property
     def time(self) -> float:
         """The controller's clock [s]."""
-        return BEGIN + self.t + self.shift
+        return START + self.t + self.shift
 
     def until(self, t: float) -> None:
-        """Go on until a time, or until the run has finished."""
-        while self.t < t and not (self.run.finished and self.alive):
+        """Simulate until a time [s], or until the executor has finished."""
+        while self.t < t and not (self.executor.finished and self.alive):
             self.step()
 
     def step(self) -> None:
-        """Go on by one cycle of the controller."""
+        """Simulate one cycle of the controller."""
         self.t += PERIOD
         self._cycles += 1
         due = [item for item in self._queue if item[0] <= self.t]
         self._queue = [item for item in self._queue if item[0] > self.t]
-        for _, name, given in due:
-            getattr(self, str(name))(*given)
-        self._dead_man()
+        for _, name, args in due:
+            getattr(self, str(name))(*args)
+        self._step_watchdog()
         command = self.controller.update(self.time, self.q, self.v, PERIOD)[0]
         self.commands.append(command.copy())
         q = self.q + (command - self.q) * (1 - math.exp(-PERIOD / SERVO))
@@ -169,91 +162,89 @@ class Stand:
             q[self.stuck] = self.q[self.stuck]
         self.v, self.q = (q - self.q) / PERIOD, q
         self._publish()
-        if self.alive and not self.frozen and self._cycles % NODE == 0 and not self.run.finished:
-            self._node()
+        running = self.alive and not self.frozen and not self.executor.finished
+        if running and self._cycles % NODE == 0:
+            self._step_node()
 
-    def _node(self) -> None:
+    def _step_node(self) -> None:
         goal = self._goal
         if goal is not None and goal.state:
-            fault = fault_of(goal.state, goal.code, goal.text, 'the controller', newest=True)
+            fault = goal_fault(goal.state, goal.code, goal.text, 'the controller', newest=True)
             if fault is not None:
-                self.run.stop(fault)
-        states, self._states_heard = self._states_heard, []
-        reference, self._reference_heard = self._reference_heard, None
+                self.executor.stop(fault)
+        states, self._received_states = self._received_states, []
+        reference, self._received_reference = self._received_reference, None
         stamps = None
         if states:
-            self._heard, self._stamp = self.t, float(states[-1].t[-1])
-            stamps = _ns(BEGIN + float(states[0].t[0])), _ns(BEGIN + self._stamp)
-        clock, here = self.clock, _ns(BEGIN + self.t + self.own)
-        passed, self._looked = self.t - self._looked, self.t
-        jumped = clock.watch(here, stamps, passed)
+            self._received, self._stamp = self.t, float(states[-1].t[-1])
+            stamps = _ns(START + float(states[0].t[0])), _ns(START + self._stamp)
+        clock, here = self.clock, _ns(START + self.t + self.own)
+        elapsed, self._last = self.t - self._last, self.t
+        jumped = clock.watch(here, stamps, elapsed)
         if jumped is not None:
-            self.run.stop(jumped)
-        self.begin += clock.jump / 1e9
-        now = clock.robot(here) / 1e9 - BEGIN - self.begin
+            self.executor.stop(jumped)
+        self.start += clock.jump / 1e9
+        now = clock.robot(here) / 1e9 - START - self.start
         batch = None
         if states:
             t, *rows = [np.concatenate([getattr(s, name) for s in states])
                         for name in ('t', 'q', 'v', 'effort')]
-            batch = States(t - self.begin, *rows)
+            batch = StateBatch(t - self.start, *rows)
         if reference is not None:
-            reference = replace(reference, t=reference.t - self.begin)
-        age = max(now - (self._stamp - self.begin), self.t - self._heard)
-        self.run.step(now, batch, age, passed, reference)
+            reference = replace(reference, t=reference.t - self.start)
+        age = max(now - (self._stamp - self.start), self.t - self._received)
+        self.executor.step(now, batch, age, elapsed, reference)
 
     def _publish(self) -> None:
-        if self.publishes and self._cycles % NODE == 0:
-            self._later('_hear_states', self._states(self.q, self.t + self.shift))
-        if self.tells and self.controller.active and self._cycles % STATE == 0:
+        if self.publishes_states and self._cycles % NODE == 0:
+            self._later('_receive_states', self._states(self.q, self.t + self.shift))
+        if self.publishes_reference and self.controller.active and self._cycles % STATE == 0:
             scaling = self.controller.scaling if self._reports else math.nan
-            self._later('_hear_reference', Reference(
+            self._later('_receive_reference', ControllerState(
                 self.t + self.shift, self.controller.reference[0].copy(), scaling,
                 self.controller.command[0].copy()))
 
-    def _states(self, q: Array, t: float) -> States:
+    def _states(self, q: Array, t: float) -> StateBatch:
         zero = np.zeros((1, self.arm.n))
         effort = inverse_dynamics(self.arm, q[None], zero, zero)
         added = getattr(self, 'effort', 0.0)
-        return States(np.array([t]), q[None].copy(), self.v[None].copy(), effort + added)
+        return StateBatch(np.array([t]), q[None].copy(), self.v[None].copy(), effort + added)
 
-    def _later(self, name: str, *given: Any) -> None:
-        self._queue.append((self.t + WAY, name, given))     # type: ignore[arg-type]
+    def _later(self, name: str, *args: Any) -> None:
+        self._queue.append((self.t + LATENCY, name, args))     # type: ignore[arg-type]
 
-    def _hear_states(self, states: States) -> None:
-        self._states_heard.append(states)
+    def _receive_states(self, states: StateBatch) -> None:
+        self._received_states.append(states)
 
-    def _hear_reference(self, reference: Reference) -> None:
-        self._reference_heard = reference
+    def _receive_reference(self, reference: ControllerState) -> None:
+        self._received_reference = reference
 
-    def _hear(self, fault: Fault) -> None:
-        self.run.stop(fault)
+    def _stop(self, fault: Fault) -> None:
+        self.executor.stop(fault)
 
-    def _cancel(self, goal: ControllerGoal) -> None:
-        self.controller.cancel(goal)
-
-    def _accept(self, piece: Piece, goal: ControllerGoal | None) -> None:
+    def _accept(self, segment: TrajectorySegment, goal: ControllerGoal | None) -> None:
         if self.rejects:
             return
-        first = min(float(piece.t[0]), 0.0)     # times from the stamp are not negative
-        message = TrajectoryMessage(self.arm.joint_names, BEGIN + self.begin + first,
-                                    piece.t - first, piece.q, piece.v, piece.a)
+        first = min(float(segment.t[0]), 0.0)     # times from the stamp are not negative
+        message = TrajectoryMessage(self.arm.joint_names, START + self.start + first,
+                                    segment.t - first, segment.q, segment.v, segment.a)
         try:
             self.controller.accept(self.time, message, goal)
         except SimulationError:
             if goal is not None:
                 goal.end('aborted', -1, 'rejected')
 
-    def _dead_man(self) -> None:
-        if self._dead_clock.watch(_ns(BEGIN + self.t + self.own), None, PERIOD) is not None:
+    def _step_watchdog(self) -> None:
+        if self._watchdog_clock.watch(_ns(START + self.t + self.own), None, PERIOD) is not None:
             self.guarded = ((), math.inf)
-        pieces, until = self.guarded
-        here = self.t + self.own - self.begin - (self.clock.offset or 0) / 1e9
-        if self.t < self.held or not pieces or (self.alive and here <= until):
+        segments, until = self.guarded
+        here = self.t + self.own - self.start - (self.clock.offset or 0) / 1e9
+        if self.t < self.watchdog_stalled or not segments or (self.alive and here <= until):
             return
         self.guarded = ((), math.inf)
-        piece = next((piece for piece in pieces if here <= piece.leaves + LATE), None)
-        if piece is not None:
-            self._later('_accept', piece, None)
+        segment = next((segment for segment in segments if here <= segment.departure + LATE), None)
+        if segment is not None:
+            self._later('_accept', segment, None)
 
 
 def _ns(seconds: float) -> int:

@@ -13,12 +13,12 @@
 # limitations under the License.
 """The model of the controller keeps the rules that were measured on the real one."""
 
-from controller_faults import stand_motion
+from controller_faults import reference_motion
 import numpy as np
 import pytest
 from robot_identification.arm import load_arm
 from robot_identification.errors import SimulationError
-from robot_identification.ros.execution.pieces import whole
+from robot_identification.ros.execution.trajectory_segment import full_trajectory
 from robot_identification.ros.sampled_trajectory import TrajectoryMessage
 from robot_identification.ros.trajectory_controller import (
     ControllerGoal,
@@ -61,13 +61,13 @@ def test_a_new_trajectory_is_entered_at_now(controller):
 def test_the_step_of_a_piece_on_the_old_plan_is_what_the_scaling_has_lost(scaling):
     """After 0.15 s at 0.5 the joints of the closed formula are 0.075 s of motion behind."""
     arm = load_arm('panda')
-    plan = stand_motion(arm)
-    piece = whole(plan)
-    first = piece.t[0]
-    sent = TrajectoryMessage(arm.joint_names, BEGIN + first, piece.t - first, piece.q, piece.v,
-                             piece.a)
+    plan = reference_motion(arm)
+    segment = full_trajectory(plan)
+    first = segment.t[0]
+    sent = TrajectoryMessage(arm.joint_names, BEGIN + first, segment.t - first, segment.q,
+                             segment.v, segment.a)
     begin = BEGIN + plan.start_of('excitation') + 1.0
-    controller = TrajectoryController(arm.joint_names, piece.q[0], PERIOD)
+    controller = TrajectoryController(arm.joint_names, segment.q[0], PERIOD)
     controller.accept(begin, sent)
     controller.update(begin, controller.command[0], np.zeros(arm.n))
     controller.scaling = scaling

@@ -57,7 +57,7 @@ from robot_identification.fleet.robot_result import (
     RobotResult,
 )
 from robot_identification.recording import load_recording, Recording, write_bag
-from robot_identification.ros.bringup import check_controller, named_controllers
+from robot_identification.ros.bringup import check_controller, controllers_for_namespace
 from robot_identification.yaml_file import to_plain
 from sqlite_bags import WRITERS
 import yaml
@@ -510,7 +510,7 @@ def _read_controllers(path):
     """Read the controllers of an arm whose robot YAML lies beside them."""
     arm = replace(ARM, source=path.parent / f'{ARM.name}.yaml')
     check_controller(arm, 'arm_controller', 'position')
-    named_controllers(replace(arm, tf_prefix='left_'), 'cell', path.parent)
+    controllers_for_namespace(replace(arm, tf_prefix='left_'), 'cell', path.parent)
 
 
 def _joint_limits_seed():

@@ -109,7 +109,7 @@ def test_external_torque_sees_a_push(system, folder):
     assert torques[-1][1] == pytest.approx(3.0, abs=0.2)
     assert wrenches and np.isinf(deviations[-1].wrench.torque.x)    # which two joints do not feel
     # efforts that are not numbers are left out and said, a clock that is set back begins anew
-    system.wait(lambda: 'contact is not watched' in system.log('external_torque'))
+    system.wait(lambda: 'contact is not monitored' in system.log('external_torque'))
     system.settle()
     del torques[:]
     stream(system, send, 4, [np.nan, 0.0])
@@ -246,7 +246,7 @@ def test_launch_files_bring_the_model_to_work_on_the_simulated_robot(system, fol
             system.settle(1.0)
         assert there(), said()
         system.kill('simulated_robot', signal.SIGINT)
-        system.wait(lambda: "not watched: nobody publishes '/joint_states'" in said(), 30)
+        system.wait(lambda: "not monitored: nobody publishes '/joint_states'" in said(), 30)
         before = said().count("nobody listens on '/joint_trajectory_controller")
         sender.publish(message)
         system.wait(lambda: said().count("nobody listens on '/joint_trajectory_controller")

@@ -96,7 +96,7 @@ def test_motion_that_is_designed_on_request(tmp_path):
         assert result.reason == 'cancelled' and 'nothing moved' in result.message
         assert not (tmp_path / 'new.yaml').exists()
         for change, text in (({'excitation': '../new.yaml'}, 'outside the data directory'),
-                             ({'excitation': 'new'}, 'ends with .yaml'),
+                             ({'excitation': 'new'}, 'end with .yaml'),
                              ({'kind': 'spiral'}, 'spiral')):
             result = Execution(system, **{**goal, **change}).result()
             assert result.reason == 'excitation' and text in result.message, result.message
@@ -105,7 +105,7 @@ def test_motion_that_is_designed_on_request(tmp_path):
         assert result.excitation == str(tmp_path / 'new.yaml')
         assert load_excitation(tmp_path / 'new.yaml').period == 4.0
         again = Execution(system, **goal).result()
-        assert again.reason == 'excitation' and 'is there already' in again.message
+        assert again.reason == 'excitation' and 'already exists' in again.message
         move(system, seconds=5)    # somebody else does
         result = Execution(system, excitation='new.yaml').result()
         assert result.reason == 'arm_moves', result.message

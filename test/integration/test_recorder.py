@@ -64,7 +64,7 @@ def test_nothing_is_lost_at_1_khz_under_load(system, tmp_path, excitations):
         load.kill()
         load.wait()
     second = system.call(StartRecording, '/recorder/start', name='other')
-    assert not second.success and 'is being recorded already' in second.message
+    assert not second.success and 'is already being recorded' in second.message
     answer = system.call(StopRecording, '/recorder/stop')
     execution.handle.cancel_goal_async()
     assert execution.result().reason == 'cancelled', execution.result().message   # until now
@@ -265,7 +265,7 @@ def test_recordings_have_an_owner_and_a_lease(system, tmp_path, excitations):
     assert mine.success, mine.message
     result = Execution(system, excitation='b.yaml', recording='other').result()
     assert result.reason == 'recorder_failed' and not result.recording, result.message
-    assert "mine' is being recorded already" in result.message
+    assert "mine' is already being recorded" in result.message
     other = system.call(*stop, path=str(tmp_path / 'other'))
     assert not other.success and "mine' is being recorded, not" in other.message
     ended = system.call(*stop, path=mine.path)

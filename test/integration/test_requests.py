@@ -150,7 +150,7 @@ def test_joint_states_of_any_kind(system):
 
 def test_every_number_has_a_range():
     ros()
-    from robot_identification.ros.nodes.requests import check, RANGES
+    from robot_identification.ros.nodes.requests import check_request, RANGES
     rng = random.Random(0)
     for kinds in interfaces().values():
         for kind, _ in kinds:
@@ -162,13 +162,13 @@ def test_every_number_has_a_range():
                 if type_ in ('double', 'sequence<double>', 'sequence<double, 1>'):
                     bad = math.nan if type_ == 'double' else [math.nan]
                     with pytest.raises(ConfigurationError, match=name):
-                        check(request(**{name: bad}))
+                        check_request(request(**{name: bad}))
                 elif type_ == 'string':
                     for text, sentence in (('a' * 1001, 'characters'), ('a\0', 'control')):
                         with pytest.raises(ConfigurationError, match=sentence):
-                            check(request(**{name: text}))
+                            check_request(request(**{name: text}))
                 assert value is not None
-            check(request())
+            check_request(request())
 
 
 @pytest.mark.parametrize(('output', 'text'), [

@@ -44,7 +44,7 @@ def test_sigint_while_nodes_start(tmp_path, delay):
     ('online_identification', {'friction': 'stribeck'}, 'take extended_kalman'),
     ('online_identification', {'noise': '[1.0, 2.0]'}, "'noise' has 2 numbers"),
     ('excitation', {'transport': 'telepathy'}, 'auto, action, topic'),
-    ('simulated_robot', {'speed': 2.0}, 'needs `publish_clock`'),
+    ('simulated_robot', {'speed': 2.0}, 'requires `publish_clock`'),
     ('recorder', {'robot': 'nobody'}, 'nobody')])
 def test_wrong_parameters_end_with_a_sentence(tmp_path, node, parameters, text):
     ros()

@@ -28,8 +28,8 @@ from robot_identification.ros.bringup import (
     check_controller,
     controllers_file,
     description_file,
+    remove_ros2_control,
     robot_description,
-    without_control,
 )
 import yaml
 
@@ -130,7 +130,7 @@ def test_without_hardware_the_description_is_the_urdf(name):
 def test_control_of_others_is_removed():
     urdf = arm_of('xarm7').urdf
     assert '<ros2_control' in urdf
-    bare = without_control(urdf)
+    bare = remove_ros2_control(urdf)
     assert '<ros2_control' not in bare
     assert '<transmission' not in bare
     assert bare.count('<gazebo reference') == urdf.count('<gazebo reference')

@@ -11,28 +11,36 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Execution of a motion on an arm: the plan, what is sent of it, and the watch; no ROS."""
+"""Safe execution of a motion on an arm: plan, trajectories, monitoring, braking; without ROS."""
 
 from importlib import import_module
 from typing import Any, TYPE_CHECKING
 
 if TYPE_CHECKING:
     from robot_identification.ros.execution.fault import Fault
+    from robot_identification.ros.execution.motion_executor import (
+        BrakeTiming,
+        ControllerState,
+        MotionExecutor,
+        StateBatch,
+    )
+    from robot_identification.ros.execution.motion_monitor import MotionMonitor, MotionTolerances
     from robot_identification.ros.execution.motion_plan import MotionPlan, plan_motion
-    from robot_identification.ros.execution.run import Reference, Run, States
-    from robot_identification.ros.execution.watch import Tolerances, Watch
 
-__all__ = ['Fault', 'MotionPlan', 'Reference', 'Run', 'States', 'Tolerances', 'Watch',
-           'plan_motion']
-_HOMES = {'Fault': 'fault', 'MotionPlan': 'motion_plan', 'Reference': 'run', 'Run': 'run',
-          'States': 'run', 'Tolerances': 'watch', 'Watch': 'watch', 'plan_motion': 'motion_plan'}
+_MODULES = {'BrakeTiming': 'motion_executor', 'ControllerState': 'motion_executor',
+            'Fault': 'fault', 'MotionExecutor': 'motion_executor',
+            'MotionMonitor': 'motion_monitor', 'MotionPlan': 'motion_plan',
+            'MotionTolerances': 'motion_monitor', 'StateBatch': 'motion_executor',
+            'plan_motion': 'motion_plan'}
+__all__ = ['BrakeTiming', 'ControllerState', 'Fault', 'MotionExecutor', 'MotionMonitor',
+           'MotionPlan', 'MotionTolerances', 'StateBatch', 'plan_motion']
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name when it is asked for: the dead man's brake takes the clock alone."""
-    if name not in _HOMES:
+    """Import a name at its first use: the brake watchdog needs `RobotClock` alone."""
+    if name not in _MODULES:
         raise AttributeError(f"the package '{__name__}' has no '{name}'")
-    return getattr(import_module(f'{__name__}.{_HOMES[name]}'), name)
+    return getattr(import_module(f'{__name__}.{_MODULES[name]}'), name)
 
 
 def __dir__() -> list[str]:

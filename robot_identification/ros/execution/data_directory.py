@@ -21,18 +21,18 @@ import stat
 
 from robot_identification.errors import ConfigurationError
 
-LONGEST_PART = 200      # bytes; file systems take 255, and files get endings
-LONGEST = 1000          # characters
+MAX_PART = 200          # bytes of a part; file systems allow 255, and files get suffixes
+MAX_NAME = 1000         # characters
 
 
 class DataDirectory:
     """
-    The folder in which a service reads and writes.
+    The folder in which services read and write files.
 
     Parameters
     ----------
     root
-        The folder; it is created.
+        Path of the folder; it is created.
 
     Raises
     ------
@@ -58,7 +58,7 @@ class DataDirectory:
         name
             Relative to the folder.
         what
-            How to call it in an error.
+            Kind of file, for errors.
 
         Raises
         ------
@@ -67,35 +67,35 @@ class DataDirectory:
 
         """
         if not name:
-            raise ConfigurationError(f'the {what} is not named')
+            raise ConfigurationError(f'the name of the {what} is empty')
         if '\0' in name:
             raise ConfigurationError(f'the name of the {what} has a null character')
         candidate = Path(name)
         if candidate.is_absolute() or '..' in candidate.parts:
             raise ConfigurationError(self._refusal(name, what))
-        if len(name) > LONGEST or any(len(os.fsencode(part)) > LONGEST_PART
-                                      for part in candidate.parts):
+        if len(name) > MAX_NAME or any(
+                len(os.fsencode(part)) > MAX_PART for part in candidate.parts):
             raise ConfigurationError(f"the name of the {what} '{name[:40]}...' is too long: at "
-                                     f'most {LONGEST_PART} bytes a part are allowed')
+                                     f'most {MAX_PART} bytes per part are allowed')
         try:
             resolved = (self.root / candidate).resolve()
-        except (OSError, RuntimeError) as error:    # links that go round
+        except (OSError, RuntimeError) as error:    # circular links
             raise ConfigurationError(f"the {what} '{name}' cannot be used: {error}") from error
         if resolved != self.root and self.root not in resolved.parents:
             raise ConfigurationError(self._refusal(name, what))
         if resolved == self.root:
             raise ConfigurationError(f"the {what} '{name}' is the data directory itself; name "
-                                     f'something in it')
+                                     f'a file in it')
         return resolved
 
     def existing(self, name: str, what: str = 'file') -> Path:
         """
-        Return the path of something that is there; as `path`.
+        Return the path of an existing file or folder; parameters as for `path`.
 
         Raises
         ------
         ConfigurationError
-            It leads out of the folder, or is not there.
+            It leads out of the folder, or does not exist.
 
         """
         path = self.path(name, what)
@@ -115,27 +115,27 @@ class DataDirectory:
 
     def new(self, name: str, what: str, suffixes: tuple[str, ...]) -> Path:
         """
-        Return the path of a file that is to be made; as `path`.
+        Return the path of a file to be created.
 
         Parameters
         ----------
         name, what
             As for `path`.
         suffixes
-            One of which the name must end with.
+            Allowed suffixes.
 
         Raises
         ------
         ConfigurationError
-            It is there already, or its name ends otherwise.
+            It exists, or has another suffix.
 
         """
         path = self.path(name, what)
         if path.suffix not in suffixes:
-            raise ConfigurationError(f"the {what} '{name}' that is to be designed must be a file "
-                                     f'name that ends with {suffixes[0]}')
+            raise ConfigurationError(f"the name of the new {what} '{name}' must end with "
+                                     f'{suffixes[0]}')
         if os.path.lexists(path):
-            raise ConfigurationError(f"the {what} '{name}' is there already, and nothing is "
+            raise ConfigurationError(f"the {what} '{name}' already exists, and nothing is "
                                      f'overwritten; choose another name')
         return path
 

@@ -11,29 +11,67 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Why a motion is ended."""
+"""The reason for which a motion is ended, and the faults that the controller's action reports."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+INVALID_GOAL = -1    # FollowJointTrajectory also reports it for a goal replaced by another one
+REASONS = {-2: 'controller_joints', -3: 'clock', -4: 'path_tolerance', -5: 'goal_tolerance'}
+
 
 @dataclass(frozen=True)
 class Fault:
     """
-    Why a motion is ended.
+    The reason for which a motion is ended.
 
     Parameters
     ----------
     reason
-        Its name for machines.
+        Identifier of the reason, for programs.
     text
-        A sentence.
+        Message for the user.
     touch
-        Whether the arm is to be braked; False where somebody else has it in hand.
+        Whether this process may brake the arm; False while another client or the controller
+        itself commands it.
 
     """
 
     reason: str
     text: str
     touch: bool = True
+
+
+def goal_fault(state: str, code: int, text: str, controller: str, *, newest: bool) -> Fault | None:
+    """
+    Return the fault that the end of a FollowJointTrajectory goal indicates; None for no fault.
+
+    After any of these faults the controller holds the arm, or another client moves it. Therefore
+    nothing more is sent.
+
+    Parameters
+    ----------
+    state
+        'succeeded', 'aborted' or 'canceled'.
+    code, text
+        Error code and error string of the result.
+    controller
+        Name of the controller, for the message.
+    newest
+        Whether this goal was the last one sent; an earlier one was replaced by this process.
+
+    """
+    if state == 'succeeded':
+        return None
+    if state == 'canceled':
+        return Fault('controller_cancelled', f"the goal of '{controller}' was cancelled by "
+                     f'another client, or the controller was deactivated', touch=False)
+    if code == INVALID_GOAL:
+        if not newest:
+            return None
+        return Fault('another_client', f"'{controller}' replaced our goal by another one "
+                     f'({text or "no text"}): another client commands the arm, and nothing more '
+                     f'was sent', touch=False)
+    return Fault(REASONS.get(code, 'controller_aborted'), f"'{controller}' aborted the motion "
+                 f'with error {code}: {text or "no text"}', touch=False)

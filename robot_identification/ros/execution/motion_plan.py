@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The whole motion of an execution: approach, run-in, excitation, run-out, rest."""
+"""The plan of a motion from rest to rest: approach, run-in, excitation, run-out."""
 
 from __future__ import annotations
 
@@ -22,38 +22,45 @@ import numpy as np
 from robot_identification.arm import Arm, Limits
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import ExecutionError
-from robot_identification.excitation import Excitation
+from robot_identification.excitation import Excitation, Requirements, Trajectory
+from robot_identification.excitation.certificate.certificate import scene_for
+from robot_identification.excitation.certificate.clearance_proof import prove_clearance
+from robot_identification.excitation.motion.fourier import FourierSeries
 from robot_identification.excitation.motion.limits import motion_limits
-from robot_identification.ros.execution.approach import approach, check_approach
-from robot_identification.ros.execution.warp import ramp_down, ramp_up
+from robot_identification.ros.execution.time_scaling import (
+    Evaluate,
+    ramp_down,
+    ramp_up,
+    States,
+    straight_line,
+)
 
-Motion = tuple[Array, Array, Array]
-RAMPS = tuple(0.5 * 1.25 ** k for k in range(16))  # [s] run-ins and run-outs that are tried
-CHECK_STEP = 0.002     # [s] at which limits are checked
-SLACK = 1e-6           # part of a limit that rounding may take
-LONGEST = 900.0        # [s] of one motion, which is one message of 9 MB for seven joints then
+RAMPS = tuple(0.5 * 1.25 ** k for k in range(16))  # [s] durations tried for run-in and run-out
+CHECK_STEP = 0.002     # [s] between the samples at which limits are checked
+TOLERANCE = 1e-6       # fraction of a limit, for rounding errors
+MAX_DURATION = 900.0   # [s] of one motion: one message of 9 MB for seven joints
 SETTLING = 1.0         # [s] at rest after the approach
 
 
 @dataclass(frozen=True)
-class _Leg:
+class _Phase:
     """
-    A part of the motion.
+    One phase of the motion.
 
     Parameters
     ----------
-    phase
+    name
         'approach', 'settle', 'run_in', 'excitation' or 'run_out'.
     duration
         [s].
     evaluate
-        Maps times since its begin (N,) [s] to q, v, a, (N, n) each.
+        Maps times since the start of the phase (N,) [s] to q, v, a, (N, n) each.
 
     """
 
-    phase: str
+    name: str
     duration: float
-    evaluate: Callable[[Array], Motion]
+    evaluate: Evaluate
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,62 +71,62 @@ class MotionPlan:
     Parameters
     ----------
     joint_names
-        Order of its n joints.
-    legs
-        Its parts.
+        Names of its n joints.
+    phases
+        Its phases, in order.
     limits
-        What it stays within; positions, velocities and accelerations are finite.
+        Limits of position, velocity and acceleration that it keeps; all are finite.
 
     """
 
     joint_names: tuple[str, ...]
-    legs: tuple[_Leg, ...]
+    phases: tuple[_Phase, ...]
     limits: Limits
 
     def __post_init__(self) -> None:
         object.__setattr__(self, 'starts', read_only(
-            np.concatenate([[0.0], np.cumsum([leg.duration for leg in self.legs])])))
+            np.concatenate([[0.0], np.cumsum([phase.duration for phase in self.phases])])))
 
     starts: Array = ()  # type: ignore[assignment]
 
     @property
     def duration(self) -> float:
-        """Duration of the whole motion [s]."""
+        """Duration of the motion [s]."""
         return float(self.starts[-1])
 
     def phase(self, t: float) -> str:
-        """Return the part of the motion at the time t [s]."""
-        return self.legs[self._leg(t)].phase
+        """Return the name of the phase at the time t [s]."""
+        return self.phases[int(self._indices(np.array([t]))[0])].name
 
     def start_of(self, phase: str) -> float:
-        """Return when a part of the motion begins [s]."""
-        return float(self.starts[[leg.phase for leg in self.legs].index(phase)])
+        """Return the time at which a phase starts [s]."""
+        return float(self.starts[[other.name for other in self.phases].index(phase)])
 
-    def evaluate(self, t: Array) -> Motion:
+    def evaluate(self, t: Array) -> States:
         """
-        Return q, v, a, (N, n) each; at rest before and after the motion.
+        Return q, v and a, (N, n) each; the arm is at rest before and after the motion.
 
         Parameters
         ----------
         t
-            Times since the begin, (N,) [s].
+            Times since the start, (N,) [s].
 
         """
         t = np.asarray(t, dtype=float)
         n = len(self.joint_names)
         q, v, a = (np.zeros((len(t), n)) for _ in range(3))
-        legs = np.clip(np.searchsorted(self.starts, t, side='right') - 1, 0, len(self.legs) - 1)
-        for k in np.unique(legs):
-            rows = legs == k
-            local = np.clip(t[rows] - self.starts[k], 0, self.legs[k].duration)
-            q[rows], v[rows], a[rows] = self.legs[k].evaluate(local)
+        indices = self._indices(t)
+        for k in np.unique(indices):
+            rows = indices == k
+            local = np.clip(t[rows] - self.starts[k], 0, self.phases[k].duration)
+            q[rows], v[rows], a[rows] = self.phases[k].evaluate(local)
         outside = (t <= 0) | (t >= self.duration)
         v[outside], a[outside] = 0, 0
         return q, v, a
 
     def check(self) -> None:
         """
-        Refuse a motion that leaves its limits.
+        Check the limits at samples every 2 ms.
 
         Raises
         ------
@@ -131,109 +138,151 @@ class MotionPlan:
         t = np.linspace(0, self.duration, count)
         q, v, a = self.evaluate(t)
         limits = self.limits
-        room = SLACK * (limits.upper - limits.lower)
-        excess = np.maximum(q - limits.upper, limits.lower - q) - room
-        self._refuse('position', excess, t, q)
+        tolerance = TOLERANCE * (limits.upper - limits.lower)
+        excess = np.maximum(q - limits.upper, limits.lower - q) - tolerance
+        self._check_excess('position', excess, t, q)
         for name, values in (('velocity', v), ('acceleration', a)):
             limit = getattr(limits, name)
-            self._refuse(name, np.abs(values) - (1 + SLACK) * limit, t, values)
+            self._check_excess(name, np.abs(values) - (1 + TOLERANCE) * limit, t, values)
 
-    def _refuse(self, name: str, excess: Array, t: Array, values: Array) -> None:
+    def _check_excess(self, name: str, excess: Array, t: Array, values: Array) -> None:
         worst = np.unravel_index(int(np.argmax(excess)), excess.shape)
         if excess[worst] > 0:
             row, joint = int(worst[0]), int(worst[1])
             raise ExecutionError(
                 f'{name}_limit',
-                f"the motion takes joint '{self.joint_names[joint]}' beyond its {name} limit: "
+                f"the motion exceeds the {name} limit of joint '{self.joint_names[joint]}': "
                 f'{values[row, joint]:.4g} at {t[row]:.2f} s ({self.phase(float(t[row]))}); '
                 f"design the excitation again with the arm's limits")
 
-    def _leg(self, t: float) -> int:
-        found = int(np.searchsorted(self.starts, t, side='right')) - 1
-        return min(max(found, 0), len(self.legs) - 1)
+    def _indices(self, t: Array) -> Array:
+        """Return the index of the phase at each time, (N,)."""
+        found = np.searchsorted(self.starts, t, side='right') - 1
+        return np.clip(found, 0, len(self.phases) - 1)
 
 
 def plan_motion(arm: Arm, excitation: Excitation, q: Array, *, periods: int = 1,
                 speed: float = 0.2) -> MotionPlan:
     """
-    Plan the whole motion from where an arm rests.
+    Return the plan of an excitation that starts where the arm rests.
 
-    The arm goes slowly, in joint space, to a point on the excitation before its start, rests,
-    runs in along the excitation, passes through it, runs out along it and rests.
+    The arm approaches a point on the excitation's path slowly and straight in joint space, rests,
+    runs in along the path, executes the excitation, runs out along the path and rests.
 
     Parameters
     ----------
     arm
         The arm.
     excitation
-        What to execute.
+        The excitation to execute.
     q
-        Where the arm rests, (n,) [rad or m].
+        Position at rest, (n,) [rad or m].
     periods
-        How often the excitation is repeated.
+        Number of periods of the excitation.
     speed
-        Part of the velocity and acceleration limits that the approach uses, 0 to 1.
+        Fraction of the velocity and acceleration limits that the approach uses, 0 to 1.
 
     Raises
     ------
     ExecutionError
-        'too_long', 'start_outside_limits', 'approach_collision', or the motion leaves the limits.
+        'too_long', 'start_outside_limits', 'approach_collision', or the motion exceeds a limit.
     ExcitationError
         The excitation is for another arm.
 
     """
     excitation.check_arm(arm)
-    lasts = periods * excitation.period
-    if lasts > LONGEST:
-        raise ExecutionError('too_long', f'the motion would take {lasts:.0f} s, at most '
-                             f'{LONGEST:.0f} s are executed at once; ask for fewer periods, and '
-                             f'execute it several times')
+    duration = periods * excitation.period
+    if duration > MAX_DURATION:
+        raise ExecutionError('too_long', f'the motion would take {duration:.0f} s; the limit is '
+                             f'{MAX_DURATION:.0f} s. Request fewer periods, and execute it '
+                             f'several times')
     trajectory = excitation.trajectory
 
-    def along(s: Array) -> Motion:
-        values = trajectory.evaluate(np.mod(s, trajectory.period), 2)
+    def evaluate(t: Array) -> States:
+        values = trajectory.evaluate(np.mod(t, trajectory.period), 2)
         return values[0], values[1], values[2]
 
-    plan = plan_along(arm, along, periods * excitation.period, q, speed)
+    plan = plan_path(arm, evaluate, duration, q, speed)
     start = plan.evaluate(np.array([plan.start_of('settle')]))[0][0]
     check_approach(arm, excitation.requirements, np.asarray(q, dtype=float), start)
     return plan
 
 
-def plan_along(arm: Arm, along: Callable[[Array], Motion], duration: float, q: Array,
-               speed: float) -> MotionPlan:
+def plan_path(arm: Arm, evaluate: Evaluate, duration: float, q: Array,
+              speed: float) -> MotionPlan:
     """
-    Plan approach, run-in, motion and run-out of any motion.
+    Return the plan of any motion: approach, run-in, motion and run-out.
 
     Parameters
     ----------
     arm, q, speed
         As for `plan_motion`.
-    along
-        Maps any times (N,) [s] to q, v, a, (N, n) each; it moves at all times.
+    evaluate
+        Maps times (N,) [s] to q, v, a, (N, n) each; defined before 0 and after `duration` too.
     duration
-        For which it is executed [s].
+        Duration of the motion [s].
 
     Raises
     ------
     ExecutionError
-        'start_outside_limits', or the motion leaves the limits.
+        'start_outside_limits', or the motion exceeds a limit.
 
     """
     limits, _ = motion_limits(arm)
     q = np.asarray(q, dtype=float)
     _check_start(arm, limits, q)
-    run_in = _fitting(limits, lambda ramp: ramp_up(along, 0.0, ramp))
-    run_out = _fitting(limits, lambda ramp: ramp_down(along, duration, ramp))
+    run_in = _shortest_ramp(limits, lambda ramp: ramp_up(evaluate, 0.0, ramp))
+    run_out = _shortest_ramp(limits, lambda ramp: ramp_down(evaluate, duration, ramp))
     start = run_in[1](np.zeros(1))[0][0]
-    legs = (_Leg('approach', *approach(limits, q, start, speed)),
-            _Leg('settle', SETTLING, _resting(start)),
-            _Leg('run_in', *run_in),
-            _Leg('excitation', duration, along),
-            _Leg('run_out', *run_out))
-    plan = MotionPlan(arm.joint_names, legs, limits)
+    phases = (_Phase('approach', *straight_line(limits, q, start, speed)),
+              _Phase('settle', SETTLING, _rest(start)),
+              _Phase('run_in', *run_in),
+              _Phase('excitation', duration, evaluate),
+              _Phase('run_out', *run_out))
+    plan = MotionPlan(arm.joint_names, phases, limits)
     plan.check()
     return plan
+
+
+def check_approach(arm: Arm, requirements: Requirements, q: Array, start: Array) -> None:
+    """
+    Prove that the straight line to the excitation keeps the clearance of the excitation.
+
+    Nothing is checked if the excitation was designed without a clearance.
+
+    Parameters
+    ----------
+    arm
+        The arm.
+    requirements
+        Requirements that the excitation is certified for.
+    q, start
+        Ends of the line, (n,) [rad or m].
+
+    Raises
+    ------
+    ExecutionError
+        'approach_collision'.
+
+    """
+    if requirements.clearance is None:
+        return
+    # a cosine follows the line forth and back
+    half = (start - q) / 2
+    series = FourierSeries(period=1.0, harmonics=1)
+    line = Trajectory(series, np.stack(
+        [q + half, np.zeros_like(half), half * series.angular_frequency]))
+    proof = prove_clearance(line, scene_for(arm, requirements), requirements.clearance)
+    if not proof.proven:
+        distance = ('would collide' if proof.smallest <= 0 else
+                    f'would come within {1e3 * proof.smallest:.1f} mm of each other')
+        target = ', '.join(f'{joint} {value:.3g}' for joint, value in zip(arm.joint_names, start))
+        raise ExecutionError(
+            'approach_collision',
+            f'on the straight line from the present position to the start of the excitation '
+            f'{proof.pair} {distance}; the required clearance is '
+            f'{1e3 * requirements.clearance:g} mm. Move the arm closer to the start by other '
+            f'means first: {target}')
 
 
 def _check_start(arm: Arm, limits: Limits, q: Array) -> None:
@@ -245,9 +294,9 @@ def _check_start(arm: Arm, limits: Limits, q: Array) -> None:
                 f'{upper:.4g}; move it inside by hand or with the teach pendant first')
 
 
-def _fitting(limits: Limits,
-             make: Callable[[float], Callable[[Array], Motion]]
-             ) -> tuple[float, Callable[[Array], Motion]]:
+def _shortest_ramp(limits: Limits,
+                   make: Callable[[float], Evaluate]) -> tuple[float, Evaluate]:
+    """Return the shortest of `RAMPS` that keeps the acceleration limits, and its motion."""
     for ramp in RAMPS:
         evaluate = make(ramp)
         t = np.linspace(0, ramp, max(200, int(ramp / CHECK_STEP)))
@@ -255,12 +304,12 @@ def _fitting(limits: Limits,
             return ramp, evaluate
     raise ExecutionError(
         'acceleration_limit',
-        f'the excitation cannot be run in or out of within {RAMPS[-1]:.1f} s and the acceleration '
-        'limits; design it again with a margin')
+        f'no run-in or run-out of up to {RAMPS[-1]:.1f} s keeps the acceleration limits; design '
+        'the excitation again with a margin')
 
 
-def _resting(q: Array) -> Callable[[Array], Motion]:
-    def evaluate(t: Array) -> Motion:
+def _rest(q: Array) -> Evaluate:
+    def evaluate(t: Array) -> States:
         zero = np.zeros((len(t), len(q)))
         return q + zero, zero, zero
     return evaluate

@@ -11,49 +11,50 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The clock of the robot's stamps, as seen from the clock of this process."""
+"""The clock of the robot's stamps relative to the clock of this process."""
 
 from __future__ import annotations
 
 from robot_identification.errors import ExecutionError
 from robot_identification.ros.execution.fault import Fault
 
-LARGEST = 0.1       # [s] offset with which a motion begins
-JUMP = 0.1          # [s] by which a clock may be wrong in motion
-FAST = 20.0         # multiple of real time that a simulated clock does not reach
-STALL = 1.0         # [s] by which a simulated clock may come late, on a busy computer
+MAX_OFFSET = 0.1    # [s] between the clocks at which a motion may start
+MAX_JUMP = 0.1      # [s] by which a clock may be off during a motion
+MAX_RATE = 20.0     # multiple of real time that no simulated clock reaches
+STALL = 1.0         # [s] by which a simulated clock may be late on a busy computer
 
 
 class RobotClock:
     """
-    Offset of two clocks: the least age of a stamp is the offset, and the way of a message.
+    Offset of the robot's clock, estimated as the smallest age of a stamp at its arrival.
 
-    A motion is stamped on the robot's clock, so a constant offset moves nothing wrongly; a large
-    one is refused all the same, since who set it may set it again.
+    The estimate includes the latency of a message. A motion is stamped on the robot's clock, so a
+    constant offset is harmless; a large one is still refused, because whoever corrects the clock
+    would do so by a jump.
 
     Parameters
     ----------
     simulated
-        Whether this clock is a topic, which comes late where the computer is busy.
+        Whether this clock is the topic /clock, which is late on a busy computer.
 
     """
 
     def __init__(self, simulated: bool = False) -> None:
-        self._fast, self._stall = (FAST, STALL) if simulated else (1.0, 0.0)
+        self._rate, self._stall = (MAX_RATE, STALL) if simulated else (1.0, 0.0)
         self._credit = self._stall
-        self.offset: int | None = None      # [ns] of this clock before the robot's
-        self.jump = 0       # [ns] of the robot's clock at the last look
+        self.offset: int | None = None      # [ns] of this clock ahead of the robot's
+        self.jump = 0       # [ns] of the robot's clock in the last call of `watch`
         self._newest = 0
         self._last: int | None = None
 
     def measure(self, now: int, stamp: int) -> None:
         """
-        Take a stamp that has just arrived, before the motion.
+        Add a stamp that has just arrived, before the motion.
 
         Parameters
         ----------
         now, stamp
-            This clock, and the robot's [ns].
+            Time of this clock, and the stamp on the robot's clock [ns].
 
         """
         age = now - stamp
@@ -63,12 +64,12 @@ class RobotClock:
 
     @property
     def agrees(self) -> bool:
-        """Whether a motion may begin."""
-        return self.offset is not None and abs(self.offset) / 1e9 <= LARGEST
+        """Whether the offset is known and small enough for a motion."""
+        return self.offset is not None and abs(self.offset) / 1e9 <= MAX_OFFSET
 
     def check(self) -> None:
         """
-        Refuse clocks that differ.
+        Refuse a motion if the clocks differ.
 
         Raises
         ------
@@ -80,44 +81,44 @@ class RobotClock:
         if not self.agrees:
             raise ExecutionError(
                 'clock', f"the robot's clock is {abs(seconds):.2f} s "
-                f"{'behind' if seconds > 0 else 'ahead of'} that of this node, at most "
-                f'{LARGEST:g} s are allowed; synchronise them (chrony, NTP), or set use_sim_time '
-                f'on all nodes')
+                f"{'behind' if seconds > 0 else 'ahead of'} the clock of this node; the limit is "
+                f'{MAX_OFFSET:g} s. Synchronise them (chrony, NTP), or set use_sim_time on all '
+                f'nodes')
 
     def robot(self, now: int) -> int:
         """Return the robot's time [ns]."""
         return now - (self.offset or 0)
 
-    def watch(self, now: int, stamps: tuple[int, int] | None, passed: float) -> Fault | None:
+    def watch(self, now: int, stamps: tuple[int, int] | None, elapsed: float) -> Fault | None:
         """
-        Look for a jump of either clock, and follow it.
+        Detect a jump of either clock and follow it.
 
         Parameters
         ----------
         now
-            This clock [ns].
+            Time of this clock [ns].
         stamps
-            First and last that have arrived since the last look; None where there are none.
-        passed
-            Since the last look, on a clock that never stops [s].
+            First and last stamp that arrived since the last call; None without any.
+        elapsed
+            Time since the last call, on a steady clock [s].
 
         """
         last, self._last, self.jump = self._last, now, 0
-        gone = 0.0 if last is None else (now - last) / 1e9
-        self._credit = min(self._credit + self._fast * passed - gone, self._stall)
+        advance = 0.0 if last is None else (now - last) / 1e9
+        self._credit = min(self._credit + self._rate * elapsed - advance, self._stall)
         fault = None
-        if last is not None and (gone < 0 or self._credit < -JUMP):
+        if last is not None and (advance < 0 or self._credit < -MAX_JUMP):
             self._credit = self._stall
-            self.offset = (self.offset or 0) + round((gone - passed) * 1e9)
-            fault = Fault('clock', f'the clock of this node has jumped by {gone:.3f} '
-                          f's in motion (use_sim_time, NTP)')
+            self.offset = (self.offset or 0) + round((advance - elapsed) * 1e9)
+            fault = Fault('clock', f'the clock of this node jumped by {advance:.3f} s during the '
+                          f'motion (use_sim_time, NTP)')
         if stamps is None:
             return fault
         first, newest = stamps
         before, self._newest = self._newest, newest
         ahead = (newest - self.robot(now)) / 1e9
-        if first < before - JUMP * 1e9 or ahead > JUMP + self._stall:
+        if first < before - MAX_JUMP * 1e9 or ahead > MAX_JUMP + self._stall:
             self.jump, self.offset = newest - self.robot(now), now - newest
-            fault = Fault('clock', f"the robot's clock has jumped by "
-                          f'{max(ahead, (before - first) / 1e9):.3f} s in motion')
+            fault = Fault('clock', f"the robot's clock jumped by "
+                          f'{max(ahead, (before - first) / 1e9):.3f} s during the motion')
         return fault

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The controller, as the excitation node talks to it."""
+"""Connection of the excitation node to the controller: transport, checks, monitor, watchdog."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ from rcl_interfaces.srv import GetParameters
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from robot_identification.errors import ConfigurationError, ExecutionError
-from robot_identification.ros.execution import Fault
-from robot_identification.ros.nodes.asking import answers_of
-from robot_identification.ros.nodes.control_messages import message_type
-from robot_identification.ros.nodes.controller_ear import ControllerEar
+from robot_identification.ros.execution.fault import Fault
+from robot_identification.ros.nodes.brake_watchdog import BrakeWatchdog
 from robot_identification.ros.nodes.controller_manager import ControllerManagerClient
-from robot_identification.ros.nodes.dead_man import DeadMan
+from robot_identification.ros.nodes.controller_monitor import ControllerMonitor
 from robot_identification.ros.nodes.follow_joint_trajectory import ActionTransport
+from robot_identification.ros.nodes.messages import message_type
+from robot_identification.ros.nodes.service_calls import call_with_retry
 from trajectory_msgs.msg import JointTrajectory
 
 PATIENCE = 5.0  # [s]
-PREFERENCE = 1.0  # [s] for which `auto` waits for the action where the topic is there already
-COMING = 15.0  # [s] more for the dead man's process, on a busy computer
-ASKED = ('joints', 'allow_trajectory_replacement', 'interpolation_method')
+PREFERENCE = 1.0  # [s] for which `auto` waits for the action if the topic is already there
+START = 15.0  # [s] more for the watchdog's process, on a busy computer
+CHECKED = ('joints', 'allow_trajectory_replacement', 'interpolation_method')
 OPTIONAL = (
-    ('control_msgs', 'action', 'FollowJointTrajectory', "the controller's reference is not heard, "
-     'and the arm is moved by the topic alone'),
-    ('controller_manager_msgs', 'srv', 'ListControllers', 'nobody is asked whether the controller '
-     'is active'))
+    ('control_msgs', 'action', 'FollowJointTrajectory', "the controller's reference is not "
+     'received, and the arm is moved by the topic alone'),
+    ('controller_manager_msgs', 'srv', 'ListControllers', 'it is not checked whether the '
+     'controller is active'))
 TRANSPORTS = ('auto', 'action', 'topic')
 
 
 class TopicTransport:
     """
-    Hands pieces to a joint_trajectory_controller over its topic, which says nothing back.
+    Sends trajectories on the topic of a joint_trajectory_controller, without feedback.
 
     Parameters
     ----------
@@ -66,27 +66,27 @@ class TopicTransport:
                                                 QoSProfile(depth=5))
 
     def begin(self) -> None:
-        """Begin a motion."""
+        """Start a motion."""
 
     @property
     def ready(self) -> bool:
-        """Whether somebody listens."""
+        """Whether the topic has a subscriber."""
         return bool(self._publisher.get_subscription_count())
 
     def send(self, trajectory: JointTrajectory) -> None:
         """Send a trajectory, which replaces the one before."""
         self._publisher.publish(trajectory)
 
-    def news(self) -> Fault | None:
-        """Return None: the topic says nothing back."""
+    def poll_fault(self) -> Fault | None:
+        """Return None: the topic has no feedback."""
         return None
 
     def confirm(self, at_rest: bool) -> tuple[Fault | None, str]:
-        """Return nothing: the topic says nothing back."""
+        """Return no fault and no remark: the topic has no feedback."""
         return None, ''
 
     def hold(self) -> bool:
-        """Return False: whatever is sent on the topic is a trajectory."""
+        """Return False: the controller cannot be made to hold by the topic."""
         return False
 
 
@@ -95,17 +95,17 @@ Transport = ActionTransport | TopicTransport
 
 class ControllerClient:
     """
-    Talks to a joint_trajectory_controller.
+    Client of a joint_trajectory_controller.
 
     Parameters
     ----------
     node
-        Node that talks to the controller.
+        Node of the client.
     name
         Name of the controller.
     transport
-        'action': FollowJointTrajectory; 'topic': ~/joint_trajectory; 'auto': the action where
-        control_msgs is installed and the controller offers it, else the topic.
+        'action': FollowJointTrajectory; 'topic': ~/joint_trajectory; 'auto': the action if
+        control_msgs is installed and the controller offers it, otherwise the topic.
     joint_names
         Joints of the arm.
     manager
@@ -116,14 +116,14 @@ class ControllerClient:
     Raises
     ------
     ConfigurationError
-        There is no such transport.
+        The transport is unknown.
 
     """
 
     def __init__(self, node: Any, name: str, transport: str, joint_names: Sequence[str],
                  manager: str, scaling: str) -> None:
         if transport not in TRANSPORTS:
-            raise ConfigurationError(f"there is no transport '{transport}'; there is: "
+            raise ConfigurationError(f"the transport '{transport}' is unknown; choose from: "
                                      f"{', '.join(TRANSPORTS)}")
         self._node: Node = node
         self.name, self.transport = node.resolve_topic_name(name), transport
@@ -135,15 +135,15 @@ class ControllerClient:
             self._action = ActionTransport(node, self.name)
         self.joint_names = tuple(joint_names)
         self._manager = ControllerManagerClient(node, manager)
-        self.ear = ControllerEar(node, self.name, joint_names, scaling)
-        for package, kind, item, without in OPTIONAL:
+        self.monitor = ControllerMonitor(node, self.name, joint_names, scaling)
+        for package, kind, item, consequence in OPTIONAL:
             if message_type(package, kind, item) is None:
-                node.get_logger().warning(f'{package} is not installed: {without}')
-        self.dead_man = DeadMan(node, f'{self.name}/joint_trajectory')
+                node.get_logger().warning(f'{package} is not installed: {consequence}')
+        self.watchdog = BrakeWatchdog(node, f'{self.name}/joint_trajectory')
 
     @property
-    def lacks(self) -> str:
-        """What the asked transport lacks on this computer; empty where it lacks nothing."""
+    def missing_requirement(self) -> str:
+        """What the chosen transport lacks on this computer; empty if it lacks nothing."""
         if self.transport == 'action' and self._action is None:
             return ('transport is `action`, but control_msgs is not installed; install it '
                     '(ros-DISTRO-control-msgs), or set transport to `topic`')
@@ -151,47 +151,42 @@ class ControllerClient:
 
     def check(self) -> Transport:
         """
-        Choose the transport, and look at the controller; called from a thread.
-
-        Returns
-        -------
-        Transport
-            By which it is told.
+        Check the controller and choose the transport; called from a thread.
 
         Raises
         ------
         ExecutionError
-            What is not as it must be for a motion to begin.
+            A condition for a motion is not met.
 
         """
-        if self.lacks:
-            raise ExecutionError('controller_missing', self.lacks)
+        if self.missing_requirement:
+            raise ExecutionError('controller_missing', self.missing_requirement)
         self._manager.check(self.name, self.joint_names)
-        latest = time.monotonic() + PATIENCE
-        link = self._chosen(latest)
-        link.begin()
-        self._node.get_logger().info(f"sends to '{link.target}' by the {link.name} (transport: "
-                                     f'{self.transport})')
+        deadline = time.monotonic() + PATIENCE
+        transport = self._choose_transport(deadline)
+        transport.begin()
+        self._node.get_logger().info(f"sends to '{transport.target}' by the {transport.name} "
+                                     f'(transport: {self.transport})')
         self._check_parameters(time.monotonic() + PATIENCE)
-        self.ear.begin()
+        self.monitor.begin()
         while True:
             try:
-                self.dead_man.check()
-                return link
+                self.watchdog.check()
+                return transport
             except ExecutionError:
-                if time.monotonic() > latest + COMING:
+                if time.monotonic() > deadline + START:
                     raise
                 time.sleep(0.02)
 
-    def _check_parameters(self, latest: float) -> None:
-        answers = answers_of(self._parameters, [    # one each: an unknown one empties an answer
-            GetParameters.Request(names=[name]) for name in ASKED], latest)
-        if answers is None:
+    def _check_parameters(self, deadline: float) -> None:
+        responses = call_with_retry(self._parameters, [  # one call each: an unknown name empties
+            GetParameters.Request(names=[name]) for name in CHECKED], deadline)     # a response
+        if responses is None:
             raise ExecutionError('controller_missing',
-                                 f"the controller '{self.name}' does not answer when asked for "
+                                 f"the controller '{self.name}' does not respond to a request for "
                                  f'its parameter `joints`')
-        joints, blends, method = (next(iter(answer.values), ParameterValue())
-                                  for answer in answers)
+        joints, blends, method = (next(iter(response.values), ParameterValue())
+                                  for response in responses)
         names = list(joints.string_array_value)
         if sorted(names) != sorted(self.joint_names):
             raise ExecutionError(
@@ -201,24 +196,25 @@ class ControllerClient:
         if blends.bool_value:
             raise ExecutionError(
                 'controller_rule', f"the controller '{self.name}' blends new trajectories with "
-                f'the old one (ros2_controllers 6), and would not brake where it is told to; '
-                f'set its parameter allow_trajectory_replacement to false')
+                f'the old one (ros2_controllers 6), and would brake later than planned; set its '
+                f'parameter allow_trajectory_replacement to false')
         if method.string_value == 'none':
             raise ExecutionError(
                 'controller_rule', f"the controller '{self.name}' does not interpolate "
-                f'(interpolation_method: none), it would go from point to point in steps')
+                f'(interpolation_method: none), so that the reference would move in steps')
 
-    def _chosen(self, latest: float) -> Transport:
+    def _choose_transport(self, deadline: float) -> Transport:
         preferred = time.monotonic() + PREFERENCE
-        while time.monotonic() < latest:
+        while time.monotonic() < deadline:
             if self._action is not None and self._action.ready:
                 return self._action
             waiting = self._action is not None and time.monotonic() < preferred
             if self._topic is not None and self._topic.ready and not waiting:
                 return self._topic
             time.sleep(0.02)
-        targets = [repr(link.target) for link in (self._action, self._topic) if link is not None]
+        targets = [repr(transport.target) for transport in (self._action, self._topic)
+                   if transport is not None]
         raise ExecutionError(
             'controller_missing',
-            f"nobody offers {' or '.join(targets)}; is the controller active, and the parameter "
-            f'`controller` its name?')
+            f"nobody offers {' or '.join(targets)}; check that the controller is active and that "
+            f'the parameter `controller` is its name')

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Whether the controller is active, and who has its joints otherwise."""
+"""Client of the controller manager: is the controller active, and which one claims its joints."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ import time
 from typing import Any
 
 from robot_identification.errors import ExecutionError
-from robot_identification.ros.nodes.asking import answers_of
-from robot_identification.ros.nodes.control_messages import message_type
+from robot_identification.ros.nodes.messages import message_type
+from robot_identification.ros.nodes.service_calls import call_with_retry
 
-PATIENCE = 3.0      # [s] for an answer; it is asked again, since the first one may get lost
-COMING = 5.0        # [s] in the life of this node until a manager is known to be there
+PATIENCE = 3.0      # [s] for a response
+DISCOVERY = 5.0     # [s] after the start of this node until a running manager is discovered
 
 
 class ControllerManagerClient:
     """
-    Asks list_controllers, where controller_manager_msgs is installed and a manager answers.
+    Calls list_controllers if controller_manager_msgs is installed and a manager is running.
 
     Parameters
     ----------
     node
-        Node that asks.
+        Node of the client.
     name
         Name of the controller manager.
 
@@ -43,7 +43,7 @@ class ControllerManagerClient:
     def __init__(self, node: Any, name: str) -> None:
         kind = message_type('controller_manager_msgs', 'srv', 'ListControllers')
         self._kind, self._client, self._node = kind, None, node
-        self._known = time.monotonic() + COMING
+        self._discovered = time.monotonic() + DISCOVERY
         if kind is not None:
             self._client = node.create_client(kind, f'{name}/list_controllers')
 
@@ -61,35 +61,36 @@ class ControllerManagerClient:
         Raises
         ------
         ExecutionError
-            'controller_inactive': the text says which one has the joints.
+            'controller_inactive'; the message names the controllers that claim the joints.
 
         """
-        answer = self._answer()
-        if answer is None:
+        response = self._list()
+        if response is None:
             return
-        found = {item.name: item for item in answer.controller}
+        controllers = {item.name: item for item in response.controller}
         name = controller.rsplit('/', 1)[-1]
-        if name in found and found[name].state == 'active':
+        if name in controllers and controllers[name].state == 'active':
             return
-        claims = [other.name for other in found.values() if other.state == 'active' and any(
+        claims = [other.name for other in controllers.values() if other.state == 'active' and any(
             claimed.split('/')[0] in joint_names for claimed in other.claimed_interfaces)]
-        state = f'is {found[name].state}' if name in found else 'is not loaded'
+        state = f'is {controllers[name].state}' if name in controllers else 'is not loaded'
         by = f"; the joints are claimed by {', '.join(claims)}" if claims else ''
         raise ExecutionError('controller_inactive', f"the controller '{name}' {state}{by}; "
                              f'ros2 control switch_controllers --activate {name}')
 
-    def _answer(self) -> Any:
-        """Return the controllers; None where no manager is there, or it does not answer."""
+    def _list(self) -> Any:
+        """Return the controllers; None if no manager is running or it does not respond."""
         if self._kind is None or self._client is None:
             return None
         while not self._client.service_is_ready():
-            if time.monotonic() > self._known:
+            if time.monotonic() > self._discovered:
                 return None
             time.sleep(0.02)
-        answers = answers_of(self._client, [self._kind.Request()], time.monotonic() + PATIENCE)
-        if answers is not None:
-            return answers[0]
+        responses = call_with_retry(self._client, [self._kind.Request()],
+                                    time.monotonic() + PATIENCE)
+        if responses is not None:
+            return responses[0]
         self._node.get_logger().warning(
-            f"'{self._client.srv_name}' does not answer: whether the controller is active is not "
-            f'known; it is asked for its own parameters alone')
+            f"'{self._client.srv_name}' does not respond: it is unknown whether the controller is "
+            f'active; only its own parameters are checked')
         return None

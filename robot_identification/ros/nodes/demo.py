@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The whole job on ROS 2 with the simulated robot: separate processes, and a client of them."""
+"""The complete job on ROS 2 with the simulated robot: nodes as processes, and their client."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ from robot_identification_interfaces.srv import Identify, Validate
 NODES = ('simulated_robot', 'recorder', 'excitation', 'identification', 'validation')
 FILES = tuple(f'{name}.log' for name in NODES)
 PATIENCE = 300.0  # [s] for a node to appear, on a busy computer
-LONGEST = 3600.0  # [s] for one step
+MAX_DURATION = 3600.0  # [s] of one step
 SIMULATED = {'watch.stale': 1.0, 'brake.horizon': 1.5, 'approach_speed': 0.5,
              'autostart': 'true'}
 
 
 class Demo:
     """
-    Runs the nodes and asks them for one step after the other.
+    Runs the nodes and calls them step by step.
 
     Parameters
     ----------
@@ -51,13 +51,13 @@ class Demo:
         Data directory of the nodes.
     robot
         Shipped robot or robot YAML.
-    say
-        Called with what is being done.
+    report
+        Receives a line of text for each step.
 
     """
 
-    def __init__(self, folder: Path, robot: str, say: Callable[[str], None]) -> None:
-        self._folder, self._robot, self._say = folder.resolve(), robot, say
+    def __init__(self, folder: Path, robot: str, report: Callable[[str], None]) -> None:
+        self._folder, self._robot, self._report = folder.resolve(), robot, report
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
 
     def run(self, time_budget: float | None, seed: int) -> Any:
@@ -67,19 +67,19 @@ class Demo:
         Parameters
         ----------
         time_budget
-            For the designs [s]; None lets one start of each converge.
+            Time limit of the first design [s]; None: one start of each converges.
         seed
-            Seed of the designs and the simulated arm.
+            Seed of the designs and of the simulated arm.
 
         Returns
         -------
         Identify.Response
-            The answer of the identification node.
+            Response of the identification node.
 
         Raises
         ------
         RobotIdentificationError
-            A step failed; the text is the node's.
+            A step failed; the message is that of the node.
 
         """
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -106,7 +106,7 @@ class Demo:
             elif name == 'excitation':
                 parameters.update(SIMULATED)
             if name != 'simulated_robot':
-                # a busy computer then makes the robot slow, not late
+                # on a busy computer the robot is then slow, not late
                 parameters['use_sim_time'] = 'true'
             program = (f'from robot_identification.ros.nodes.start import {name}; '
                        f'raise SystemExit({name}())')
@@ -119,42 +119,42 @@ class Demo:
 
     def _steps(self, node: Node, time_budget: float | None, seed: int) -> Any:
         stamp = time.strftime('%H%M%S')
-        blind = not has_collision_geometry(load_arm(self._robot))
-        if blind:
-            self._say('the URDF has no collision geometry: collisions are not looked at')
-        # one start that converges: what comes out does not depend on how busy the processor is
+        no_collisions = not has_collision_geometry(load_arm(self._robot))
+        if no_collisions:
+            self._report('the URDF has no collision geometry: collisions are not checked')
+        # one start that converges: the result does not depend on the load of the processor
         budget = time_budget or 0.0
         motions = (('excitation', 10.0, 5, budget), ('other', 12.0, 3, budget / 4))
-        for number, (name, period, harmonics, seconds) in enumerate(motions):
-            self._say(f"design '{name}' (action /identification/design)")
-            answer = self._act(node, Design, '/identification/design', Design.Goal(
+        for index, (name, period, harmonics, seconds) in enumerate(motions):
+            self._report(f"design '{name}' (action /identification/design)")
+            response = self._act(node, Design, '/identification/design', Design.Goal(
                 output=f'{name}_{stamp}.yaml', period=period, harmonics=harmonics, starts=1,
-                seed=seed + number, time_budget=seconds, no_collisions=blind))
-            self._check(answer)
-            self._say(f'  {answer.message}')
+                seed=seed + index, time_budget=seconds, no_collisions=no_collisions))
+            self._check(response)
+            self._report(f'  {response.message}')
         for name, *_ in motions:
-            self._say(f"execute and record '{name}' (action /excitation/execute)")
-            answer = self._act(node, Excite, '/excitation/execute', Excite.Goal(
+            self._report(f"execute and record '{name}' (action /excitation/execute)")
+            response = self._act(node, Excite, '/excitation/execute', Excite.Goal(
                 excitation=f'{name}_{stamp}.yaml', recording=f'{name}_{stamp}'))
-            self._check(answer)
-            self._say(f'  {answer.message}, largest tracking error '
-                      f'{max(answer.largest_tracking_error):.3g}: {answer.recording}')
-        self._say('identify (service /identification/identify)')
+            self._check(response)
+            self._report(f'  {response.message}, largest tracking error '
+                         f'{max(response.largest_tracking_error):.3g}: {response.recording}')
+        self._report('identify (service /identification/identify)')
         identified = self._call(node, Identify, '/identification/identify', Identify.Request(
             recordings=[f'excitation_{stamp}'], held_out=[f'other_{stamp}'], output='results'))
         self._check(identified)
-        self._say(f'  {identified.message}')
-        self._say('validate (service /validation/validate)')
+        self._report(f'  {identified.message}')
+        self._report('validate (service /validation/validate)')
         validated = self._call(node, Validate, '/validation/validate', Validate.Request(
             model='results/model.yaml', recording=f'other_{stamp}'))
         self._check(validated)
-        self._say(f'  {validated.message}')
+        self._report(f'  {validated.message}')
         return identified
 
     def _act(self, node: Node, kind: Any, name: str, goal: Any) -> Any:
         client = ActionClient(node, kind, name)
         if not client.wait_for_server(PATIENCE):
-            raise RobotIdentificationError(f"'{name}' did not appear; look at the logs in "
+            raise RobotIdentificationError(f"'{name}' did not appear; see the logs in "
                                            f"'{self._folder}'")
         accepted = self._wait(node, client.send_goal_async(goal), name)
         result = self._wait(node, accepted.get_result_async(), name).result
@@ -164,24 +164,25 @@ class Demo:
     def _call(self, node: Node, kind: Any, name: str, request: Any) -> Any:
         client = node.create_client(kind, name)
         if not client.wait_for_service(PATIENCE):
-            raise RobotIdentificationError(f"'{name}' did not appear; look at the logs in "
+            raise RobotIdentificationError(f"'{name}' did not appear; see the logs in "
                                            f"'{self._folder}'")
         return self._wait(node, client.call_async(request), name)
 
     def _wait(self, node: Node, future: Any, name: str) -> Any:
-        latest = time.monotonic() + LONGEST
+        deadline = time.monotonic() + MAX_DURATION
         while not future.done():
             rclpy.spin_once(node, timeout_sec=0.1)
             dead = [key for key, process in self._processes.items() if process.poll() is not None]
-            if dead or time.monotonic() > latest:
-                what = f"the node '{dead[0]}' ended" if dead else f"'{name}' did not answer"
-                raise RobotIdentificationError(f"{what}; look at the logs in '{self._folder}'")
+            if dead or time.monotonic() > deadline:
+                problem = (f"the node '{dead[0]}' ended" if dead
+                           else f"'{name}' did not respond")
+                raise RobotIdentificationError(f"{problem}; see the logs in '{self._folder}'")
         return future.result()
 
     @staticmethod
-    def _check(answer: Any) -> None:
-        if not answer.success:
-            raise RobotIdentificationError(answer.message)
+    def _check(response: Any) -> None:
+        if not response.success:
+            raise RobotIdentificationError(response.message)
 
     def _end(self) -> None:
         for process in self._processes.values():

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""An arm from what ROS says of it: the URDF on robot_description, the joints of its controller."""
+"""Description of a running arm: URDF on robot_description, and joints of its controller."""
 
 from __future__ import annotations
 
@@ -31,63 +31,64 @@ from robot_identification.arm.template import parse_effort
 from robot_identification.arm.urdf import MOVING, parse_urdf
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import write_text
-from robot_identification.ros.bringup import without_control
-from robot_identification.ros.nodes.latched import LATCHED
+from robot_identification.ros.bringup import remove_ros2_control
+from robot_identification.ros.nodes.messages import LATCHED
 from std_msgs.msg import String
 
-PATIENCE = 15.0    # [s] for a description; drivers take their time
+PATIENCE = 15.0    # [s] for a description; drivers start slowly
 
 
-def listen(topic: str, controller: str, namespace: str = '',
-           patience: float = PATIENCE) -> tuple[str, tuple[str, ...]]:
+def receive_description(topic: str, controller: str, namespace: str = '',
+                        patience: float = PATIENCE) -> tuple[str, tuple[str, ...]]:
     """
-    Return the URDF on a topic, and the joints of a controller; none where it does not answer.
+    Return the URDF on a topic, and the joints of a controller; none if it does not respond.
 
     Parameters
     ----------
     topic, controller
-        Names, in the namespace.
+        Names of the topic and of the controller, in the namespace.
     namespace
         Namespace of the robot.
     patience
-        For which the description is waited for [s].
+        Time to wait for the description [s].
 
     Raises
     ------
     ConfigurationError
-        A name is none of ROS, or nobody published a description.
+        A name is invalid, or no description was published.
 
     """
-    for said in (topic, controller):
+    for name in (topic, controller):
         try:
-            validate_topic_name(said)
+            validate_topic_name(name)
         except NameValidationException as error:
-            raise ConfigurationError(f"'{said}' is no name of a topic of ROS") from error
+            raise ConfigurationError(f"'{name}' is no valid name of a ROS topic") from error
     context = rclpy.Context()
     rclpy.init(context=context, args=[])
     node = Node('robot_identification_description', namespace=namespace, context=context)
     executor = SingleThreadedExecutor(context=context)
     executor.add_node(node)
-    heard: list[str] = []
+    received: list[str] = []
     node.create_subscription(
-        String, topic, lambda message: heard.append(message.data), LATCHED)
-    name = node.resolve_topic_name(controller)
-    client = node.create_client(GetParameters, f'{name}/get_parameters')
-    asked: Any = None
-    latest = time.monotonic() + patience
+        String, topic, lambda message: received.append(message.data), LATCHED)
+    client = node.create_client(
+        GetParameters, f'{node.resolve_topic_name(controller)}/get_parameters')
+    future: Any = None
+    deadline = time.monotonic() + patience
     try:
-        while time.monotonic() < latest and not (heard and asked is not None and asked.done()):
+        while time.monotonic() < deadline and not (
+                received and future is not None and future.done()):
             executor.spin_once(timeout_sec=0.05)
-            if heard and asked is None:
-                latest = min(latest, time.monotonic() + 3.0)
-            if asked is None and client.service_is_ready():
-                asked = client.call_async(GetParameters.Request(names=['joints']))
-        if not heard:
+            if received and future is None:
+                deadline = min(deadline, time.monotonic() + 3.0)
+            if future is None and client.service_is_ready():
+                future = client.call_async(GetParameters.Request(names=['joints']))
+        if not received:
             raise ConfigurationError(
                 f"nobody published a description on '{node.resolve_topic_name(topic)}' within "
                 f'{patience:g} s; start the driver (or robot_state_publisher) first')
-        values = asked.result().values if asked is not None and asked.done() else []
-        return heard[-1], tuple(values[0].string_array_value) if values else ()
+        values = future.result().values if future is not None and future.done() else []
+        return received[-1], tuple(values[0].string_array_value) if values else ()
     finally:
         executor.shutdown()
         node.destroy_node()
@@ -96,14 +97,14 @@ def listen(topic: str, controller: str, namespace: str = '',
 
 def save_description(urdf: str, joints: Sequence[str], path: Path) -> None:
     """
-    Write the URDF of a description without its blocks for ros2_control.
+    Write the URDF of a description without ros2_control, transmissions and Gazebo plugins.
 
     Parameters
     ----------
     urdf
         URDF text.
     joints
-        Joints of the controller; none where it is not known.
+        Joints of the controller; empty if unknown.
     path
         Path of the URDF.
 
@@ -112,22 +113,22 @@ def save_description(urdf: str, joints: Sequence[str], path: Path) -> None:
     ConfigurationError
         The controller's joints are not those of the description.
     ArmError
-        The description is no URDF.
+        The description is not a URDF.
 
     """
     known = [joint.get('name', '') for joint in
              parse_urdf(urdf, 'the robot description').findall('joint')
              if joint.get('type') in MOVING]
-    strangers = [name for name in joints if name not in known]
-    if strangers:
-        raise ConfigurationError(f"the controller's joints {', '.join(strangers)} are not in the "
+    unknown = [name for name in joints if name not in known]
+    if unknown:
+        raise ConfigurationError(f"the controller's joints {', '.join(unknown)} are not in the "
                                  f"robot description, which has: {', '.join(known)}")
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_text(path, without_control(urdf))
+    write_text(path, remove_ros2_control(urdf))
 
 
-def describe(urdf: str, joints: Sequence[str], path: Path, effort: str,
-             acceleration: float) -> tuple[str, ...]:
+def write_robot_yaml(urdf: str, joints: Sequence[str], path: Path, effort: str,
+                     acceleration: float) -> tuple[str, ...]:
     """
     Write the robot YAML of a description, and its URDF beside it; return the locked joints.
 
@@ -136,25 +137,25 @@ def describe(urdf: str, joints: Sequence[str], path: Path, effort: str,
     urdf
         URDF text.
     joints
-        Joints that move: those of the controller; without any the longest chain is chosen.
+        Joints that move: those of the controller; if empty, those of the longest chain.
     path
         Path of the YAML file.
     effort
-        Meaning of the effort, as torque,joint,+1,gravity; what is not said is left to fill in.
+        Meaning of the effort, as torque,joint,+1,gravity; empty: to be filled in.
     acceleration
         Limit of every joint [rad/s^2 or m/s^2].
 
     Raises
     ------
     ConfigurationError
-        The controller's joints are not those of the description, or the effort is not understood.
+        The controller's joints are not those of the description, or the effort is invalid.
     ArmError
         The description cannot be used.
 
     """
     if not acceleration > 0:
-        raise ConfigurationError('give acceleration:= the limit of every joint [rad/s^2]; a URDF '
-                                 'does not say it')
+        raise ConfigurationError('set acceleration:= the limit of every joint [rad/s^2], which a '
+                                 'URDF does not contain')
     target = path.with_suffix('.urdf')
     save_description(urdf, joints, target)
     options = TemplateOptions(moving=tuple(joints), acceleration=acceleration,

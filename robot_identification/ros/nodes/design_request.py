@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A request for an excitation, as Design.action and Excite.action have it."""
+"""Designs of excitations as requested by the goals of Design.action and Excite.action."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ from robot_identification.excitation.design.search import SearchProgress
 SUFFIXES = ('.yaml', '.yml')    # of an excitation file
 
 
-def designed(request: Any, arm: Arm, tell: Callable[[SearchProgress], None]) -> Excitation:
+def run_design(request: Any, arm: Arm, report: Callable[[SearchProgress], None]) -> Excitation:
     """
-    Design an excitation.
+    Return the excitation that a goal requests.
 
     Parameters
     ----------
     request
-        Goal of Design.action or Excite.action; what is empty or 0 has the default that the
+        Goal of Design.action or Excite.action; empty or 0 fields have the defaults that the
         interface states.
     arm
-        For this arm.
-    tell
-        Told of the progress; ends the design where it raises.
+        The arm.
+    report
+        Receives the progress; an exception that it raises ends the design.
 
     Raises
     ------
@@ -55,51 +55,51 @@ def designed(request: Any, arm: Arm, tell: Callable[[SearchProgress], None]) -> 
         The request cannot be met.
 
     """
-    return design(arm, options_of(request), progress=tell)
+    return design(arm, design_options(request), progress=report)
 
 
-def written(found: Excitation, output: Path) -> Excitation:
+def save_new_excitation(excitation: Excitation, path: Path) -> Excitation:
     """
-    Write the file of a design and return the design.
+    Write an excitation to a new file and return it.
 
     Parameters
     ----------
-    found
-        The design.
-    output
-        The file, which must not be there yet.
+    excitation
+        The excitation.
+    path
+        Path of the file.
 
     Raises
     ------
     ExcitationError
-        It has appeared in the meantime.
+        The file exists meanwhile.
 
     """
-    if os.path.lexists(output):
-        raise ExcitationError(f"'{output}' has appeared in the meantime, and nothing is "
-                              f'overwritten; choose another name')
-    save_excitation(found, output)
-    return found
+    if os.path.lexists(path):
+        raise ExcitationError(f"'{path}' was created meanwhile, and nothing is overwritten; "
+                              f'choose another name')
+    save_excitation(excitation, path)
+    return excitation
 
 
-def options_of(request: Any) -> DesignOptions:
+def design_options(request: Any) -> DesignOptions:
     """
-    Return what a goal asks for; what is empty or 0 in it has the default of every design.
+    Return the options of a goal; empty or 0 fields have the defaults of every design.
 
     Raises
     ------
     ExcitationError
-        Values that make no sense.
+        The values contradict each other or are out of range.
 
     """
-    given = {name: value for name in ('kind', 'criterion', 'period', 'harmonics', 'starts',
-                                      'time_budget') if (value := getattr(request, name))}
+    options = {name: value for name in ('kind', 'criterion', 'period', 'harmonics', 'starts',
+                                        'time_budget') if (value := getattr(request, name))}
     return DesignOptions(seed=request.seed, margin=request.margin,
-                         requirements=_requirements(request), **given)
+                         requirements=_requirements(request), **options)
 
 
 def _requirements(request: Any) -> Requirements:
-    """Return what a design respects when it is told nothing, changed as the request says."""
+    """Return the default requirements with the request's overrides."""
     boxes = [float(x) for x in request.boxes]
     if len(boxes) % 6:
         raise ExcitationError(f'boxes must be six numbers each, lower and upper corner [m], not '

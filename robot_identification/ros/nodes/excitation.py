@@ -15,7 +15,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 import threading
 import time
@@ -24,25 +23,17 @@ from typing import Any
 import numpy as np
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.node import Node
 from rclpy.task import Future
-from robot_identification.errors import ExecutionError, RobotIdentificationError
-from robot_identification.excitation import Excitation
-from robot_identification.excitation.design.search import SearchProgress
-from robot_identification.ros.execution import Fault, Tolerances
-from robot_identification.ros.execution.data_directory import DataDirectory
-from robot_identification.ros.execution.run import Sending
-from robot_identification.ros.nodes.controller_client import ControllerClient
-from robot_identification.ros.nodes.design_request import designed, SUFFIXES, written
-from robot_identification.ros.nodes.health import ERROR, Health, OK, WARN
-from robot_identification.ros.nodes.long_work import CancelledError, LongWork
-from robot_identification.ros.nodes.managed import ManagedNode
-from robot_identification.ros.nodes.motion import Feedback, Motion, Outcome
-from robot_identification.ros.nodes.parameters import declare, declared_arm
-from robot_identification.ros.nodes.process import main_of
-from robot_identification.ros.nodes.recorder_client import RecorderClient
-from robot_identification.ros.nodes.requests import answered, check, KEPT
-from robot_identification.ros.nodes.shown_path import ShownPath
+from robot_identification.errors import RobotIdentificationError
+from robot_identification.ros.execution.fault import Fault
+from robot_identification.ros.nodes import parameters, requests
+from robot_identification.ros.nodes.design_action import design_for_motion
+from robot_identification.ros.nodes.design_request import SUFFIXES
+from robot_identification.ros.nodes.long_work import LongWork
+from robot_identification.ros.nodes.managed_node import ManagedNode
+from robot_identification.ros.nodes.motion_session import Feedback, MotionResult, MotionSession
+from robot_identification.ros.nodes.motion_setup import declare_motion_setup
+from robot_identification.ros.nodes.process import Health, main_of, NodeProcess
 from robot_identification_interfaces.action import Excite
 from std_srvs.srv import Trigger
 
@@ -50,63 +41,42 @@ PHASES = {'approach': Excite.Goal.APPROACH, 'settle': Excite.Goal.APPROACH,
           'run_in': Excite.Goal.RUN_IN, 'excitation': Excite.Goal.EXCITATION,
           'run_out': Excite.Goal.RUN_OUT, 'brake': Excite.Goal.BRAKE,
           'design': Excite.Goal.DESIGN}
-FEEDBACK = 0.1  # [s]
-LOOK = 0.02     # [s] between looks at a design
-CALM = ('finished', 'cancelled', 'stopped', 'deactivated', 'shutdown')
+FEEDBACK = 0.1  # [s] between feedback messages
+REGULAR = ('finished', 'cancelled', 'stopped', 'deactivated', 'shutdown')
+"""Reasons that are no errors."""
 
 
-class ExcitationProcess:
+class ExcitationNode(NodeProcess):
     """Executes one excitation at a time."""
 
     patience = 30.0  # [s] for braking, and for the recorder
 
     def __init__(self) -> None:
-        self.node = node = ManagedNode('excitation', self)
-        self.arm = declared_arm(node)
-        self.data = DataDirectory(declare(node, 'data_directory', '~/robot_identification',
-                                          'folder of excitations and recordings'))
-        self.tolerances, self.sending = _tolerances(node), _sending(node)
-        self.speed = declare(node, 'approach_speed', 0.2, 'part of the velocity and acceleration '
-                             'limits that the approach uses [-]', lower=0.01, upper=1.0)
-        self.topic = declare(node, 'joint_states', 'joint_states', 'topic of the joint states')
-        self.controller = ControllerClient(
-            node, declare(node, 'controller', 'joint_trajectory_controller',
-                          'name of the controller'),
-            declare(node, 'transport', 'auto', 'to the controller: action (FollowJointTrajectory, '
-                    'needs control_msgs), topic, or auto: the action where it is offered'),
-            self.arm.published_names,
-            declare(node, 'controller_manager', 'controller_manager',
-                    'name of the controller manager, which is asked for active controllers'),
-            declare(node, 'speed_scaling', 'speed_scaling_state_broadcaster/speed_scaling',
-                    "topic of the robot's speed scaling [%], std_msgs/Float64"))
-        self.recorder = RecorderClient(node, declare(
-            node, 'recorder', 'recorder', 'name of the recorder node'))
-        self.shown = ShownPath(node, self.arm)
-        autostart = declare(node, 'autostart', False, 'configure and activate at the start')
+        node = ManagedNode('excitation', self)
+        super().__init__(node)
+        self.arm = parameters.declare_arm(node)
+        self.data = parameters.declare_data_directory(node, 'excitations and recordings')
+        self.setup = declare_motion_setup(node, self.arm)
+        autostart = parameters.declare(node, 'autostart', False,
+                                       'configure and activate at start-up')
         self.health = Health(node)
-        self._designs = LongWork(node, lambda text, part: None)
-        self._motion, self._lock = None, threading.Lock()
-        group = ReentrantCallbackGroup()  # stop and cancel are heard during a motion
+        self._designs = LongWork(node)
+        self._session: MotionSession | None = None
+        self._lock = threading.Lock()
+        group = ReentrantCallbackGroup()  # stop and cancel are served during a motion
         self._server = ActionServer(
-            node, Excite, '~/execute', self._execute, goal_callback=self._goal,
-            cancel_callback=self._cancel, callback_group=group, result_timeout=KEPT)
-        node.create_service(Trigger, '~/stop', answered(node, self._on_stop),
+            node, Excite, '~/execute', self._execute, goal_callback=self._on_goal,
+            cancel_callback=self._on_cancel, callback_group=group,
+            result_timeout=requests.RESULT_TIMEOUT)
+        node.create_service(Trigger, '~/stop', requests.reply_always(node, self._on_stop),
                             callback_group=group)
-        self._ending = False
         if autostart:
             node.start_active()
 
-    _motion: Motion | None
-
     @property
-    def nodes(self) -> tuple[Node, ...]:
-        """The node."""
-        return (self.node,)
-
-    @property
-    def lacks(self) -> str:
-        """What the controller's transport lacks."""
-        return self.controller.lacks
+    def missing_requirement(self) -> str:
+        """What the transport to the controller lacks; empty if it lacks nothing."""
+        return self.setup.controller.missing_requirement
 
     def stop(self) -> None:
         """Brake and end."""
@@ -116,23 +86,23 @@ class ExcitationProcess:
     @property
     def stopped(self) -> bool:
         """Whether the arm rests and the node is to end."""
-        if not self._ending or self._motion is not None:
+        if not self._ending or self._session is not None:
             return False
-        self.controller.dead_man.close()
+        self.setup.controller.watchdog.close()
         return True
 
     def end_motion(self, fault: Fault) -> str:
-        """Brake; return what happens now, empty where there was no motion."""
+        """Brake; return what happens now, empty if nothing moved."""
         with self._lock:
-            if self._motion is None:
+            if self._session is None:
                 return ''
-            self._motion.stop(fault)
+            self._session.stop(fault)
             return 'braking'
 
-    def _goal(self, request: Any) -> GoalResponse:
-        return GoalResponse.ACCEPT  # a refusal could not say why; `_execute` does
+    def _on_goal(self, request: Any) -> GoalResponse:
+        return GoalResponse.ACCEPT  # a refusal could not state its reason; the result does
 
-    def _cancel(self, handle: Any) -> CancelResponse:
+    def _on_cancel(self, handle: Any) -> CancelResponse:
         self.end_motion(Fault('cancelled', 'the client cancelled the motion'))
         return CancelResponse.ACCEPT
 
@@ -147,29 +117,9 @@ class ExcitationProcess:
         if refusal is not None:
             return self._result(handle, refusal)
         with self._lock:
-            motion = self._motion = Motion(
-                self.node, self.arm, self.controller, self.recorder, self.topic,
-                self.tolerances, self.sending, self.speed, self.shown, self._warn)
+            session = self._session = MotionSession(self.setup, self._warn)
             moves = self.node.active
         done: Future = Future(executor=self.node.executor)
-
-        def work() -> None:
-            path = None
-            try:
-                check(request)
-                path = self._excitation(request, motion, feedback)
-                name = str(path.relative_to(self.data.root))
-                periods = max(1, request.periods)
-                outcome = (motion.execute(path, periods, request.recording, name, feedback)
-                           if moves else self._rehearsed(motion.rehearse(path, periods)))
-            except RobotIdentificationError as error:
-                reason = getattr(error, 'reason', 'excitation')
-                outcome = Outcome(reason, str(error))
-            except Exception as error:  # the arm brakes by itself; say so and stay alive
-                self.node.get_logger().fatal(f'unexpected: {error!r}')
-                outcome = Outcome('internal_error', repr(error))
-            done.set_result((outcome, path))
-
         last = 0.0
 
         def feedback(phase: str, now: float, duration: float, error: float) -> None:
@@ -180,115 +130,85 @@ class ExcitationProcess:
             handle.publish_feedback(Excite.Feedback(
                 phase=PHASES[phase], time=now, duration=duration, largest_tracking_error=error))
 
-        doing = ('designing' if request.design else 'executing') if moves else 'rehearsing'
-        self.health.report(OK, f"{doing} '{request.excitation}'")
-        threading.Thread(target=work, name='motion', daemon=True).start()
-        outcome, path = await done
-        with self._lock:
-            self._motion = None
-        return self._result(handle, outcome, path)
+        def work() -> None:
+            path = None
+            try:
+                requests.check_request(request)
+                path = self._excitation(request, session, feedback)
+                name = str(path.relative_to(self.data.root))
+                periods = max(1, request.periods)
+                result = (session.execute(path, periods, request.recording, name, feedback)
+                          if moves else self._rehearsed(session.rehearse(path, periods)))
+            except RobotIdentificationError as error:
+                result = MotionResult(getattr(error, 'reason', 'excitation'), str(error))
+            except Exception as error:  # the watchdog brakes the arm; the node must live on
+                self.node.get_logger().fatal(f'unexpected: {error!r}')
+                result = MotionResult('internal_error', repr(error))
+            done.set_result((result, path))
 
-    def _excitation(self, request: Any, motion: Motion, feedback: Feedback) -> Path:
+        activity = ('designing' if request.design else 'executing') if moves else 'rehearsing'
+        self.health.ok(f"{activity} '{request.excitation}'")
+        threading.Thread(target=work, name='motion', daemon=True).start()
+        result, path = await done
+        with self._lock:
+            self._session = None
+        return self._result(handle, result, path)
+
+    def _excitation(self, request: Any, session: MotionSession, feedback: Feedback) -> Path:
+        """Return the file of the requested excitation; design it first if requested."""
         if not request.design:
             return self.data.existing(request.excitation, 'excitation')
         path = self.data.new(request.excitation, 'excitation', SUFFIXES)
-        begin = time.monotonic()
-
-        def job(step: Callable[[str, float], None]) -> Excitation:
-            def tell(progress: SearchProgress) -> None:
-                step('designing', progress.fraction)
-                passed = time.monotonic() - begin
-                feedback('design', passed, passed / max(progress.fraction, 1e-3), 0.0)
-            return designed(request, self.arm, tell)
-
-        feedback('design', 0.0, 0.0, 0.0)
-        done = self._designs.start('a design', job, lambda found: written(found, path))
-        while not done.done():
-            if motion.fault is not None:
-                self._designs.cancel()
-            time.sleep(LOOK)
-        found = done.result()
-        if isinstance(found, CancelledError) and motion.fault is not None:
-            raise ExecutionError(motion.fault.reason, f'{motion.fault.text}; the design was '
-                                 f'ended, nothing moved')
-        if isinstance(found, Exception):
-            raise found
+        design = design_for_motion(self._designs, request, self.arm, path,
+                                   lambda: session.fault, feedback)
         self.node.get_logger().info(f"designed '{path}': condition number "
-                                    f'{found.condition_number:.1f}, {found.status}')
+                                    f'{design.condition_number:.1f}, {design.status}')
         return path
 
     def _warn(self, text: str) -> None:
         self.node.get_logger().warning(text)
-        self.health.report(WARN, text)
+        self.health.warn(text)
 
-    def _rehearsed(self, duration: float) -> Outcome:
-        self.health.report(*((OK, 'active') if self.node.active else (WARN, 'not active')))
-        shown = (f"; it is shown on {' and '.join(self.shown.topics)}" if self.shown.topics
-                 else '; neither visualization_msgs nor moveit_msgs is there to show it')
-        return Outcome('not_active', f'{self.node.inactive}. Rehearsed: from where the arm is, '
-                       f'the motion would be executed in {duration:.1f} s{shown}')
+    def _rehearsed(self, duration: float) -> MotionResult:
+        if self.node.active:
+            self.health.ok('active')
+        else:
+            self.health.warn('not active')
+        topics = self.setup.preview.topics
+        shown = (f"; it is shown on {' and '.join(topics)}" if topics else
+                 '; it is not shown: neither visualization_msgs nor moveit_msgs is installed')
+        return MotionResult('not_active', f'{self.node.inactive}. Rehearsed: from the present '
+                            f'position the motion would take {duration:.1f} s{shown}')
 
-    def _refusal(self, request: Any) -> Outcome | None:
+    def _refusal(self, request: Any) -> MotionResult | None:
         if not self.node.active and (request.design or not self.node.configured):
-            return Outcome('not_active', self.node.inactive)
-        if self._motion is not None:
-            return Outcome('busy', 'another motion is being executed; wait for its end')
+            return MotionResult('not_active', self.node.inactive)
+        if self._session is not None:
+            return MotionResult('busy', 'another motion is being executed; wait for its end')
         return None
 
-    def _result(self, handle: Any, outcome: Outcome, path: Path | None = None) -> Any:
-        if outcome.reason == 'finished':
+    def _result(self, handle: Any, result: MotionResult, path: Path | None = None) -> Any:
+        regular = result.reason in REGULAR
+        if result.reason == 'finished':
             handle.succeed()
-        elif outcome.reason == 'cancelled' and handle.is_cancel_requested:
+        elif result.reason == 'cancelled' and handle.is_cancel_requested:
             handle.canceled()
         else:
             handle.abort()
-        if outcome.reason not in ('busy', 'not_active'):
-            level = OK if outcome.reason in CALM else ERROR
-            self.health.report(level, outcome.text, reason=outcome.reason)
-        text = f'{outcome.reason}: {outcome.text}'
-        if outcome.reason in CALM:
+        if result.reason not in ('busy', 'not_active'):
+            report = self.health.ok if regular else self.health.error
+            report(result.text, reason=result.reason)
+        text = f'{result.reason}: {result.text}'
+        if regular:
             self.node.get_logger().info(text)
         else:
             self.node.get_logger().error(text)
         return Excite.Result(
-            success=outcome.reason == 'finished', reason=outcome.reason, message=outcome.text,
-            excitation=str(path or ''), recording=outcome.recording, duration=outcome.duration,
-            transport=outcome.transport,
-            largest_tracking_error=np.asarray(outcome.largest_error, dtype=float).tolist(),
+            success=result.reason == 'finished', reason=result.reason, message=result.text,
+            excitation=str(path or ''), recording=result.recording, duration=result.duration,
+            transport=result.transport,
+            largest_tracking_error=np.asarray(result.largest_error, dtype=float).tolist(),
             joint_names=list(self.arm.published_names))
 
 
-def _tolerances(node: Any) -> Tolerances:
-    default = Tolerances()
-    return Tolerances(
-        declare(node, 'watch.tracking', default.tracking,
-                'largest distance from the reference [rad or m]', lower=1e-4, upper=3.0),
-        declare(node, 'watch.stale', default.stale,
-                'longest time without a joint state [s]', lower=0.01, upper=2.0),
-        declare(node, 'watch.position', default.position,
-                'beyond the position limits [rad or m]', lower=0.0, upper=1.0),
-        declare(node, 'watch.velocity', default.velocity,
-                'velocity as a multiple of its limit [-]', lower=0.1, upper=10.0),
-        declare(node, 'watch.effort', default.effort,
-                'torque as a multiple of its limit [-]', lower=0.1, upper=10.0),
-        declare(node, 'watch.effort_samples', default.effort_samples,
-                'joint states in a row with too much effort', lower=1, upper=1000),
-        tuple(limit for limit in declare(
-            node, 'watch.published_effort', [0.0], 'largest magnitude of the effort field of each '
-            'joint, in its own units, instead of the torque limits; [0.0]: the torque limits')
-            if limit),
-        declare(node, 'watch.efforts', default.efforts,
-                'refuse a motion whose efforts cannot be watched'))
-
-
-def _sending(node: Any) -> Sending:
-    default = Sending()
-    return Sending(
-        declare(node, 'brake.lead', default.lead,
-                'from the decision to brake until braking begins [s]', lower=0.01, upper=1.0),
-        declare(node, 'brake.horizon', default.horizon,
-                'for which the motion goes on when this node is held up or has died [s]',
-                lower=0.12, upper=5.0))
-
-
-main = main_of(ExcitationProcess)
+main = main_of(ExcitationNode)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The node `external_torque`: what acts on the arm from outside, and whether that is contact."""
+"""The node `external_torque`: external joint torques, and contact detection."""
 
 from __future__ import annotations
 
@@ -20,153 +20,128 @@ from typing import Any
 from geometry_msgs.msg import WrenchStamped
 import numpy as np
 from rclpy.node import Node
+from robot_identification import online
 from robot_identification.errors import ConfigurationError, RobotIdentificationError
-from robot_identification.online import (
-    calibrate_residuals,
-    ContactObserver,
-    ExternalTorque,
-    MomentumObserver,
-    tool_wrench,
-)
-from robot_identification.online.sliding_window import Instant, SlidingWindow, stacked_instants
 from robot_identification.recording import load_recording, Recording
-from robot_identification.ros.execution.data_directory import DataDirectory
-from robot_identification.ros.nodes.health import ERROR, Health, OK, WARN
-from robot_identification.ros.nodes.live_states import LiveStates
-from robot_identification.ros.nodes.parameters import declare, declared_model, required
-from robot_identification.ros.nodes.process import main_of
-from robot_identification.ros.nodes.trajectories import SECOND
+from robot_identification.ros.nodes import parameters
+from robot_identification.ros.nodes.live_states import SmoothedStates
+from robot_identification.ros.nodes.messages import time_message
+from robot_identification.ros.nodes.process import Health, main_of, NodeProcess
+from robot_identification.signals.sliding_window import Instant, SlidingWindow, stacked_instants
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 
-SHORTEST, SAMPLES = 0.03, 10
-"""Window over which joint states are smoothed: [s], and samples of the reference."""
-TAKE = 0.01        # [s] between looks at the joint states
-QUIET = 1.0        # [s] without joint states that are reported
+MIN_WINDOW, SAMPLES = 0.03, 10
+"""Default window of the joint states: at least [s], and samples of the reference recording."""
+PERIOD = 0.01      # [s] between batches of joint states
+SILENCE = 1.0      # [s] without joint states that is reported
 
 
-class ExternalTorqueProcess:
-    """Follows the external torque; it commands nothing."""
-
-    patience = 4.0  # [s]
+class ExternalTorqueNode(NodeProcess):
+    """Estimates the external torque; it commands nothing."""
 
     def __init__(self) -> None:
-        self.node = node = Node('external_torque')
-        data = DataDirectory(declare(node, 'data_directory', '~/robot_identification',
-                                     'folder of models and recordings'))
-        self.model = declared_model(node, data.existing(
-            required(node, 'model', 'model file in the data directory'), 'model'))
-        reference = data.existing(required(
-            node, 'reference', 'recording without contact in the data directory, from which the '
-            'errors of the model are learnt'), 'recording')
-        topic = declare(node, 'joint_states', 'joint_states', 'topic of the joint states')
-        bandwidth = declare(node, 'bandwidth', 10.0, 'of the observer [Hz]', lower=0.1,
+        node = Node('external_torque')
+        super().__init__(node)
+        declare = parameters.declare
+        data = parameters.declare_data_directory(node, 'models and recordings')
+        self.model = parameters.declare_model(node, data)
+        reference = data.existing(parameters.declare_required(
+            node, 'reference', 'recording without contact in the data directory, which calibrates '
+            'the errors of the model'), 'recording')
+        topic = parameters.declare_joint_states(node)
+        bandwidth = declare(node, 'bandwidth', 10.0, 'bandwidth of the observer [Hz]', lower=0.1,
                             upper=200.0)
-        alarms = declare(node, 'alarms_per_hour', 1.0, 'false alarms that are accepted [1/h]',
+        alarms = declare(node, 'alarms_per_hour', 1.0, 'accepted rate of false alarms [1/h]',
                          lower=1e-3, upper=3600.0)
-        window = declare(node, 'window', 0.0, 'over which joint states are smoothed [s]; 0: ten '
-                         'samples of the reference, and at least 0.03', lower=0.0, upper=1.0)
-        rate = declare(node, 'rate', 200.0, 'of the observer [Hz]', lower=10.0, upper=1000.0)
-        self.frame = declare(node, 'frame', '', 'frame of the URDF that ~/wrench acts on; the '
-                             "last link's when empty") or None
+        window = declare(node, 'window', 0.0, 'window in which joint states are smoothed [s]; 0: '
+                         'ten samples of the reference, but at least 0.03', lower=0.0, upper=1.0)
+        rate = declare(node, 'rate', 200.0, 'rate of the observer [Hz]', lower=10.0, upper=1000.0)
+        self.frame = declare(node, 'frame', '', 'frame of the URDF on which ~/wrench acts; empty: '
+                             'that of the last link') or None
         self.health = Health(node)
         recording = load_recording(reference, self.model.arm)
-        self._smoothing = window or max(SHORTEST, SAMPLES / recording.rate), 1 / rate
-        self._contact = self._learn(recording, bandwidth, alarms)
-        self._states = LiveStates(node, self.model.arm, topic)
-        self._window = SlidingWindow(self.model.arm.n, *self._smoothing)
+        smoothing = window or max(MIN_WINDOW, SAMPLES / recording.rate), 1 / rate
+        self._contact = self._calibrate(recording, smoothing, bandwidth, alarms)
+        self._states = SmoothedStates(node, self.model.arm, topic, *smoothing)
         self._publishers = {output: node.create_publisher(JointState, f'~/{output}', 10)
                             for output in ('torque', 'deviation')}
         self._wrench = node.create_publisher(WrenchStamped, '~/wrench', 10)
         self._wrench_deviation = node.create_publisher(WrenchStamped, '~/wrench_deviation', 10)
         self._flag = node.create_publisher(Bool, '~/contact', 10)
-        self._quiet, self._ending = 0.0, False
-        node.create_timer(TAKE, self._take)
-        levels = self._contact.threshold * self._contact.statistics.deviation
+        self._silence = 0.0
+        node.create_timer(PERIOD, self._step)
+        thresholds = self._contact.threshold * self._contact.statistics.deviation
         node.get_logger().info(
-            f"follows '{self.model.arm.name}'; contact in motion from "
+            f"observes '{self.model.arm.name}'; contact in motion from "
             + ', '.join(f'{level:.2g} {unit}' for level, unit in zip(
-                levels, self.model.arm.units('N m', 'N')))
-            + f'; false alarms an hour: {alarms:g}')
+                thresholds, self.model.arm.units('N m', 'N')))
+            + f'; false alarms per hour: {alarms:g}')
 
-    @property
-    def nodes(self) -> tuple[Node, ...]:
-        """The node."""
-        return (self.node,)
-
-    def stop(self) -> None:
-        """End."""
-        self._ending = True
-
-    @property
-    def stopped(self) -> bool:
-        """Whether it has ended."""
-        return self._ending
-
-    def _learn(self, recording: Recording, bandwidth: float, alarms: float) -> ContactObserver:
-        """Run the reference through the same window as the joint states."""
-        window = SlidingWindow(self.model.arm.n, *self._smoothing)
-        q, tau = (recording.joint_position(self.model.arm),
-                  recording.joint_torque(self.model.arm))
+    def _calibrate(self, recording: Recording, smoothing: tuple[float, float], bandwidth: float,
+                   alarms: float) -> online.ContactObserver:
+        """Return an observer whose thresholds follow from a recording without contact."""
+        arm, (length, step) = self.model.arm, smoothing
+        q, tau = recording.joint_position(arm), recording.joint_torque(arm)
         rows = np.isfinite(q).all(axis=1) & np.isfinite(tau).all(axis=1)
-        instants = window.add((np.asarray(recording.t) - recording.t[0])[rows], q[rows], tau[rows])
+        instants = SlidingWindow(arm.n, length, step).add(
+            (np.asarray(recording.t) - recording.t[0])[rows], q[rows], tau[rows])
         if not instants:
             raise ConfigurationError(
-                f"the reference '{recording.name}' has {recording.rate:.0f} samples a second, too "
-                f'few for a window of {self._smoothing[0]:g} s; give a longer `window`')
-        observer = MomentumObserver(self.model, bandwidth)
-        statistics = calibrate_residuals(observer, *stacked_instants(instants))
-        left = np.hypot(statistics.bias, statistics.deviation)
-        strange = (left > np.sqrt(np.mean(tau[rows] ** 2, axis=0))) & np.isfinite(left)
-        if strange.any():
-            joints = ', '.join(np.array(self.model.arm.published_names)[strange])
+                f"the reference '{recording.name}' has {recording.rate:.0f} samples per second, "
+                f'too few for a window of {length:g} s; set a longer `window`')
+        observer = online.MomentumObserver(self.model, bandwidth)
+        statistics = online.calibrate_residuals(observer, *stacked_instants(instants))
+        residual = np.hypot(statistics.bias, statistics.deviation)
+        suspicious = (residual > np.sqrt(np.mean(tau[rows] ** 2, axis=0))) & np.isfinite(residual)
+        if suspicious.any():
+            joints = ', '.join(np.array(arm.published_names)[suspicious])
             self.node.get_logger().warning(
-                f'the model leaves more than the torque itself of {joints} in the reference: is '
-                f'it the model of this arm, and did the arm carry what it carried then?')
-        length, step = self._smoothing
-        return ContactObserver(observer, statistics, alarms, gap=length + 2 * step)
+                f'in the reference the residual of {joints} exceeds the torque itself: check that '
+                f'the model is that of this arm, with the same payload')
+        return online.ContactObserver(observer, statistics, alarms, gap=length + 2 * step)
 
-    def _take(self) -> None:
-        self._quiet += TAKE
+    def _step(self) -> None:
+        self._silence += PERIOD
         try:
-            taken = self._states.take()
-            instants = [] if taken is None else self._window.add(*taken)
+            instants = self._states.take_windows()
             for instant in instants:
-                self._quiet = 0.0
-                found = self._contact.step(instant.t, instant.q, instant.v, instant.tau)
-                self._flag.publish(Bool(data=found.contact))
+                self._silence = 0.0
+                external = self._contact.step(instant.t, instant.q, instant.v, instant.tau)
+                self._flag.publish(Bool(data=external.contact))
             if instants:
-                self._publish(instants[-1], found)
+                self._publish(instants[-1], external)
         except RobotIdentificationError as error:
-            self.health.report(ERROR, str(error))
+            self.health.error(str(error))
             return
-        if self._quiet > QUIET:
-            self._quiet = 0.0
-            reason = self._states.why_nothing(self._smoothing[0])
-            self.health.report(WARN, f'contact is not watched for {QUIET:g} s: {reason}')
-            self.node.get_logger().warning(f'contact is not watched: {reason}',
+        if self._silence > SILENCE:
+            self._silence = 0.0
+            reason = self._states.diagnose()
+            self.health.warn(f'contact is not monitored for {SILENCE:g} s: {reason}')
+            self.node.get_logger().warning(f'contact is not monitored: {reason}',
                                            throttle_duration_sec=30.0)
 
-    def _publish(self, instant: Instant, found: ExternalTorque) -> None:
+    def _publish(self, instant: Instant, external: online.ExternalTorque) -> None:
         names = list(self.model.arm.published_names)
-        stamp = divmod(self._states.stamp(instant.t), SECOND)
-        for output in ('torque', 'deviation'):
-            message = JointState(name=names, effort=getattr(found, output).tolist())
-            message.header.stamp.sec, message.header.stamp.nanosec = stamp
-            self._publishers[output].publish(message)
-        wrench = tool_wrench(self.model.arm, instant.q, found.torque, found.deviation, self.frame)
+        stamp = time_message(self._states.stamp(instant.t))
+        for output, publisher in self._publishers.items():
+            joints = JointState(name=names, effort=getattr(external, output).tolist())
+            joints.header.stamp = stamp
+            publisher.publish(joints)
+        wrench = online.tool_wrench(self.model.arm, instant.q, external.torque,
+                                    external.deviation, self.frame)
         for publisher, values in (
                 (self._wrench, wrench.values),
                 (self._wrench_deviation, np.sqrt(np.diag(wrench.covariance)))):
-            answer = WrenchStamped()
-            answer.header.stamp.sec, answer.header.stamp.nanosec = stamp
+            message = WrenchStamped()
+            message.header.stamp = stamp
             six = [float(x) for x in values]
-            for part, (x, y, z) in ((answer.wrench.force, six[:3]),
-                                    (answer.wrench.torque, six[3:])):
-                part.x, part.y, part.z = x, y, z
-            publisher.publish(answer)
-        touched = [name for name, there in zip(names, found.joints) if there]
-        self.health.report(OK, f'contact at {", ".join(touched)}' if touched else 'no contact')
+            for vector, (x, y, z) in ((message.wrench.force, six[:3]),
+                                      (message.wrench.torque, six[3:])):
+                vector.x, vector.y, vector.z = x, y, z
+            publisher.publish(message)
+        touched = [name for name, contact in zip(names, external.joints) if contact]
+        self.health.ok(f'contact at {", ".join(touched)}' if touched else 'no contact')
 
 
-main: Any = main_of(ExternalTorqueProcess)
+main: Any = main_of(ExternalTorqueNode)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The action FollowJointTrajectory, as its client: one goal is the motion, another one brakes."""
+"""Client of FollowJointTrajectory: one goal is the motion, another one brakes."""
 
 from __future__ import annotations
 
@@ -21,29 +21,28 @@ from typing import Any
 
 from action_msgs.msg import GoalStatus
 from rclpy.action import ActionClient
-from robot_identification.ros.execution import Fault
-from robot_identification.ros.execution.goal_result import fault_of
-from robot_identification.ros.nodes.control_messages import message_type
+from robot_identification.ros.execution.fault import Fault, goal_fault
+from robot_identification.ros.nodes.messages import message_type
 from trajectory_msgs.msg import JointTrajectory
 
-CONFIRMATION = 1.0   # [s] at rest within which the controller is to say that it has arrived
+CONFIRMATION = 1.0   # [s] at rest within which the controller must report the end of the goal
 STATES = {GoalStatus.STATUS_SUCCEEDED: 'succeeded', GoalStatus.STATUS_CANCELED: 'canceled',
           GoalStatus.STATUS_ABORTED: 'aborted'}
 
 
 class ActionTransport:
     """
-    Hands pieces to a joint_trajectory_controller as goals of its action.
+    Sends trajectories to a joint_trajectory_controller as goals of its action.
 
-    A new goal replaces the one before as a trajectory on the topic does; so braking is a goal as
-    well. Cancelling makes the controller hold the arm where it is measured, at once and from full
-    speed: a goal is cancelled only when the arm rests, or when the goal that was to brake is
-    rejected while the controller would finish the motion otherwise.
+    A new goal replaces the one before like a trajectory on the topic, so braking is a goal as
+    well. Cancelling makes the controller hold the arm at its measured position, at once and from
+    full speed. Therefore a goal is cancelled only at rest, or if the braking goal is rejected and
+    the controller would otherwise finish the motion.
 
     Parameters
     ----------
     node
-        Node that has the client.
+        Node of the client.
     controller
         Resolved name of the controller.
 
@@ -57,16 +56,16 @@ class ActionTransport:
         self.target = f'{controller}/follow_joint_trajectory'
         self._client = ActionClient(node, self._kind, self.target)
         self._lock = threading.Lock()
-        self._sent = 0                           # number of the newest goal
+        self._sent = 0                           # index of the newest goal
         self.begin()
 
     def begin(self) -> None:
-        """Forget the goals of the last motion."""
+        """Start a motion: forget the goals of the last one."""
         with self._lock:
-            self._first = self._sent + 1         # number of this motion's first goal
+            self._first = self._sent + 1         # index of this motion's first goal
             self._handle: Any = None             # of the newest accepted goal
             self._ended = True                   # whether the newest goal has a result
-            self._news: Fault | None = None
+            self._fault: Fault | None = None
             self.refused = False                 # whether the newest goal was rejected
 
     @property
@@ -81,41 +80,41 @@ class ActionTransport:
         Parameters
         ----------
         trajectory
-            Without tolerances: those of the controller hold.
+            Sent without tolerances: those of the controller apply.
 
         """
         with self._lock:
             self._sent, self._ended, self.refused = self._sent + 1, False, False
-            number = self._sent
-        self._node.executor.create_task(self._send, number, self._kind.Goal(trajectory=trajectory))
+            index = self._sent
+        self._node.executor.create_task(self._send, index, self._kind.Goal(trajectory=trajectory))
 
-    def news(self) -> Fault | None:
-        """Return what the controller ended the motion for."""
+    def poll_fault(self) -> Fault | None:
+        """Return the fault for which the controller ended the motion; None without one."""
         with self._lock:
-            return self._news
+            return self._fault
 
     def confirm(self, at_rest: bool) -> tuple[Fault | None, str]:
         """
-        Wait for the controller's own end of the motion; called from a thread.
+        Wait until the controller reports the end of the motion; called from a thread.
 
         Parameters
         ----------
         at_rest
-            Whether the arm rests, so that a goal which is still active may be cancelled.
+            Whether the arm rests, so that a goal that is still active may be cancelled.
 
         Returns
         -------
         tuple
-            A fault, and a remark.
+            A fault, and a remark for the result.
 
         """
-        latest = time.monotonic() + CONFIRMATION
-        while not self._ended and time.monotonic() < latest:
+        deadline = time.monotonic() + CONFIRMATION
+        while not self._ended and time.monotonic() < deadline:
             time.sleep(0.01)
         with self._lock:
-            news, ended, handle = self._news, self._ended, self._handle
-        if news is not None:
-            return news, ''
+            fault, ended, handle = self._fault, self._ended, self._handle
+        if fault is not None:
+            return fault, ''
         if ended or not at_rest or handle is None:
             return None, ''
         handle.cancel_goal_async()
@@ -123,42 +122,42 @@ class ActionTransport:
                       f'{CONFIRMATION:g} s, its goal was cancelled')
 
     def hold(self) -> bool:
-        """Make the controller hold the arm at once: the last resort; return whether it can be."""
+        """Make the controller hold the arm at once, as a last resort; return if it can be."""
         with self._lock:
             handle = self._handle
         if handle is not None:
             handle.cancel_goal_async()
         return handle is not None
 
-    def _send(self, number: int, goal: Any) -> None:
-        answer = self._client.send_goal_async(goal)
-        answer.add_done_callback(lambda future: self._answered(number, future.result()))
+    def _send(self, index: int, goal: Any) -> None:
+        future = self._client.send_goal_async(goal)
+        future.add_done_callback(lambda done: self._on_response(index, done.result()))
 
-    def _answered(self, number: int, handle: Any) -> None:
-        if number < self._first:
+    def _on_response(self, index: int, handle: Any) -> None:
+        if index < self._first:
             return
         if not handle.accepted:
-            newest = number == self._sent
+            newest = index == self._sent
             with self._lock:
                 self.refused = newest
-            self._tell(Fault('controller_rejected', f"'{self.target}' rejected the trajectory; "
-                             f'the log of the controller says why'), newest)
+            self._record(Fault('controller_rejected', f"'{self.target}' rejected the trajectory; "
+                               f'see the log of the controller'), newest)
             return
         with self._lock:
-            if number == self._sent:
+            if index == self._sent:
                 self._handle = handle
         handle.get_result_async().add_done_callback(
-            lambda future: self._resulted(number, future.result()))
+            lambda done: self._on_result(index, done.result()))
 
-    def _resulted(self, number: int, answer: Any) -> None:
-        if number < self._first:
+    def _on_result(self, index: int, response: Any) -> None:
+        if index < self._first:
             return      # of an earlier motion
-        newest, result = number == self._sent, answer.result
-        fault = fault_of(STATES.get(answer.status, 'aborted'), result.error_code,
-                         result.error_string, self.target, newest=newest)
-        self._tell(fault, newest)
+        newest, result = index == self._sent, response.result
+        fault = goal_fault(STATES.get(response.status, 'aborted'), result.error_code,
+                           result.error_string, self.target, newest=newest)
+        self._record(fault, newest)
 
-    def _tell(self, fault: Fault | None, newest: bool) -> None:
+    def _record(self, fault: Fault | None, newest: bool) -> None:
         with self._lock:
-            self._news = self._news or fault
+            self._fault = self._fault or fault
             self._ended = self._ended or newest

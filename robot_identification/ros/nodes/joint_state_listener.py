@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Joint states of an arm, as arrays."""
+"""Joint states of an arm as arrays."""
 
 from __future__ import annotations
 
@@ -23,29 +23,30 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.errors import ExecutionError
 from robot_identification.recording.bag.joint_states import JointStateDecoder
-from robot_identification.ros.nodes.batch import BatchSubscription, publishers_are_reliable
+from robot_identification.ros.nodes.batch_subscription import (
+    BatchSubscription,
+    publishers_are_reliable,
+)
 from sensor_msgs.msg import JointState
-
-FIELDS = ('position', 'velocity', 'effort')
 
 
 class JointStateListener:
     """
-    Hears the joint states of an arm; other joints and other publishers are ignored.
+    Receives the joint states of an arm; other joints and other publishers are ignored.
 
     Parameters
     ----------
     node
-        Node that listens.
+        Node that subscribes.
     arm
-        Whose joints.
+        The arm.
     topic
         Name of the topic.
 
     Raises
     ------
     ExecutionError
-        'no_joint_states': nobody publishes them.
+        'no_joint_states': the topic has no publisher.
 
     """
 
@@ -58,45 +59,34 @@ class JointStateListener:
         self._names, self._decoder = arm.published_names, JointStateDecoder(strict=False)
         self._subscription = BatchSubscription(node, JointState, name, reliable=reliable)
         self.topic = name
-        self.strangers: tuple[str, ...] = ()    # joints of the last message without all of ours
-        self.stamp = 0                     # of the last joint state [ns]
-        self.heard = time.monotonic()      # when it arrived [s]
+        self.foreign_joints: tuple[str, ...] = ()   # of the last message that lacks a joint of arm
+        self.stamp = 0                              # of the last joint state [ns]
+        self.received = time.monotonic()            # when it arrived [s]
 
     def take(self) -> tuple[Array, Array, Array | None, Array | None] | None:
         """
         Return stamps (N,) [ns] and positions, velocities, efforts (N, n) since the last call.
 
-        What has not a position for every joint of the arm is not heard.
+        Joint states without a position for every joint of the arm are skipped; None if none is
+        left. Velocities and efforts are None if they are not published.
         """
         messages, times = self._subscription.take()
         for states in reversed(self._decoder.decode(messages, times)):
             if states.position is None or not set(self._names) <= set(states.names):
-                self.strangers = tuple(states.names)
+                self.foreign_joints = tuple(states.names)
                 continue
             columns = [states.names.index(name) for name in self._names]
             rows = np.isfinite(states.position[:, columns]).all(axis=1)
             if not rows.any():
                 continue
             stamps = states.stamps[rows]
-            self.strangers = ()
-            self.stamp, self.heard = int(stamps[-1]), time.monotonic()
+            self.foreign_joints = ()
+            self.stamp, self.received = int(stamps[-1]), time.monotonic()
             q, v, effort = (None if values is None else values[rows][:, columns] for values in
                             (states.position, states.velocity, states.effort))
             return stamps, q, v, effort  # type: ignore[return-value]
         return None
 
-    def age(self, now: int) -> float:
-        """
-        Return the age of the last joint state [s], by its stamp and by its arrival.
-
-        Parameters
-        ----------
-        now
-            On the clock of the stamps [ns].
-
-        """
-        return max((now - self.stamp) / 1e9, time.monotonic() - self.heard)
-
     def destroy(self) -> None:
-        """Listen no more."""
+        """Remove the subscription."""
         self._subscription.destroy()

@@ -47,7 +47,7 @@ from robot_identification.ros.nodes.launch_arguments import (
     PARTS,
     SWITCHES,
 )
-from robot_identification.ros.nodes.parameters import prefixed
+from robot_identification.ros.nodes.parameters import with_tf_prefix
 
 PACKAGE = 'robot_identification'
 SIMULATED = 'joint_trajectory_controller'
@@ -97,7 +97,7 @@ def opaque(function: Callable[[Value], list[Any]]) -> OpaqueFunction:
 
 def arm_of(value: Value) -> Arm:
     """Return the arm that the arguments `robot` and `tf_prefix` name."""
-    return prefixed(load_arm(value('robot')), value('tf_prefix'))
+    return with_tf_prefix(load_arm(value('robot')), value('tf_prefix'))
 
 
 def folder() -> Path:

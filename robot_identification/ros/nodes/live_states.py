@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Positions and torques of an arm as they arrive; the robot may start later."""
+"""Positions and torques of an arm as they arrive, raw or smoothed; the robot may start later."""
 
 from __future__ import annotations
 
@@ -24,21 +24,22 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.recording.effort import joint_position, joint_torque_of_states
 from robot_identification.ros.nodes.joint_state_listener import JointStateListener
-from robot_identification.ros.nodes.trajectories import SECOND
+from robot_identification.ros.nodes.messages import SECOND
+from robot_identification.signals.sliding_window import Instant, SlidingWindow
 
 RECENT = 0.5    # [s] over which the rate of joint states is counted
 
 
 class LiveStates:
     """
-    Hears joint states as soon as somebody publishes them.
+    Receives joint states as soon as they are published.
 
     Parameters
     ----------
     node
-        Node that listens.
+        Node that subscribes.
     arm
-        Whose joints.
+        The arm.
     topic
         Name of the topic.
 
@@ -47,79 +48,79 @@ class LiveStates:
     def __init__(self, node: Any, arm: Arm, topic: str) -> None:
         self._node, self._arm, self._topic = node, arm, topic
         self._listener: JointStateListener | None = None
-        self._begin: int | None = None
-        self._silence = ''
-        self._heard: deque[tuple[float, int]] = deque()    # when, and how many
+        self._start: int | None = None
+        self._obstacle = ''
+        self._received: deque[tuple[float, int]] = deque()    # when, and how many
 
     def take(self, efforts: bool = True) -> tuple[Array, Array, Array] | None:
         """
-        Return times (N,) [s], positions and torques (N, n) since the last call.
+        Return times (N,) [s], positions and torques (N, n) since the last call; None without any.
 
-        None where there are none, or where they have no efforts. A joint state whose effort is not
-        finite is left out; joints whose effort is not measured have zeros.
+        Joint states without finite efforts are skipped; torques of joints whose effort is not
+        measured are 0.
 
         Parameters
         ----------
         efforts
-            Whether torques are wanted; without, they are zeros.
+            Whether torques are needed; if not, they are 0.
 
         Raises
         ------
         RobotIdentificationError
-            What arrives cannot be read, or efforts cannot be made torques.
+            A message cannot be read, or efforts cannot be converted to torques.
 
         """
-        taken = self._taken()
+        taken = self._take_published()
         if taken is None:
             return None
         stamps, q, effort = taken
         position, torque = joint_position(self._arm, q), np.zeros_like(q)
         if efforts:
             if effort is None:
-                self._silence = 'the joint states have no efforts'
+                self._obstacle = 'the joint states have no efforts'
                 return None
             torque = joint_torque_of_states(
                 self._arm, np.where(self._arm.measured, effort, 0.0), position)
         rows = np.isfinite(torque).all(axis=1)
         if not rows.any():
-            self._silence = 'the efforts of the joint states are not finite'
+            self._obstacle = 'the efforts of the joint states are not finite'
             return None
-        if self._begin is None:
-            self._begin = int(stamps[0])
-        self._heard.append((time.monotonic(), int(rows.sum())))
+        if self._start is None:
+            self._start = int(stamps[0])
+        self._received.append((time.monotonic(), int(rows.sum())))
         self._forget()
-        return (stamps[rows] - self._begin) / SECOND, position[rows], torque[rows]
+        return (stamps[rows] - self._start) / SECOND, position[rows], torque[rows]
 
-    def why_nothing(self, window: float) -> str:
+    def diagnose_silence(self, window: float) -> str:
         """
-        Return why no window of joint states is filled.
+        Return why no window of joint states is complete.
 
         Parameters
         ----------
         window
-            Its length [s].
+            Length of the window [s].
 
         """
         self._forget()
-        silence, self._silence = self._silence, ''
-        if self._heard:
-            rate = sum(count for _, count in self._heard) / RECENT
+        obstacle, self._obstacle = self._obstacle, ''
+        if self._received:
+            rate = sum(count for _, count in self._received) / RECENT
             return (f'joint states arrive at {rate:.0f} Hz, too few for a window of {window:g} s; '
-                    f'give a longer `window`')
+                    f'set a longer `window`')
         name = self._node.resolve_topic_name(self._topic)
         if self._listener is None or not self._node.get_publishers_info_by_topic(name):
             return f"nobody publishes '{name}'"
-        others = self._listener.strangers
-        return silence or (
+        others = self._listener.foreign_joints
+        return obstacle or (
             f"no joint states of {', '.join(self._arm.published_names)} arrive on '{name}'"
             + (f', but of {", ".join(others)}' if others else ''))
 
     def _forget(self) -> None:
-        while self._heard and self._heard[0][0] < time.monotonic() - RECENT:
-            self._heard.popleft()
+        while self._received and self._received[0][0] < time.monotonic() - RECENT:
+            self._received.popleft()
 
-    def _taken(self) -> tuple[Array, Array, Array | None] | None:
-        """Return stamps [ns], positions and efforts as published, or None."""
+    def _take_published(self) -> tuple[Array, Array, Array | None] | None:
+        """Return stamps [ns], positions and efforts as published; None without any."""
         if self._listener is None:
             name = self._node.resolve_topic_name(self._topic)
             if not self._node.get_publishers_info_by_topic(name):
@@ -129,17 +130,44 @@ class LiveStates:
         return None if taken is None else (taken[0], taken[1], taken[3])
 
     def follow(self, arm: Arm) -> None:
-        """Go on with another description of an arm, over the same subscription where it can be."""
+        """Continue with another arm, on the same subscription if its joints are the same."""
         if arm.published_names != self._arm.published_names and self._listener is not None:
             self._listener.destroy()
             self._listener = None
-        self._arm, self._begin = arm, None
+        self._arm, self._start = arm, None
 
     def stamp(self, t: float) -> int:
         """Return a time of `take` [s] as a stamp [ns]."""
-        return (self._begin or 0) + round(t * SECOND)
+        return (self._start or 0) + round(t * SECOND)
 
-    def destroy(self) -> None:
-        """Listen no more."""
-        if self._listener is not None:
-            self._listener.destroy()
+
+class SmoothedStates(LiveStates):
+    """
+    Smoothed states and torques of an arm, each from a window of joint states.
+
+    Parameters
+    ----------
+    node, arm, topic
+        As for `LiveStates`.
+    window, step
+        Length of a window, and distance between successive ones [s].
+
+    """
+
+    def __init__(self, node: Any, arm: Arm, topic: str, window: float, step: float) -> None:
+        super().__init__(node, arm, topic)
+        self._smoothing = window, step
+        self.restart()
+
+    def restart(self) -> None:
+        """Discard the joint states so far."""
+        self._window = SlidingWindow(self._arm.n, *self._smoothing)
+
+    def take_windows(self, efforts: bool = True) -> list[Instant]:
+        """Return the windows completed since the last call; `efforts` and errors as `take`."""
+        taken = self.take(efforts)
+        return [] if taken is None else self._window.add(*taken)
+
+    def diagnose(self) -> str:
+        """Return why no window is complete."""
+        return self.diagnose_silence(self._smoothing[0])

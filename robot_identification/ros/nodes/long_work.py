@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""One long job at a time, beside the executor: with progress, cancelled at once."""
+"""One long job at a time in a thread beside the executor, with progress and cancellation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ from typing import Any
 from rclpy.task import Future
 from robot_identification.errors import RobotIdentificationError
 
-MOST_LEFT = 4   # cancelled jobs that have not noticed it yet
+MAX_ABANDONED = 4   # cancelled jobs whose threads still run
+Report = Callable[[str, float], None]
+"""Receives a text and the completed fraction."""
 
 
 class CancelledError(RobotIdentificationError):
@@ -30,10 +32,10 @@ class CancelledError(RobotIdentificationError):
 
 
 class _Job:
-    """One job; its outcome is that of the first who says one."""
+    """A job and its state."""
 
-    def __init__(self, what: str, done: Future) -> None:
-        self.what, self.done = what, done
+    def __init__(self, name: str, done: Future) -> None:
+        self.name, self.done = name, done
         self.cancelled = self.writing = False
 
 
@@ -41,53 +43,54 @@ class LongWork:
     """
     Runs jobs in a thread, one at a time.
 
-    A cancelled job is over at once, and another one may begin: the thread that works on it, which
-    may be deep in a library, is left behind and writes nothing any more.
+    A cancelled job ends at once, and another one may start: its thread, which may be deep in a
+    library, is abandoned and writes nothing.
 
     Parameters
     ----------
     node
-        Whose executor is told of the end.
-    tell
-        Called with text and part done, from the thread.
+        Node whose executor is notified of the end.
+    report
+        Receives the progress, in the thread.
 
     """
 
-    def __init__(self, node: Any, tell: Callable[[str, float], None]) -> None:
-        self._node, self._tell = node, tell
+    def __init__(self, node: Any, report: Report = lambda text, fraction: None) -> None:
+        self._node, self._report = node, report
         self._lock = threading.Lock()
         self._job: _Job | None = None
         self._threads: list[threading.Thread] = []
 
     @property
     def busy(self) -> str:
-        """What is being done, empty where nothing is."""
+        """Name of the present job; empty without one."""
         job = self._job
-        return '' if job is None else job.what
+        return '' if job is None else job.name
 
-    def start(self, what: str, job: Callable[[Callable[[str, float], None]], Any],
-              write: Callable[[Any], Any] = lambda found: found) -> Future:
+    def start(self, name: str, job: Callable[[Report], Any],
+              write: Callable[[Any], Any] = lambda result: result) -> Future:
         """
-        Begin a job.
+        Start a job.
 
         Parameters
         ----------
-        what
-            How to call it.
+        name
+            Name of the job, for messages.
         job
-            Takes a function of text and part done, which raises `CancelledError`; writes nothing.
+            Receives a progress function, which raises `CancelledError` after cancellation;
+            writes no files.
         write
-            Takes what the job returned and writes its files; not called when it was cancelled.
+            Receives the result of `job` and writes its files; not called after cancellation.
 
         Returns
         -------
         Future
-            What `write` returned, or the error of the suite that was raised.
+            The result of `write`, or the `RobotIdentificationError` that was raised.
 
         Raises
         ------
         RobotIdentificationError
-            Another one is not finished.
+            Another job is not finished.
 
         """
         with self._lock:
@@ -95,44 +98,44 @@ class LongWork:
             if self.busy:
                 raise RobotIdentificationError(
                     f'busy: {self.busy} is not finished; wait, or cancel it')
-            if len(self._threads) >= MOST_LEFT:
+            if len(self._threads) >= MAX_ABANDONED:
                 raise RobotIdentificationError(
-                    f'busy: {len(self._threads)} cancelled jobs have not come to their end yet')
+                    f'busy: {len(self._threads)} cancelled jobs still run; wait for them')
             done: Future = Future(executor=self._node.executor)
-            current = self._job = _Job(what, done)
-            thread = threading.Thread(target=self._work, args=(current, job, write), name=what,
+            current = self._job = _Job(name, done)
+            thread = threading.Thread(target=self._work, args=(current, job, write), name=name,
                                       daemon=True)
             self._threads.append(thread)
         thread.start()
         return done
 
     def cancel(self) -> bool:
-        """End the job; return whether there was one that had not begun to write its files."""
+        """Cancel the job; return whether there was one that had not started to write files."""
         with self._lock:
             job = self._job
             if job is None or job.writing:
                 return False
             job.cancelled, self._job = True, None
-        job.done.set_result(CancelledError(f'{job.what} was cancelled'))
+        job.done.set_result(CancelledError(f'{job.name} was cancelled'))
         return True
 
-    def _work(self, current: _Job, job: Callable[[Callable[[str, float], None]], Any],
+    def _work(self, current: _Job, job: Callable[[Report], Any],
               write: Callable[[Any], Any]) -> None:
-        def step(text: str, part: float) -> None:
+        def step(text: str, fraction: float) -> None:
             if current.cancelled:
-                raise CancelledError(f'{current.what} was cancelled')
-            self._tell(text, part)
+                raise CancelledError(f'{current.name} was cancelled')
+            self._report(text, fraction)
 
         outcome: Any
         try:
             step('started', 0.0)
-            found = job(step)
+            result = job(step)
             with self._lock:
                 current.writing = not current.cancelled
-            outcome = write(found) if current.writing else None
+            outcome = write(result) if current.writing else None
         except RobotIdentificationError as error:
             outcome = error
-        except Exception as error:  # a service must answer, and the node must live
+        except Exception as error:  # a service must respond, and the node must live on
             if not current.cancelled:
                 self._node.get_logger().fatal(f'unexpected: {error!r}')
             outcome = RobotIdentificationError(f'unexpected: {error!r}')

@@ -25,6 +25,7 @@ from rclpy.node import Node
 from robot_identification.arm import Arm, load_arm
 from robot_identification.dynamics import IdentifiedModel, load_model
 from robot_identification.errors import ConfigurationError
+from robot_identification.ros.execution.data_directory import DataDirectory
 
 
 def declare(node: Node, name: str, default: Any, description: str, *, read_only: bool = True,
@@ -39,18 +40,18 @@ def declare(node: Node, name: str, default: Any, description: str, *, read_only:
     name
         Name of the parameter.
     default
-        Its value where none is given; its type is the parameter's.
+        Default value; its type is the type of the parameter.
     description
-        With the unit in brackets.
+        Description with the unit in brackets.
     read_only
-        Whether it is fixed at start-up.
+        Whether the value is fixed at start-up.
     lower, upper
         Range of a number.
 
     Raises
     ------
     ConfigurationError
-        The value given is of another type or out of range.
+        The given value has another type or is out of range.
 
     """
     descriptor = ParameterDescriptor(description=description, read_only=read_only)
@@ -69,9 +70,9 @@ def declare(node: Node, name: str, default: Any, description: str, *, read_only:
             f'{type(default).__name__}{bounds} ({description}): {error}') from error
 
 
-def required(node: Node, name: str, description: str) -> str:
+def declare_required(node: Node, name: str, description: str) -> str:
     """
-    Declare a text that must be given.
+    Declare a text parameter without default and return its value.
 
     Raises
     ------
@@ -86,29 +87,43 @@ def required(node: Node, name: str, description: str) -> str:
     return str(value)
 
 
-def declared_arm(node: Node) -> Arm:
-    """Declare the parameters `robot` and `tf_prefix`, and return the arm."""
-    arm = load_arm(required(node, 'robot', 'name of a shipped robot, or path of a robot YAML'))
-    return prefixed(arm, declared_prefix(node))
+def declare_data_directory(node: Node, contents: str) -> DataDirectory:
+    """Declare the parameter `data_directory`, the folder of `contents`, and return the folder."""
+    return DataDirectory(declare(node, 'data_directory', '~/robot_identification',
+                                 f'folder of {contents}'))
 
 
-def declared_prefix(node: Node) -> str:
+def declare_joint_states(node: Node) -> str:
+    """Declare the parameter `joint_states` and return the topic."""
+    return str(declare(node, 'joint_states', 'joint_states', 'topic of the joint states'))
+
+
+def declare_prefix(node: Node) -> str:
     """Declare the parameter `tf_prefix` and return it."""
-    return str(declare(node, 'tf_prefix', '', 'before the names of joints and links in ROS; that '
-                       'of the robot YAML or model when empty'))
+    return str(declare(node, 'tf_prefix', '', 'prefix of joint and link names in ROS; empty: that '
+                       'of the robot YAML or model'))
 
 
-def prefixed(arm: Arm, prefix: str) -> Arm:
-    """Return the arm with another prefix, or as it is where that is empty."""
+def declare_arm(node: Node) -> Arm:
+    """Declare the parameters `robot` and `tf_prefix`, and return the arm."""
+    arm = load_arm(declare_required(
+        node, 'robot', 'name of a shipped robot, or path of a robot YAML'))
+    return with_tf_prefix(arm, declare_prefix(node))
+
+
+def declare_model(node: Node, data: DataDirectory) -> IdentifiedModel:
+    """Declare the parameters `model` and `tf_prefix`, and return the model."""
+    path = data.existing(
+        declare_required(node, 'model', 'model file in the data directory'), 'model')
+    return load_prefixed_model(path, declare_prefix(node))
+
+
+def with_tf_prefix(arm: Arm, prefix: str) -> Arm:
+    """Return the arm with another prefix; unchanged if the prefix is empty."""
     return dataclasses.replace(arm, tf_prefix=prefix) if prefix else arm
 
 
-def prefixed_model(path: Path, prefix: str) -> IdentifiedModel:
-    """Return the model of a file for an arm with another prefix, or as it is without one."""
+def load_prefixed_model(path: Path, prefix: str) -> IdentifiedModel:
+    """Return the model of a file, for an arm with another prefix unless that is empty."""
     model = load_model(path)
-    return dataclasses.replace(model, arm=prefixed(model.arm, prefix))
-
-
-def declared_model(node: Node, path: Path) -> IdentifiedModel:
-    """Declare the parameter `tf_prefix` and return a model for that arm."""
-    return prefixed_model(path, declared_prefix(node))
+    return dataclasses.replace(model, arm=with_tf_prefix(model.arm, prefix))

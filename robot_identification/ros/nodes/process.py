@@ -12,9 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-A node as a process: says in a sentence why it cannot start, and ends cleanly on SIGINT.
+A node as a process: start-up errors, diagnostics and clean shutdown.
 
-It also ends when the process that started it is gone: nothing stays behind a killed launch.
+A node that cannot start logs the reason. It ends on SIGINT, on SIGTERM, and when the process that
+started it is gone, so that nothing is left behind by a killed launch.
 """
 
 from __future__ import annotations
@@ -24,62 +25,122 @@ import os
 import signal
 import threading
 import time
-from typing import Any, Protocol
+from typing import Any
 
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 import rclpy
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.logging import get_logger
 from rclpy.signals import SignalHandlerOptions
 from robot_identification.errors import RobotIdentificationError
 
-START = 2.0  # [s] for which a node that is still being made may go on
+GRACE = 2.0  # [s] for which a node that is being created may continue
 
 
-class Process(Protocol):
-    """What `run` runs."""
+class Health:
+    """
+    State of a node on /diagnostics, published once a second and at every change.
 
-    patience: float
-    """For which it may take to come to its end [s]."""
+    Parameters
+    ----------
+    node
+        The node.
+
+    """
+
+    def __init__(self, node: Any) -> None:
+        self._node = node
+        self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        self._status = DiagnosticStatus(name='robot_identification: '
+                                        f'{node.get_fully_qualified_name().lstrip("/")}',
+                                        hardware_id='robot_identification')
+        self.ok('started')
+        self._timer = node.create_timer(1.0, self._publish)
+
+    def ok(self, message: str, **values: object) -> None:
+        """Publish the level OK with a message and named values."""
+        self._report(DiagnosticStatus.OK, message, values)
+
+    def warn(self, message: str, **values: object) -> None:
+        """Publish the level WARN with a message and named values."""
+        self._report(DiagnosticStatus.WARN, message, values)
+
+    def error(self, message: str, **values: object) -> None:
+        """Publish the level ERROR with a message and named values."""
+        self._report(DiagnosticStatus.ERROR, message, values)
+
+    def _report(self, level: bytes, message: str, values: dict[str, object]) -> None:
+        self._status.level, self._status.message = level, message
+        self._status.values = [KeyValue(key=key, value=str(value))
+                               for key, value in values.items()]
+        self._publish()
+
+    def _publish(self) -> None:
+        message = DiagnosticArray(status=[self._status])
+        message.header.stamp = self._node.get_clock().now().to_msg()
+        self._publisher.publish(message)
+
+
+class NodeProcess:
+    """
+    A node with the life cycle of a process; base class of the nodes of this package.
+
+    Parameters
+    ----------
+    node
+        The ROS node.
+
+    """
+
+    patience = 4.0
+    """Time that shutting down may take [s]."""
+
+    def __init__(self, node: Any) -> None:
+        self.node = node
+        self._ending = False
 
     @property
     def nodes(self) -> Sequence[Any]:
         """The ROS nodes, for the executor."""
+        return (self.node,)
 
     def stop(self) -> None:
-        """Begin to end; called once."""
+        """Start to shut down; called once."""
+        self._ending = True
 
     @property
     def stopped(self) -> bool:
-        """Whether it has ended, so that communication may be shut down."""
+        """Whether all work has ended, so that communication may be shut down."""
+        return self._ending
 
 
-def run(make: Callable[[], Process], args: Sequence[str] | None = None) -> int:
+def run(make: Callable[[], NodeProcess], args: Sequence[str] | None = None) -> int:
     """
-    Run nodes until SIGINT or SIGTERM, or until the process that started them is gone.
+    Run a node until SIGINT, SIGTERM or the end of the process that started it.
 
     Parameters
     ----------
     make
-        Makes the nodes.
+        Creates the node.
     args
         Command line with ROS arguments.
 
     Returns
     -------
     int
-        0; 1 where the process ended by itself; 2 where the nodes could not be made; the reason
-        was logged.
+        Exit code: 0; 1 if the node ended by itself; 2 if it could not be created, with the reason
+        in the log.
 
     """
     rclpy.init(args=list(args) if args is not None else None,
                signal_handler_options=SignalHandlerOptions.NO)
     ending = threading.Event()
 
-    def listen(patience: float, code: int) -> None:
+    def end_on_signals(patience: float, code: int) -> None:
         def end(*_: Any) -> None:
             if not ending.is_set():
                 ending.set()
-                # an executor that is held up does not look
+                # a blocked executor does not notice the event
                 timer = threading.Timer(patience, os._exit, (code,))
                 timer.daemon = True
                 timer.start()
@@ -88,28 +149,28 @@ def run(make: Callable[[], Process], args: Sequence[str] | None = None) -> int:
             signal.signal(number, end)
 
     parent = os.getppid()
-    listen(START, 0)    # nothing is open yet
+    end_on_signals(GRACE, 0)    # nothing is open yet
     try:
         process = make()
     except RobotIdentificationError as error:
         get_logger('robot_identification').fatal(str(error))
         rclpy.try_shutdown()
         return 2
-    listen(process.patience + START, 1)
+    end_on_signals(process.patience + GRACE, 1)
     executor = SingleThreadedExecutor()
     for node in process.nodes:
         executor.add_node(node)
     try:
         while not ending.is_set() and not process.stopped:
             _spin(executor, 0.1)
-            if _abandoned(parent):
+            if _is_orphan(parent):
                 get_logger('robot_identification').error(
                     'the process that started this node is gone: the node ends')
                 ending.set()
         code = 0 if ending.is_set() else 1
         process.stop()
-        latest = time.monotonic() + process.patience
-        while not process.stopped and time.monotonic() < latest:
+        deadline = time.monotonic() + process.patience
+        while not process.stopped and time.monotonic() < deadline:
             _spin(executor, 0.05)
     except ExternalShutdownException:
         code = 0
@@ -123,7 +184,7 @@ def run(make: Callable[[], Process], args: Sequence[str] | None = None) -> int:
 
 
 def _spin(executor: Any, seconds: float) -> None:
-    """Do what is due; what a callback did not expect is said, and the node lives on."""
+    """Run pending callbacks; log unexpected exceptions and keep the node alive."""
     try:
         executor.spin_once(timeout_sec=seconds)
     except ExternalShutdownException:
@@ -133,13 +194,13 @@ def _spin(executor: Any, seconds: float) -> None:
                                                  throttle_duration_sec=1.0)
 
 
-def _abandoned(parent: int) -> bool:
-    """Whether what started this node is gone; with nohup or its own session it is to stay."""
+def _is_orphan(parent: int) -> bool:
+    """Return whether the parent is gone and the node has neither nohup nor a session."""
     return (os.getppid() != parent and os.getsid(0) != os.getpid()
             and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN)
 
 
-def main_of(make: Callable[[], Process]) -> Callable[[], int]:
+def main_of(make: Callable[[], NodeProcess]) -> Callable[[], int]:
     """Return the entry point of a console script."""
     def main() -> int:
         return run(make)

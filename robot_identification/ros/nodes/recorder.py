@@ -11,329 +11,205 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The node `recorder`: joint states and other topics into a bag, without losing a message."""
+"""The node `recorder`: records joint states and other topics in bags."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from datetime import datetime
-from pathlib import Path
 import shutil
 import threading
 import time
 from typing import Any
 
-import numpy as np
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy
-from robot_identification.errors import (
-    RecordingError,
-    RobotIdentificationError,
-)
+from robot_identification import errors
 from robot_identification.files import write_text
-from robot_identification.recording.bag.bag_description import (
-    DESCRIPTION,
-    FACTS,
-    ROBOT,
-    robot_text,
-    text_message,
-    text_topic,
-)
-from robot_identification.recording.bag.joint_states import JointStateDecoder, TYPE
-from robot_identification.recording.bag.write import BagWriter, Topic
-from robot_identification.recording.stamps import GAP_STEPS
-from robot_identification.ros.execution.data_directory import DataDirectory
-from robot_identification.ros.execution.silence import Silence
-from robot_identification.ros.nodes.batch import BatchSubscription, publishers_are_reliable
-from robot_identification.ros.nodes.definitions import definition, message_class
-from robot_identification.ros.nodes.facts import Facts
-from robot_identification.ros.nodes.health import ERROR, Health, OK, WARN
-from robot_identification.ros.nodes.parameters import declare, declared_arm
-from robot_identification.ros.nodes.process import main_of
-from robot_identification.ros.nodes.requests import answered
+from robot_identification.recording.bag import bag_description
+from robot_identification.ros.execution.motion_monitor import JointStateWatchdog
+from robot_identification.ros.nodes import parameters
+from robot_identification.ros.nodes.bag_recording import BagRecording, find_topics
+from robot_identification.ros.nodes.batch_subscription import BatchSubscription
+from robot_identification.ros.nodes.process import Health, main_of, NodeProcess
+from robot_identification.ros.nodes.recording_metadata import RecordingMetadata
+from robot_identification.ros.nodes.requests import reply_always
 from robot_identification_interfaces.srv import StartRecording, StopRecording
 from std_msgs.msg import String
 
-TAKE = 0.01      # [s] between batches
+PERIOD = 0.01    # [s] between batches
 FLUSH = 0.25     # [s] of messages that a killed recorder loses
 PATIENCE = 3.0   # [s] to wait for the first joint state
-NAMED = 2.0      # [s] until the middleware knows the names of nodes that publish
+DISCOVERY = 2.0  # [s] until the middleware knows the names of the publishing nodes
 
 
-class StampCount:
-    """Counts gaps, duplicates and late stamps of the joint states while they arrive."""
-
-    def __init__(self) -> None:
-        self.first = self.last = 0
-        self.messages = self.gaps = self.duplicates = self.out_of_order = self.unreadable = 0
-        self._steps: list[int] = []
-
-    def add(self, stamps: np.ndarray) -> None:
-        """
-        Count some more.
-
-        Parameters
-        ----------
-        stamps
-            (N,) [ns].
-
-        """
-        if not self.messages:
-            self.first = self.last = int(stamps[0])
-            steps = np.diff(stamps)
-        else:
-            steps = np.diff(stamps, prepend=self.last)
-        self.messages += len(stamps)
-        if len(self._steps) < 2000:
-            self._steps += steps.tolist()
-        typical = float(np.median(self._steps)) if self._steps else np.inf
-        self.duplicates += int(np.count_nonzero(steps == 0))
-        self.out_of_order += int(np.count_nonzero(steps < 0))
-        self.gaps += int(np.count_nonzero(steps > GAP_STEPS * typical))
-        self.last = max(self.last, int(stamps.max()))
-
-
-class RecorderProcess:
+class RecorderNode(NodeProcess):
     """Records on request."""
 
     patience = 30.0  # [s] for the bag
 
     def __init__(self) -> None:
-        self.node = node = Node('recorder')
-        self.arm = declared_arm(node)
-        self.data = DataDirectory(declare(node, 'data_directory', '~/robot_identification',
-                                          'folder of the recordings'))
-        self.topic = declare(node, 'joint_states', 'joint_states', 'topic of the joint states')
-        self.others = [topic for topic in declare(
-            node, 'topics', [''], 'other topics to record, for instance motor currents') if topic]
-        self.controller = declare(node, 'controller', 'joint_trajectory_controller',
-                                  'whose state and parameters are kept, where it is there')
-        self._facts = Facts(node, [self.controller])
+        node = Node('recorder')
+        super().__init__(node)
+        self.arm = parameters.declare_arm(node)
+        self.data = parameters.declare_data_directory(node, 'recordings')
+        self.topic = parameters.declare_joint_states(node)
+        self.others = [topic for topic in parameters.declare(
+            node, 'topics', [''], 'other topics to record, for example motor currents') if topic]
+        self.controller = parameters.declare(
+            node, 'controller', 'joint_trajectory_controller',
+            'name of the controller, whose state and parameters are recorded if it is running')
+        self._metadata = RecordingMetadata(node, [self.controller])
+        self._texts = [node.resolve_topic_name(f'~/{name.split("/")[-1]}')
+                       for name in (bag_description.ROBOT, bag_description.FACTS)]
         self.health = Health(node)
         self._lock = threading.Lock()
-        self._writer: BagWriter | None = None
-        self._subscriptions: list[BatchSubscription] = []
-        self._count_anew()
-        self._ending = threading.Event()
-        self._lease: Silence | None = None      # of the owner, where there is one
-        self._last: tuple[Path, str, int] | None = None     # path, failure, messages
+        self._bag: BagRecording | None = None
+        self._ending_thread = threading.Event()
+        self._lease: JointStateWatchdog | None = None      # of the owner, if there is one
+        self._last: tuple[BagRecording, int] | None = None     # and its number of messages
         self._keep = BatchSubscription(node, String, '~/keep', raw=False)
-        node.create_service(StartRecording, '~/start', answered(node, self._start))
-        node.create_service(StopRecording, '~/stop', answered(node, self._stop))
+        node.create_service(StartRecording, '~/start', reply_always(node, self._on_start))
+        node.create_service(StopRecording, '~/stop', reply_always(node, self._on_stop))
         self._thread = threading.Thread(target=self._loop, name='recorder', daemon=True)
         self._thread.start()
 
-    @property
-    def nodes(self) -> tuple[Node, ...]:
-        """The node."""
-        return (self.node,)
-
     def stop(self) -> None:
         """Close the bag and end."""
-        self._ending.set()
+        self._ending_thread.set()
 
     @property
     def stopped(self) -> bool:
         """Whether the bag is closed."""
         return not self._thread.is_alive()
 
-    def _start(self, request: Any, response: Any) -> Any:
-        response.path = str(self._begin(request.name, request.excitation, request.lease))
-        latest = time.monotonic() + PATIENCE
-        while not self.count.messages and time.monotonic() < latest and not self._failure:
+    def _on_start(self, request: Any, response: Any) -> Any:
+        bag = self._begin(request.name, request.excitation, request.lease)
+        response.path = str(bag.path)
+        deadline = time.monotonic() + PATIENCE
+        while not bag.statistics.messages and time.monotonic() < deadline and not bag.failure:
             time.sleep(0.01)
-        response.success = bool(self.count.messages)
+        response.success = bool(bag.statistics.messages)
         response.message = f"recording to '{response.path}'"
         if not response.success:
             topic = self.node.resolve_topic_name(self.topic)
-            response.message = self._failure or (
-                f"no joint state has arrived on '{topic}' for {PATIENCE:g} s; is the robot on?")
+            response.message = bag.failure or (
+                f"no joint state arrived on '{topic}' for {PATIENCE:g} s; check that the robot is "
+                f'on')
             self._end()
         return response
 
-    def _begin(self, name: str, excitation: str, lease: float) -> Path:
+    def _begin(self, name: str, excitation: str, lease: float) -> BagRecording:
         with self._lock:
-            if self._writer is not None:
-                whose = '' if self._lease is None else ' for somebody who renews it'
-                raise RecordingError(f"'{self._writer.path}' is being recorded already{whose}; "
-                                     f'stop it first')
+            if self._bag is not None:
+                owner = '' if self._lease is None else ' for a client that renews it'
+                raise errors.RecordingError(
+                    f"'{self._bag.path}' is already being recorded{owner}; stop it first")
             path = self.data.path(name or f'recording_{datetime.now():%Y%m%d_%H%M%S}', 'recording')
             source = self.data.existing(excitation, 'excitation') if excitation else None
-            topics = self._topics()
-            named = [text_topic(self.node.resolve_topic_name(f'~/{name.split("/")[-1]}'))
-                     for name in (ROBOT, FACTS)]
-            writer = BagWriter(path, [*(topic for topic, *_ in topics), *named])
+            topics = find_topics(self.node, [self.topic, *self.others], [
+                bag_description.DESCRIPTION, f'{self.controller}/controller_state'])
+            bag = BagRecording(self.node, self.arm, path, topics, self._texts)
+            robot = bag_description.robot_text(self.arm)
             try:
-                self._store(path, source)
-            except (OSError, RobotIdentificationError) as error:
-                writer.close()
-                raise RecordingError(f"nothing is recorded to '{path}': {error}") from error
-            self._count_anew()
-            self._subscriptions = [
-                BatchSubscription(self.node, message_class(topic.kind), topic.name,
-                                  reliable=reliable, latched=latched)
-                for topic, reliable, latched in topics]
-            self._lease, self._writer = Silence(lease) if lease else None, writer
-            writer.write(len(topics), time.time_ns(), text_message(robot_text(self.arm)))
-        # asks other nodes, whose answers come by the thread that this was called from
-        threading.Thread(target=self._tell, args=(writer, topics), daemon=True).start()
-        self.health.report(OK, f"recording to '{path}'")
+                write_text(path / 'robot.yaml', robot)
+                write_text(path / 'robot.urdf', self.arm.urdf)
+                if source is not None:
+                    shutil.copy(source, path / 'excitation.yaml')
+            except (OSError, errors.RobotIdentificationError) as error:
+                bag.close()
+                raise errors.RecordingError(
+                    f"nothing is recorded to '{path}': {error}") from error
+            bag.subscribe()
+            self._lease, self._bag = JointStateWatchdog(lease) if lease else None, bag
+            bag.write_text(self._texts[0], robot)
+        # calls other nodes, whose responses arrive by the thread that runs this callback
+        threading.Thread(target=self._write_metadata, args=(bag,), daemon=True).start()
+        self.health.ok(f"recording to '{path}'")
         self.node.get_logger().info(f"recording to '{path}'")
-        return path
+        return bag
 
-    def _count_anew(self) -> None:
-        self._decoder, self.count = JointStateDecoder(strict=False), StampCount()
-        self._failure = ''
-
-    def _tell(self, writer: BagWriter, topics: list[tuple[Topic, bool, bool]]) -> None:
-        latest = time.monotonic() + NAMED
-        while True:
-            publishers = {topic.name: sorted({
-                f"{info.node_namespace.rstrip('/')}/{info.node_name}" for info in
-                self.node.get_publishers_info_by_topic(topic.name)}) for topic, *_ in topics}
-            if 'NAME_UNKNOWN' not in str(publishers) or time.monotonic() > latest:
-                break
+    def _write_metadata(self, bag: BagRecording) -> None:
+        deadline = time.monotonic() + DISCOVERY
+        publishers = bag.publishers()
+        while 'NAME_UNKNOWN' in str(publishers) and time.monotonic() < deadline:
             time.sleep(0.1)
-        text = self._facts.text(publishers)
+            publishers = bag.publishers()
+        text = self._metadata.collect(publishers)
         with self._lock:
-            if self._writer is writer:
-                self._guarded(writer.write, len(topics) + 1, time.time_ns(), text_message(text))
+            if self._bag is bag:
+                bag.write_text(self._texts[1], text)
                 with suppress(OSError):    # it is in the bag
-                    write_text(writer.path / 'facts.yaml', text)
+                    write_text(bag.path / 'facts.yaml', text)
 
-    def _topics(self) -> list[tuple[Topic, bool, bool]]:
-        """Return what is recorded, and whether it is published reliably and latched."""
-        found: list[tuple[Topic, bool, bool]] = []
-        wished = [self.node.resolve_topic_name(topic) for topic in (
-            DESCRIPTION, f'{self.controller}/controller_state')]
-        for topic in (self.topic, *self.others, *wished):
-            name = self.node.resolve_topic_name(topic)
-            if name in [other.name for other, *_ in found] or (
-                    topic in wished and not self.node.get_publishers_info_by_topic(name)):
-                continue
-            reliable = publishers_are_reliable(self.node, name)
-            if reliable is None:
-                raise RecordingError(f"nobody publishes '{name}'; start the robot first")
-            publishers = self.node.get_publishers_info_by_topic(name)
-            kind = publishers[0].topic_type
-            if topic == self.topic and kind != TYPE:
-                raise RecordingError(f"'{name}' has messages of the type {kind}, not {TYPE}")
-            latched = all(info.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL
-                          for info in publishers)
-            try:
-                found.append((Topic(name, kind, definition(kind)), reliable, latched))
-            except RecordingError as error:
-                if topic not in wished:
-                    raise
-                self.node.get_logger().warning(f"'{name}' is not recorded: {error}")
-        return found
-
-    def _store(self, path: Path, excitation: Path | None) -> None:
-        write_text(path / 'robot.yaml', robot_text(self.arm))
-        write_text(path / 'robot.urdf', self.arm.urdf)
-        if excitation is not None:
-            shutil.copy(excitation, path / 'excitation.yaml')
-
-    def _stop(self, request: Any, response: Any) -> Any:
+    def _on_stop(self, request: Any, response: Any) -> Any:
         with self._lock:
-            writer = self._writer
-        if writer is not None and request.path not in ('', str(writer.path)):
-            raise RecordingError(f"'{writer.path}' is being recorded, not '{request.path}'")
+            bag = self._bag
+        if bag is not None and request.path not in ('', str(bag.path)):
+            raise errors.RecordingError(f"'{bag.path}' is being recorded, not '{request.path}'")
         self._end()
-        if self._last is None or (writer is None and not self._last[1]
-                                  and request.path != str(self._last[0])):
-            raise RecordingError('nothing is being recorded')
-        path, failure, written = self._last
-        count = self.count
-        response.path, response.success = str(path), not failure
-        response.duration = (count.last - count.first) / 1e9
-        response.messages, response.joint_states = written, count.messages
-        response.gaps, response.duplicates = count.gaps, count.duplicates
-        response.out_of_order = count.out_of_order
-        response.message = failure or (
-            f"recorded {count.messages} joint states in {response.duration:.2f} s to '{path}'"
-            + (f'; {count.unreadable} messages on the topic were no joint states'
-               if count.unreadable else ''))
+        if self._last is None or (bag is None and not self._last[0].failure
+                                  and request.path != str(self._last[0].path)):
+            raise errors.RecordingError('nothing is being recorded')
+        last, response.messages = self._last
+        stamps = last.statistics
+        response.path, response.success = str(last.path), not last.failure
+        response.duration = (stamps.last - stamps.first) / 1e9
+        response.joint_states, response.gaps = stamps.messages, stamps.gaps
+        response.duplicates, response.out_of_order = stamps.duplicates, stamps.out_of_order
+        response.message = last.failure or (
+            f'recorded {stamps.messages} joint states in {response.duration:.2f} s to '
+            f"'{last.path}'" + (f'; {stamps.unreadable} messages on the topic were no joint states'
+                                if stamps.unreadable else ''))
         return response
 
     def _end(self) -> None:
         with self._lock:
-            if self._writer is None:
+            bag = self._bag
+            if bag is None:
                 return
-            self._take()
-            writer, self._writer = self._writer, None
-            for subscription in self._subscriptions:
-                subscription.destroy()
-            self._subscriptions = []
-            try:
-                writer.close()
-            except RobotIdentificationError as error:
-                self._failure = self._failure or str(error)
-            self._last = writer.path, self._failure, sum(writer.counts)
-        count = self.count
-        level = ERROR if self._failure else WARN if count.gaps or count.out_of_order else OK
-        self.health.report(level, self._failure or 'recorded', messages=count.messages,
-                           gaps=count.gaps, duplicates=count.duplicates,
-                           out_of_order=count.out_of_order)
+            bag.take()
+            self._bag = None
+            self._last = bag, bag.close()
+        stamps = bag.statistics
+        report = (self.health.error if bag.failure else
+                  self.health.warn if stamps.gaps or stamps.out_of_order else self.health.ok)
+        report(bag.failure or 'recorded', messages=stamps.messages, gaps=stamps.gaps,
+               duplicates=stamps.duplicates, out_of_order=stamps.out_of_order)
 
     def _loop(self) -> None:
-        flushed = looked = time.monotonic()
-        while not self._ending.wait(TAKE):
+        flushed = last = time.monotonic()
+        while not self._ending_thread.wait(PERIOD):
             kept = {message.data for message in self._keep.take()[0]}
-            passed, looked = time.monotonic() - looked, time.monotonic()
-            if self._left_alone(kept, passed):
+            elapsed, last = time.monotonic() - last, time.monotonic()
+            if self._end_abandoned(kept, elapsed):
                 continue
             with self._lock:
-                if self._writer is None:
+                bag = self._bag
+                if bag is None:
                     continue
-                self._take()
-                if self._writer is not None and time.monotonic() > flushed + FLUSH:
+                bag.take()
+                if time.monotonic() > flushed + FLUSH:
                     flushed = time.monotonic()
-                    self._guarded(self._writer.flush)
-            if self._failure and self._writer is not None:
-                self.node.get_logger().error(self._failure)
+                    bag.flush()
+            if bag.failure:
+                self.node.get_logger().error(bag.failure)
                 self._end()
         self._end()
 
-    def _left_alone(self, kept: set[str], passed: float) -> bool:
+    def _end_abandoned(self, kept: set[str], elapsed: float) -> bool:
         """End a recording whose owner is gone; return whether one was ended."""
         with self._lock:
-            writer, lease = self._writer, self._lease
-            if writer is None or lease is None:
+            bag, lease = self._bag, self._lease
+            if bag is None or lease is None:
                 return False
-            lease.step(str(writer.path) in kept, 0.0, passed)
-            if not lease.too_long:
+            lease.step(str(bag.path) in kept, 0.0, elapsed)
+            if not lease.expired:
                 return False
         self._end()
-        text = f"who asked for '{writer.path}' is gone: the recording was ended"
+        text = f"the client that requested '{bag.path}' is gone: the recording was ended"
         self.node.get_logger().warning(text)
-        self.health.report(WARN, text)
+        self.health.warn(text)
         return True
 
-    def _take(self) -> None:
-        writer = self._writer
-        for number, subscription in enumerate(self._subscriptions):
-            messages, times = subscription.take()
-            if not messages or writer is None or self._failure:
-                continue
-            if number == 0:
-                self._count(messages, times)
-            left_out = self._decoder.left_out if number == 0 else ()
-            for k, (message, received) in enumerate(zip(messages, times)):
-                if k not in left_out:
-                    self._guarded(writer.write, number, received, message)
 
-    def _count(self, messages: list[bytes], times: list[int]) -> None:
-        for states in self._decoder.decode(messages, times):
-            if set(self.arm.published_names) <= set(states.names):
-                self.count.add(states.stamps)
-        self.count.unreadable += len(self._decoder.left_out)
-
-    def _guarded(self, action: Any, *arguments: Any) -> None:
-        try:
-            action(*arguments)
-        except RobotIdentificationError as error:
-            self._failure = self._failure or str(error)
-
-
-main = main_of(RecorderProcess)
+main = main_of(RecorderNode)

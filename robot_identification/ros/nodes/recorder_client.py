@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The recorder, as the excitation node talks to it."""
+"""Client of the recorder: recordings of the excitation node."""
 
 from __future__ import annotations
 
@@ -20,24 +20,27 @@ from typing import Any
 
 from rclpy.node import Node
 from robot_identification.errors import ExecutionError
+from robot_identification.ros.execution.fault import Fault
+from robot_identification.ros.nodes.service_calls import wait_for_result
 from robot_identification_interfaces.srv import StartRecording, StopRecording
 from std_msgs.msg import String
 
 PATIENCE = 8.0  # [s] for the bag to be closed
 LEASE = 3.0     # [s] after which a recording ends that is not renewed
 RENEWAL = 0.2   # [s] between renewals
+NO_RESPONSE = 'the recorder did not respond'
 
 
 class RecorderClient:
     """
-    Starts, renews and stops recordings of its own; called from a thread.
+    Starts, renews and stops recordings; called from a thread.
 
-    A recording that is not renewed ends by itself, so one whose owner was killed does not go on.
+    A recording that is not renewed ends by itself, also when this process was killed.
 
     Parameters
     ----------
     node
-        Node that asks.
+        Node of the client.
     name
         Name of the recorder node.
 
@@ -52,7 +55,7 @@ class RecorderClient:
 
     def check(self) -> None:
         """
-        Refuse to begin without a recorder.
+        Refuse a recording without a recorder.
 
         Raises
         ------
@@ -60,45 +63,81 @@ class RecorderClient:
             'recorder_missing'.
 
         """
-        latest = time.monotonic() + 5.0
+        deadline = time.monotonic() + 5.0
         while not self._start.service_is_ready():
-            if time.monotonic() > latest:
+            if time.monotonic() > deadline:
                 raise ExecutionError('recorder_missing', f"there is no recorder '{self.name}'; "
-                                     f'start it, or ask for no recording')
+                                     f'start it, or request no recording')
             time.sleep(0.02)
 
     def start(self, name: str, excitation: str) -> Any:
-        """
-        Ask for a recording.
-
-        Returns
-        -------
-        Future
-            The future answer.
-
-        """
+        """Request a recording; return the future of the response."""
         return self._start.call_async(
             StartRecording.Request(name=name, excitation=excitation, lease=LEASE))
 
     def keep(self, path: str) -> None:
-        """Renew a recording of ours; to be called more often than every `RENEWAL` seconds."""
+        """Renew an own recording; to be called more often than every `RENEWAL` seconds."""
         if time.monotonic() > self._renewed + RENEWAL:
             self._renewed = time.monotonic()
             self._keep.publish(String(data=path))
 
     def stop(self, path: str) -> tuple[str, str]:
-        """End a recording of ours; return its path, and a sentence where something is wrong."""
-        future = self._stop.call_async(StopRecording.Request(path=path))
-        answer = self.wait(future)
-        if answer is None:
-            return '', 'the recorder did not answer'
-        return answer.path, '' if answer.success else answer.message
+        """Stop an own recording; return its path, and an error message, empty without error."""
+        response = self.wait(self._stop.call_async(StopRecording.Request(path=path)))
+        if response is None:
+            return '', NO_RESPONSE
+        return response.path, '' if response.success else response.message
 
     def wait(self, future: Any) -> Any:
-        """Return an answer, None where there is none in time."""
-        latest = time.monotonic() + PATIENCE
-        while not future.done():
-            if time.monotonic() > latest:
-                return None
-            time.sleep(0.01)
-        return future.result()
+        """Return a response; None if it does not arrive in time."""
+        return wait_for_result(future, time.monotonic() + PATIENCE)
+
+
+class MotionRecording:
+    """
+    The recording of a motion, started while the arm rests before the run-in.
+
+    Parameters
+    ----------
+    recorder
+        The recorder; None for no recording.
+    name, excitation
+        Names of the recording and of the excitation's file.
+    settle, run_in
+        Times at which these phases start [s].
+
+    """
+
+    def __init__(self, recorder: RecorderClient | None, name: str, excitation: str, settle: float,
+                 run_in: float) -> None:
+        self._recorder, self._name, self._excitation = recorder, name, excitation
+        self._settle, self._run_in = settle, run_in
+        self._future: Any = None
+
+    def step(self, now: float, braking: bool) -> Fault | None:
+        """Start or renew the recording; return a fault if it failed."""
+        if self._recorder is None:
+            return None
+        if self._future is None:
+            if now > self._settle and not braking:
+                self._future = self._recorder.start(self._name, self._excitation)
+            return None
+        if not self._future.done():
+            late = now > self._run_in - 0.1
+            return Fault('recorder_failed', NO_RESPONSE) if late else None
+        response = self._future.result()
+        if not response.success:
+            return Fault('recorder_failed', response.message)
+        self._recorder.keep(response.path)
+        return None
+
+    def close(self) -> tuple[str, str]:
+        """Stop the recording; return its path, and an error message, empty without error."""
+        if self._recorder is None or self._future is None:
+            return '', ''
+        response = self._recorder.wait(self._future)
+        if response is None:
+            return '', NO_RESPONSE
+        if not response.success:      # an existing recording belongs to another client
+            return '', response.message
+        return self._recorder.stop(response.path)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Requests of all services and actions: every field is checked here, before any work starts."""
+"""Requests of services and actions: every field is checked before any work starts."""
 
 from __future__ import annotations
 
@@ -22,54 +22,56 @@ from typing import Any
 
 from robot_identification.errors import ConfigurationError, RobotIdentificationError
 
-LONGEST = 1000      # characters of a text
-MOST = 1000         # items of a list
-CODE = 32           # characters below are for control
-DELETE = 127
-KEPT = 60        # [s] for which the result of a finished goal is kept; rclpy's 10 are short
-FAR = 1e4           # [m]
+MAX_CHARACTERS = 1000       # of a text
+MAX_ITEMS = 1000            # of a list
+FIRST_PRINTABLE = 32        # character code; those below are control characters
+DELETE = 127                # character code
+RESULT_TIMEOUT = 60         # [s] for which the result of a goal is kept; rclpy's 10 s are short
+MAX_DISTANCE = 1e4          # [m]
 RANGES: dict[str, tuple[float, float]] = {
     'average': (0, 1), 'design': (0, 1), 'no_torque': (0, 1), 'no_collisions': (0, 1),
     'period': (0, 3600), 'time_budget': (0, 86_400), 'margin': (0, 1),
     'cutoff': (0, 1e5), 'decimation_cutoff': (0, 1e5), 'prior_deviation': (0, 1e3),
     'overall_threshold': (0, 1), 'joint_threshold': (0, 1), 'lease': (0, 3600),
-    'floor': (-FAR, FAR), 'boxes': (-FAR, FAR),
+    'floor': (-MAX_DISTANCE, MAX_DISTANCE), 'boxes': (-MAX_DISTANCE, MAX_DISTANCE),
     'harmonics': (0, 100), 'starts': (0, 10_000), 'periods': (0, 10_000), 'seed': (0, 2 ** 62)}
-"""Least and most of every number that a request has, in the units of its interface."""
+"""Smallest and largest value of every number in a request, in the units of its interface."""
 
 
-def check(request: Any) -> None:
+def check_request(request: Any) -> None:
     """
-    Refuse a request with a value that no work could begin with.
+    Refuse a request with an invalid value.
 
     Parameters
     ----------
     request
-        Request of a service, or the goal of an action.
+        Request of a service, or goal of an action.
 
     Raises
     ------
     ConfigurationError
-        Names the field, the value and what is allowed.
+        Names the field, the value and the allowed range.
 
     """
     for name in request.get_fields_and_field_types():
         value = getattr(request, name)
         if isinstance(value, (str, int, float)):
-            _check(name, value)
+            _check_value(name, value)
             continue
-        if len(value) > MOST:
-            raise ConfigurationError(f'{name} has {len(value)} items, at most {MOST} are allowed')
+        if len(value) > MAX_ITEMS:
+            raise ConfigurationError(
+                f'{name} has {len(value)} items, at most {MAX_ITEMS} are allowed')
         for item in value:
-            _check(name, item)
+            _check_value(name, item)
 
 
-def _check(name: str, value: Any) -> None:
+def _check_value(name: str, value: Any) -> None:
     if isinstance(value, str):
-        if len(value) > LONGEST:
+        if len(value) > MAX_CHARACTERS:
             raise ConfigurationError(f"{name} '{value[:40]}...' has {len(value)} characters, at "
-                                     f'most {LONGEST} are allowed')
-        if any(ord(character) < CODE or ord(character) == DELETE for character in value):
+                                     f'most {MAX_CHARACTERS} are allowed')
+        if any(ord(character) < FIRST_PRINTABLE or ord(character) == DELETE
+               for character in value):
             raise ConfigurationError(f'{name} {value[:80]!r} has a control character')
         return
     low, high = RANGES[name]
@@ -78,27 +80,27 @@ def _check(name: str, value: Any) -> None:
                                  f'{value!r}')
 
 
-def answered(node: Any, callback: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+def reply_always(node: Any, callback: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """
-    Return the callback of a service: it checks the request, and answers whatever happens.
+    Return a service callback that checks the request and responds even after errors.
 
     Parameters
     ----------
     node
-        For the log.
+        Node with the log.
     callback
-        Takes request and response and returns the response, or a coroutine of it; an error that
-        it raises becomes the `message` of a response without success.
+        Receives request and response and returns the response, or a coroutine of it; an error
+        becomes the `message` of a response without success.
 
     """
     async def serve(request: Any, response: Any) -> Any:
         try:
-            check(request)
+            check_request(request)
             answer = callback(request, response)
             return await answer if inspect.isawaitable(answer) else answer
         except RobotIdentificationError as error:
             response.message = str(error)
-        except Exception as error:  # a service must answer, and the node must live
+        except Exception as error:  # a service must respond, and the node must live on
             node.get_logger().fatal(f'unexpected: {error!r}')
             response.message = f'unexpected: {error!r}'
         response.success = False

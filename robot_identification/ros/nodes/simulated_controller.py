@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A joint_trajectory_controller for the simulated robot: its topics, its action, its services."""
+"""Topics, action and services of the simulated robot's joint_trajectory_controller."""
 
 from __future__ import annotations
 
@@ -28,69 +28,64 @@ from rclpy.task import Future
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.errors import SimulationError
-from robot_identification.ros.nodes.batch import BatchSubscription
-from robot_identification.ros.nodes.control_messages import message_type
-from robot_identification.ros.nodes.faults import Faults
-from robot_identification.ros.nodes.latched import LATCHED
+from robot_identification.ros import trajectory_controller
+from robot_identification.ros.nodes import messages
+from robot_identification.ros.nodes.batch_subscription import BatchSubscription
+from robot_identification.ros.nodes.injected_faults import InjectedFaults
 from robot_identification.ros.nodes.parameters import declare
-from robot_identification.ros.nodes.trajectories import SECOND, trajectory_of
-from robot_identification.ros.trajectory_controller import (
-    ControllerGoal,
-    Tolerances,
-    TrajectoryController,
-)
 from std_msgs.msg import Float64
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-PERIOD = 0.002  # [s] of the controller; the drives go on at its velocity between its cycles
-RATE = 50.0     # [Hz] of the controller's state
-FEEDBACK = 10   # of its messages for one of the action's feedback and of the robot's scaling
+PERIOD = 0.002  # [s] of the controller; between its cycles the drives extrapolate at its velocity
+RATE = 50.0     # [Hz] of the published state
+FEEDBACK = 10   # states per feedback of the action and per speed scaling
 TOLERANCES = {
-    'path_tolerance': ('path', 'from which a motion is ended [rad or m]; 0: never'),
-    'goal_tolerance': ('goal', 'within which a goal is reached [rad or m]; 0: at once'),
-    'goal_time': ('time', 'after which a goal that is not reached is ended [s]; 0: never')}
+    'path_tolerance': ('path', 'path tolerance at which a motion is aborted [rad or m]; 0: never'),
+    'goal_tolerance': ('goal', 'tolerance within which a goal is reached [rad or m]; 0: at once'),
+    'goal_time': ('time', 'time after which a goal that is not reached is aborted [s]; 0: never')}
 
 
 class _Goal:
-    """A goal of the action, and the answer to its callback."""
+    """A goal of the action, and the future of its end."""
 
     def __init__(self, handle: Any, executor: Any) -> None:
         self.handle, self.done = handle, Future(executor=executor)
         request, time = handle.request, handle.request.goal_time_tolerance
-        self.state = ControllerGoal(
+        self.state = trajectory_controller.ControllerGoal(
             {item.name: item.position for item in request.path_tolerance},
             {item.name: item.position for item in request.goal_tolerance},
-            time.sec + time.nanosec / SECOND)
+            time.sec + time.nanosec / messages.SECOND)
 
 
 class SimulatedController:
     """
-    The ROS side of `TrajectoryController`, in the thread of the physics.
+    The ROS interface of `TrajectoryController`, in the thread of the physics.
 
-    Its state, its action and `~/speed_scaling_input` are there where control_msgs is installed,
-    `controller_manager/list_controllers` where controller_manager_msgs is;
-    `speed_scaling_state_broadcaster/speed_scaling` [%] is always there, as UR's driver has it.
+    State, action and `~/speed_scaling_input` require control_msgs, and
+    `controller_manager/list_controllers` requires controller_manager_msgs. The topic
+    `speed_scaling_state_broadcaster/speed_scaling` [%], as of UR's driver, is always published.
 
     Parameters
     ----------
     name
         Name of its node.
     arm
-        Arm that it moves.
+        The arm.
     q
-        Where to begin, (n,) [rad or m].
+        Initial position, (n,) [rad or m].
     faults
-        What goes wrong.
+        Injected faults.
 
     """
 
-    def __init__(self, name: str, arm: Arm, q: Array, faults: Faults) -> None:
+    def __init__(self, name: str, arm: Arm, q: Array, faults: InjectedFaults) -> None:
         self.node = node = Node(name)
         self._faults, self._names = faults, arm.published_names
-        declare(node, 'joints', list(arm.published_names), 'of the controller')
+        declare(node, 'joints', list(arm.published_names), 'joints of the controller')
         wraps = ~np.isfinite(arm.limits.upper - arm.limits.lower)
-        self.controller = TrajectoryController(arm.published_names, q, PERIOD, wraps)
-        self.controller.tolerances = Tolerances(**{
+        self.controller = trajectory_controller.TrajectoryController(
+            arm.published_names, q, PERIOD, wraps)
+        self.controller.tolerances = trajectory_controller.GoalTolerances(**{
             field: declare(node, name, 0.0, text, read_only=False, lower=0.0, upper=10.0)
             for name, (field, text) in TOLERANCES.items()})
         node.add_on_set_parameters_callback(self._set)
@@ -99,7 +94,7 @@ class SimulatedController:
         self._incoming: deque[_Goal] = deque()
         self._cancelled: deque[Any] = deque()
         self._goals: list[_Goal] = []
-        self._told, self._published, self._cycle = 1.0, -1.0, -9.0
+        self._scaling, self._published, self._cycle = 1.0, -1.0, -9.0
         self._percent = node.create_publisher(
             Float64, 'speed_scaling_state_broadcaster/speed_scaling', 1)
         self._count = 0
@@ -107,38 +102,39 @@ class SimulatedController:
 
     def _offer(self) -> None:
         node = self.node
-        self._kind = message_type('control_msgs', 'action', 'FollowJointTrajectory')
+        self._kind = messages.message_type('control_msgs', 'action', 'FollowJointTrajectory')
         self._state = self._manager = None
         if self._kind is not None:
             self._server = ActionServer(
                 node, self._kind, '~/follow_joint_trajectory', self._execute,
                 goal_callback=self._goal, cancel_callback=self._cancel)
-            self._state_kind = message_type('control_msgs', 'msg',
-                                            'JointTrajectoryControllerState')
+            self._state_kind = messages.message_type(
+                'control_msgs', 'msg', 'JointTrajectoryControllerState')
             self._state = node.create_publisher(self._state_kind, '~/controller_state', 10)
-        scaling = message_type('control_msgs', 'msg', 'SpeedScalingFactor')
+        scaling = messages.message_type('control_msgs', 'msg', 'SpeedScalingFactor')
         if scaling is not None:
-            node.create_subscription(scaling, '~/speed_scaling_input', self._scale, LATCHED)
-        listing = message_type('controller_manager_msgs', 'srv', 'ListControllers')
+            node.create_subscription(scaling, '~/speed_scaling_input', self._scale,
+                                     messages.LATCHED)
+        listing = messages.message_type('controller_manager_msgs', 'srv', 'ListControllers')
         if listing is not None:
             self._manager = node.create_service(
                 listing, 'controller_manager/list_controllers', self._list)
 
     @property
     def offers(self) -> str:
-        """What it listens to."""
+        """The ways to command it."""
         return 'topic only: control_msgs is not installed' if self._kind is None else (
             'topic and action')
 
     @property
     def moving(self) -> bool:
-        """Whether a trajectory is followed, or waits."""
+        """Whether a trajectory is followed or pending."""
         controller = self.controller
         return controller.moving or controller.goal is not None or bool(self._incoming)
 
     def reference(self, t: float, q: Array, v: Array, stamp: int) -> tuple[Array, Array]:
         """
-        Go through a cycle and return the command, q and v, (n,) each; called by the physics.
+        Execute a cycle and return the command, q and v, (n,) each; called by the physics.
 
         Parameters
         ----------
@@ -147,7 +143,7 @@ class SimulatedController:
         q, v
             Measured, (n,).
         stamp
-            The same time on the controller's clock [ns].
+            The same time on the clock of the controller [ns].
 
         """
         controller = self.controller
@@ -155,8 +151,8 @@ class SimulatedController:
         if 0 <= passed < 0.9 * PERIOD:
             return controller.command[0] + passed * controller.command[1], controller.command[1]
         self._cycle = t
-        self._now, self._q = stamp / SECOND, q.copy()
-        controller.scaling = self._told * self._faults.scaling
+        self._now, self._q = stamp / messages.SECOND, q.copy()
+        controller.scaling = self._scaling * self._faults.scaling
         for message in self._topic.take()[0]:
             self._accept(message, None)
         while self._incoming:
@@ -168,9 +164,9 @@ class SimulatedController:
                 goal.state.end('aborted', -1, 'rejected after it was accepted')
                 goal.done.set_result(goal.state)
         while self._cancelled:
-            wanted = self._cancelled.popleft()
+            goal_id = self._cancelled.popleft()
             for goal in self._goals:
-                if goal.handle.goal_id == wanted:
+                if goal.handle.goal_id == goal_id:
                     controller.cancel(goal.state)
         command = controller.update(self._now, q, v, passed if passed < 1 else PERIOD)
         for goal in [goal for goal in self._goals if goal.state.state]:
@@ -182,11 +178,11 @@ class SimulatedController:
             self._publish(stamp)
         return command[0], command[1]
 
-    def _accept(self, message: Any, goal: ControllerGoal | None) -> bool:
+    def _accept(self, message: Any, goal: trajectory_controller.ControllerGoal | None) -> bool:
         try:
             if self._faults.reject:
                 raise SimulationError('fault.reject is set')
-            self.controller.accept(self._now, trajectory_of(message), goal)
+            self.controller.accept(self._now, messages.parse_trajectory(message), goal)
         except SimulationError as error:
             self.node.get_logger().warning(f'trajectory rejected: {error}')
             return False
@@ -204,7 +200,7 @@ class SimulatedController:
         points = [JointTrajectoryPoint(positions=value.tolist()) for value in values]
         message = self._state_kind(joint_names=list(self._names))
         message.reference, message.feedback, message.error, message.output = points
-        message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, SECOND)
+        message.header.stamp = messages.time_message(stamp)
         message.speed_scaling_factor = float(controller.scaling)
         self._state.publish(message)
         for goal in self._goals if self._count % FEEDBACK == 0 else ():
@@ -215,10 +211,10 @@ class SimulatedController:
 
     def _scale(self, message: Any) -> None:
         if message.factor >= 0:
-            self._told = message.factor
+            self._scaling = message.factor
 
     def _list(self, request: Any, response: Any) -> Any:
-        kind = message_type('controller_manager_msgs', 'msg', 'ControllerState')
+        kind = messages.message_type('controller_manager_msgs', 'msg', 'ControllerState')
         active = self.controller.active
         response.controller = [kind(
             name=self.node.get_name(), state='active' if active else 'inactive',
@@ -236,7 +232,7 @@ class SimulatedController:
         try:
             if self._faults.reject:
                 raise SimulationError('fault.reject is set')
-            self.controller.check(self._now, trajectory_of(request.trajectory))
+            self.controller.check(self._now, messages.parse_trajectory(request.trajectory))
         except SimulationError as error:
             self.node.get_logger().warning(f'goal rejected: {error}')
             return GoalResponse.REJECT

@@ -27,44 +27,44 @@ from robot_identification.errors import ConfigurationError, SimulationError
 from robot_identification.recording import published_effort
 from robot_identification.recording.bag.joint_states import JointStateLayout
 from robot_identification.recording.effort import published_position
-from robot_identification.ros.nodes.faults import Faults
-from robot_identification.ros.nodes.parameters import declare, declared_arm
-from robot_identification.ros.nodes.process import main_of
+from robot_identification.ros.nodes.injected_faults import InjectedFaults
+from robot_identification.ros.nodes.messages import SECOND, time_message
+from robot_identification.ros.nodes.parameters import declare, declare_arm
+from robot_identification.ros.nodes.process import main_of, NodeProcess
 from robot_identification.ros.nodes.simulated_controller import SimulatedController
-from robot_identification.ros.nodes.trajectories import SECOND
 from robot_identification.simulation import Plant, PlantOptions
 from robot_identification.simulation.robot import SimulatedRobot
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
 CLOCK_STEP = 0.005  # [s] between messages on /clock
-YIELD = 2e-4        # [s] for the executor, where the physics are slower than real time
-LATE = 0.5          # [s] behind real time that is worth a warning; an arm at rest skips it
+YIELD = 2e-4        # [s] left to the executor if the physics are slower than real time
+LATE = 0.5          # [s] behind real time that is warned of; an arm at rest skips the delay
 
 
-class SimulatedRobotProcess:
+class SimulatedRobotNode(NodeProcess):
     """A simulated arm, its joint_state_broadcaster and its joint_trajectory_controller."""
 
-    patience = 4.0  # [s]
-
     def __init__(self) -> None:
-        self.node = node = Node('simulated_robot')
-        self.arm = declared_arm(node)
+        node = Node('simulated_robot')
+        super().__init__(node)
+        self.arm = declare_arm(node)
         name = declare(node, 'controller', 'joint_trajectory_controller', 'name of the controller')
-        rate = declare(node, 'rate', 1000.0, 'of the joint states [Hz]', lower=1.0, upper=1000.0)
-        seed = declare(node, 'seed', 0, 'draws the plant: one seed, one arm')
-        noise_seed = declare(node, 'noise_seed', 0, 'draws the measurement noise')
-        self.speed = declare(node, 'speed', 1.0, 'of the simulation, in multiples of real time '
-                             '[-]', lower=0.01, upper=100.0)
+        rate = declare(node, 'rate', 1000.0, 'rate of the joint states [Hz]', lower=1.0,
+                       upper=1000.0)
+        seed = declare(node, 'seed', 0, "seed of the simulated arm's parameters")
+        noise_seed = declare(node, 'noise_seed', 0, 'seed of the measurement noise')
+        self.speed = declare(node, 'speed', 1.0, 'speed of the simulation as a multiple of real '
+                             'time [-]', lower=0.01, upper=100.0)
         self.publishes_clock = declare(node, 'publish_clock', False,
                                        'publish /clock, for nodes with use_sim_time')
         if node.get_parameter('use_sim_time').value:
-            self.publishes_clock = True  # there is no other clock than this robot's
+            self.publishes_clock = True  # the clock of this robot is the only one
         if self.speed != 1 and not self.publishes_clock:
-            raise ConfigurationError("the parameter 'speed' other than 1 needs `publish_clock`, "
+            raise ConfigurationError("a parameter 'speed' other than 1 requires `publish_clock`, "
                                      'and `use_sim_time` of the other nodes')
         home = self._home()
-        self.faults = Faults(node, self.arm.joint_names)
+        self.faults = InjectedFaults(node, self.arm.joint_names)
         self.robot = SimulatedRobot(Plant(self.arm, PlantOptions(seed=seed, rate=rate)),
                                     np.random.default_rng(noise_seed))
         if home is not None:
@@ -75,9 +75,9 @@ class SimulatedRobotProcess:
         self._states = node.create_publisher(JointState, 'joint_states', qos)
         self._clock = node.create_publisher(Clock, '/clock', 10) if self.publishes_clock else None
         self._layout: JointStateLayout | None = None
-        self._start = SECOND    # [ns], of the simulation's time zero
+        self._start = SECOND    # [ns] of the simulation's time zero
         self._next_clock = 0.0
-        self._ending = threading.Event()
+        self._ending_thread = threading.Event()
         self._thread = threading.Thread(target=self._loop, name='physics', daemon=True)
         node.get_logger().info(
             f"'{self.arm.name}' with {self.arm.n} joints at {rate:g} Hz behind '{name}' "
@@ -91,7 +91,7 @@ class SimulatedRobotProcess:
 
     def stop(self) -> None:
         """End the physics."""
-        self._ending.set()
+        self._ending_thread.set()
 
     @property
     def stopped(self) -> bool:
@@ -99,15 +99,14 @@ class SimulatedRobotProcess:
         return not self._thread.is_alive()
 
     def _home(self) -> np.ndarray | None:
-        given = declare(self.node, 'initial_position', [float('nan')],
-                        'joint positions at the start [rad or m]; the middle of the limits when '
-                        'not given')
-        if np.isnan(given).any():
+        q = declare(self.node, 'initial_position', [float('nan')],
+                    'initial joint positions [rad or m]; default: the middle of the limits')
+        if np.isnan(q).any():
             return None
-        if len(given) != self.arm.n:
-            raise ConfigurationError(f"the parameter 'initial_position' has {len(given)} values, "
+        if len(q) != self.arm.n:
+            raise ConfigurationError(f"the parameter 'initial_position' has {len(q)} values, "
                                      f"the arm '{self.arm.name}' has {self.arm.n} joints")
-        return np.array(given)
+        return np.array(q)
 
     def _loop(self) -> None:
         period = 1 / self.robot.plant.options.rate
@@ -115,7 +114,7 @@ class SimulatedRobotProcess:
         if not self.publishes_clock:
             self._start = (self.node.get_clock().now().nanoseconds
                            - round(self.robot.plant.t * SECOND))
-        while not self._ending.is_set() and rclpy.ok():
+        while not self._ending_thread.is_set() and rclpy.ok():
             for joint in self.faults.changed_jams():
                 self.robot.plant.jam(joint, joint == self.faults.stuck)
             try:
@@ -129,13 +128,13 @@ class SimulatedRobotProcess:
                 time.sleep(-behind)
                 continue
             if self.publishes_clock:
-                begin += behind  # everybody follows this clock: nobody is late
+                begin += behind  # all nodes follow this clock
             elif behind > LATE:
                 if not warned:
                     self.node.get_logger().warning(f'the simulation is {behind:.2f} s behind real '
                                                    'time; lower `rate` or `speed`')
                 warned = True
-                if not self.controller.moving:  # a robot does not stand still for others' sake
+                if not self.controller.moving:  # a moving robot must catch up
                     begin += behind
                     self._start += round(behind * SECOND)
             time.sleep(YIELD)
@@ -150,10 +149,8 @@ class SimulatedRobotProcess:
     def _publish(self, reading: Any) -> None:
         if self._clock is not None and reading.t >= self._next_clock:
             self._next_clock = reading.t + CLOCK_STEP
-            message = Clock()
-            stamp = self._start + round(reading.t * SECOND)
-            message.clock.sec, message.clock.nanosec = stamp // SECOND, stamp % SECOND
-            self._clock.publish(message)
+            self._clock.publish(Clock(clock=time_message(
+                self._start + round(reading.t * SECOND))))
         torque = reading.torque + self.faults.effort
         velocity = None if reading.v is None else reading.v[None]
         position, velocity = published_position(self.arm, reading.q[None], velocity)
@@ -164,8 +161,8 @@ class SimulatedRobotProcess:
         if self._layout is None:
             self._layout = JointStateLayout.build(self.arm.published_names, tuple(values))
         (message,) = self._layout.encode(np.array([self._stamp(reading.t)]), **values)
-        for due in self.faults.passed(message, time.monotonic()):
+        for due in self.faults.pass_on(message, time.monotonic()):
             self._states.publish(due)
 
 
-main = main_of(SimulatedRobotProcess)
+main = main_of(SimulatedRobotNode)

@@ -34,8 +34,8 @@ def system(tmp_path):
 
 @pytest.fixture
 def dead_man(system):
-    from robot_identification.ros.nodes.dead_man import DeadMan
-    dead_man = DeadMan(system.client, TOPIC)
+    from robot_identification.ros.nodes.brake_watchdog import BrakeWatchdog
+    dead_man = BrakeWatchdog(system.client, TOPIC)
 
     def there():
         try:
@@ -90,7 +90,7 @@ def test_nothing_is_sent_that_would_be_a_step(system, dead_man, heard):
     system.listen(Log, '/rosout', lambda m: said.append(m.msg), qos_profile_rosout_default)
     dead_man.leave([(rest_in(2), after(system, -1.0)), (rest_in(3), after(system, -0.1))],
                    after(system, -2.0))
-    system.wait(lambda: any('by itself, unwatched' in text for text in said))
+    system.wait(lambda: any('finishes the motion unmonitored' in text for text in said))
     assert not heard
 
 
@@ -128,25 +128,32 @@ def test_the_last_word_of_a_node_that_ends_while_the_dead_man_is_held_up(system,
 
 def test_a_node_that_dies_leaves_what_was_whole():
     ros()
-    from robot_identification.ros.nodes.dead_man import LEFT, Memory, NUMBER, ONE, SLOT, Waiting
+    from robot_identification.ros.nodes.brake_watchdog import (
+        HEADER,
+        ITEM,
+        PendingMessages,
+        SharedContent,
+        SLOT,
+        VERSION,
+    )
     file = os.memfd_create('test')
-    memory, waiting = Memory(file), Waiting(Memory(file))
+    memory, waiting = SharedContent(file), PendingMessages(SharedContent(file))
     assert waiting.due(250, True) is None
-    memory.put(LEFT.pack(200, 2) + ONE.pack(220, 5) + b'early' + ONE.pack(300, 5) + b'whole')
-    os.pwrite(file, b'torn', NUMBER.size)    # of the next one, into the other place
+    memory.write(HEADER.pack(200, 2) + ITEM.pack(220, 5) + b'early' + ITEM.pack(300, 5) + b'whole')
+    os.pwrite(file, b'torn', VERSION.size)    # of the next one, into the other place
     assert waiting.due(150, False) is None
     assert waiting.due(250, False) == b'whole' and waiting.due(250, True) is None
-    memory.put(LEFT.pack(200, 1) + ONE.pack(220, 5) + b'early')
+    memory.write(HEADER.pack(200, 1) + ITEM.pack(220, 5) + b'early')
     assert waiting.due(250, False) == b''
-    memory.put(LEFT.pack(400, 1) + ONE.pack(500, 4) + b'next')
+    memory.write(HEADER.pack(400, 1) + ITEM.pack(500, 4) + b'next')
     assert waiting.due(250, True) == b'next'
-    memory.put(LEFT.pack(400, 1) + ONE.pack(500, 4) + b'last')
-    waiting.forget()
+    memory.write(HEADER.pack(400, 1) + ITEM.pack(500, 4) + b'last')
+    waiting.discard()
     assert waiting.due(450, True) is None
-    memory.put(LEFT.pack(400, 1) + ONE.pack(500, 4) + b'more')
-    os.pwrite(file, b'torn', NUMBER.size + memory.get()[0] % 2 * SLOT)
+    memory.write(HEADER.pack(400, 1) + ITEM.pack(500, 4) + b'more')
+    os.pwrite(file, b'torn', VERSION.size + memory.read()[0] % 2 * SLOT)
     assert waiting.due(450, True) is None
-    waiting.forget()
-    memory.put(LEFT.pack(400, 1) + ONE.pack(500, 4) + b'then')
+    waiting.discard()
+    memory.write(HEADER.pack(400, 1) + ITEM.pack(500, 4) + b'then')
     assert waiting.due(450, True) == b'then' and waiting.due(450, True) is None
     os.close(file)

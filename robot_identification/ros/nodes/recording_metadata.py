@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What identifies a bag besides its messages: versions, and parameters of those who took part."""
+"""Metadata of a bag: software versions, parameters of the nodes involved, publishers."""
 
 from __future__ import annotations
 
@@ -25,23 +25,24 @@ from rcl_interfaces.srv import GetParameters, ListParameters
 from rclpy.node import Node
 from rclpy.parameter import parameter_value_to_python
 from rclpy.utilities import get_rmw_implementation_identifier
+from robot_identification.ros.nodes.service_calls import wait_for_result
 import yaml
 
-PATIENCE = 4.0     # [s] for the parameters of another node
-LONGEST = 2_000    # characters of a parameter; a description is recorded as a topic
+PATIENCE = 4.0          # [s] for the parameters of another node
+MAX_CHARACTERS = 2_000  # of a parameter; a robot description is recorded as a topic
 PACKAGES = ('robot_identification', 'numpy', 'pin')
 
 
-class Facts:
+class RecordingMetadata:
     """
-    Finds out what belongs into a bag.
+    Collects the metadata that is stored with a bag.
 
     Parameters
     ----------
     node
         Node that records.
     others
-        Names of nodes whose parameters are kept, as that of the controller.
+        Names of other nodes whose parameters are stored, such as the controller.
 
     """
 
@@ -51,64 +52,59 @@ class Facts:
                                 node.create_client(GetParameters, f'{name}/get_parameters'))
                          for name in map(node.resolve_topic_name, others)}
 
-    def text(self, publishers: dict[str, list[str]]) -> str:
+    def collect(self, publishers: dict[str, list[str]]) -> str:
         """
-        Return the facts as YAML; called from a thread beside the executor.
+        Return the metadata as YAML; called from a thread beside the executor.
 
         Parameters
         ----------
         publishers
-            For each recorded topic, the nodes that publish it.
+            The nodes that publish each recorded topic.
 
         """
-        content = {
-            'versions': versions(),
-            'parameters': {self._node.get_fully_qualified_name(): self._own(),
-                           **{name: self._of(name) for name in self._clients}},
+        data = {
+            'versions': software_versions(),
+            'parameters': {self._node.get_fully_qualified_name(): self._own_parameters(),
+                           **{name: self._parameters(name) for name in self._clients}},
             'publishers': publishers}
-        return yaml.safe_dump(content, sort_keys=False)
+        return yaml.safe_dump(data, sort_keys=False)
 
-    def _own(self) -> dict[str, Any]:
+    def _own_parameters(self) -> dict[str, Any]:
         return {name: _plain(parameter.value)
                 for name, parameter in self._node.get_parameters_by_prefix('').items()}
 
-    def _of(self, name: str) -> dict[str, Any] | str:
-        """Return the parameters of another node, or why they are not known."""
+    def _parameters(self, name: str) -> dict[str, Any] | str:
+        """Return the parameters of another node, or why they are unknown."""
         listing, getting = self._clients[name]
-        latest = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + PATIENCE
         if not listing.service_is_ready():
             return 'not there'
-        asked = listing.call_async(ListParameters.Request())
-        if not _done(asked, latest):
+        listed = wait_for_result(listing.call_async(ListParameters.Request()), deadline)
+        if listed is None:
             return 'no answer'
-        names = list(asked.result().result.names)
-        got = getting.call_async(GetParameters.Request(names=names))
-        if not _done(got, latest):
+        names = list(listed.result.names)
+        response = wait_for_result(
+            getting.call_async(GetParameters.Request(names=names)), deadline)
+        if response is None:
             return 'no answer'
         return {key: _plain(parameter_value_to_python(value))
-                for key, value in zip(names, got.result().values)}
+                for key, value in zip(names, response.values)}
 
 
-def versions() -> dict[str, str]:
-    """Return the versions of what recorded."""
-    found = {'ros': os.environ.get('ROS_DISTRO', 'not told'),
-             'rmw': get_rmw_implementation_identifier()}
+def software_versions() -> dict[str, str]:
+    """Return the versions of ROS, its middleware and the Python packages that record."""
+    versions = {'ros': os.environ.get('ROS_DISTRO', 'unknown'),
+                'rmw': get_rmw_implementation_identifier()}
     for package in PACKAGES:
         try:
-            found[package] = metadata.version(package)
+            versions[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
-            found[package] = 'not installed as a package'
-    return found
-
-
-def _done(future: Any, latest: float) -> bool:
-    while not future.done() and time.monotonic() < latest:
-        time.sleep(0.01)
-    return bool(future.done())
+            versions[package] = 'not installed as a package'
+    return versions
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, str) and len(value) > LONGEST:
+    if isinstance(value, str) and len(value) > MAX_CHARACTERS:
         return f'{value[:40]}... ({len(value)} characters)'
     if isinstance(value, (str, bool, int, float)) or value is None:
         return value

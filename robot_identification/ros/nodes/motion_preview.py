@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What an arm is about to do, for RViz: markers of the tool's path, and MoveIt's trajectories."""
+"""Preview of a motion for RViz: markers of the tool's path, and trajectories for MoveIt."""
 
 from __future__ import annotations
 
@@ -25,35 +25,36 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.excitation import Excitation, Requirements
-from robot_identification.ros.execution import MotionPlan
-from robot_identification.ros.execution.pieces import Piece, whole
-from robot_identification.ros.nodes.control_messages import message_type
-from robot_identification.ros.nodes.latched import LATCHED
-from robot_identification.ros.nodes.trajectories import trajectory_message
+from robot_identification.ros.execution.motion_plan import MotionPlan
+from robot_identification.ros.execution.trajectory_segment import (
+    full_trajectory,
+    TrajectorySegment,
+)
+from robot_identification.ros.nodes.messages import LATCHED, message_type, trajectory_message
 from sensor_msgs.msg import JointState
 
-STEP, MOST = 0.02, 2000     # [s] between points of a line, and points of the longest line
-LINE, JOINT = 0.008, 0.03   # [m] width of the path and of the arm at its start
-THIN = 0.002                # [m] thickness of a floor
-WIDER = 1.5                 # floor and open sides of a workspace over the reach of the motion
+STEP, MAX_POINTS = 0.02, 2000   # [s] between points of a line, and their largest number
+LINE, LINK = 0.008, 0.03    # [m] width of the path, and of the arm at its start
+THICKNESS = 0.002           # [m] of a floor
+MARGIN = 1.5                # size of floor and open workspaces over the reach of the motion
 COLOURS = {'approach': (1.0, 0.6, 0.0, 1.0), 'excitation': (0.1, 0.4, 1.0, 1.0),
            'start': (0.5, 0.5, 0.5, 1.0), 'boxes': (0.9, 0.1, 0.1, 0.4),
            'floor': (0.5, 0.4, 0.3, 0.4), 'workspace': (0.1, 0.7, 0.2, 1.0)}
 EDGES = tuple((a, a | bit) for a in range(8) for bit in (1, 2, 4) if not a & bit)
-"""Pairs of the corners of a box that share an edge; a bit for each coordinate."""
+"""Pairs of corners of a box that share an edge; the bits of a corner are its coordinates."""
 
 
-class ShownPath:
+class MotionPreview:
     """
-    Publishes a motion before the arm follows it: `~/path`, `~/display_planned_path`, latched.
+    Publishes a motion before its execution, latched on `~/path` and `~/display_planned_path`.
 
-    Each needs a package that is optional; what is missing is logged. MoveIt's own topic
-    `/display_planned_path` is left alone: there are drivers that execute what they hear there.
+    Each requires an optional package; a missing one is logged. Nothing is published on MoveIt's
+    own topic `/display_planned_path`, because some drivers execute what they receive there.
 
     Parameters
     ----------
     node
-        That publishes.
+        Node that publishes.
     arm
         The arm.
 
@@ -61,14 +62,14 @@ class ShownPath:
 
     def __init__(self, node: Any, arm: Arm) -> None:
         self._arm, self._publishers = arm, []
-        for package, name, topic, make, without in (
+        for package, name, topic, make, consequence in (
                 ('visualization_msgs', 'MarkerArray', '~/path', path_markers,
                  'the path of a motion is not published for RViz'),
                 ('moveit_msgs', 'DisplayTrajectory', '~/display_planned_path', display_trajectory,
                  'motions are not published as trajectories of MoveIt')):
             kind = message_type(package, 'msg', name)
             if kind is None:
-                node.get_logger().info(f'{package} is not installed: {without}')
+                node.get_logger().info(f'{package} is not installed: {consequence}')
             else:
                 self._publishers.append((Node.create_publisher(node, kind, topic, LATCHED), make))
 
@@ -84,9 +85,9 @@ class ShownPath:
         Parameters
         ----------
         plan
-            The whole motion.
+            The full motion.
         excitation
-            Excitation that the plan comes from.
+            Excitation of the plan.
 
         """
         for publisher, make in self._publishers:
@@ -95,10 +96,10 @@ class ShownPath:
 
 def path_markers(arm: Arm, plan: MotionPlan, excitation: Excitation) -> Any:
     """
-    Return the path of the tool, the arm at the start, floor, boxes and workspaces.
+    Return markers of the tool's path, the arm at the start, floor, boxes and workspaces.
 
-    The tool is the last frame of the URDF, the frame of the markers its root link. One period of
-    the excitation is drawn, with run-in and run-out.
+    The tool is the last frame of the URDF; the markers are in the frame of its root link. One
+    period of the excitation is drawn, with run-in and run-out.
 
     Parameters
     ----------
@@ -108,29 +109,29 @@ def path_markers(arm: Arm, plan: MotionPlan, excitation: Excitation) -> Any:
     Returns
     -------
     MarkerArray
-        That removes those before it.
+        It replaces the previous markers.
 
     """
     settled, run_in, begin = (plan.start_of(phase) for phase in ('settle', 'run_in', 'excitation'))
     run_out = plan.start_of('run_out')
     end = min(begin + excitation.period, run_out)
-    approach = _places(arm, plan.evaluate(_times(0.0, settled))[0])
+    approach = _frame_origins(arm, plan.evaluate(_times(0.0, settled))[0])
     motion = np.concatenate([
-        _places(arm, plan.evaluate(times)[0])[:, -1]
+        _frame_origins(arm, plan.evaluate(times)[0])[:, -1]
         for times in (_times(run_in, end), _times(run_out, plan.duration))])
-    (start,) = _places(arm, plan.evaluate(np.array([settled]))[0])
-    paint = _Paint(f'{arm.tf_prefix}{arm.model.frames[1].name}')
-    paint.lines('approach', 'LINE_STRIP', approach[:, -1], LINE)
-    paint.lines('excitation', 'LINE_STRIP', motion, LINE)
-    paint.lines('start', 'LINE_STRIP', np.concatenate([np.zeros((1, 3)), start]), JOINT)
-    reach = WIDER * float(np.abs(np.concatenate([motion, approach.reshape(-1, 3)])).max())
-    _surroundings(paint, excitation.requirements, reach)
-    return paint.array
+    (start,) = _frame_origins(arm, plan.evaluate(np.array([settled]))[0])
+    markers = _Markers(f'{arm.tf_prefix}{arm.model.frames[1].name}')
+    markers.lines('approach', 'LINE_STRIP', approach[:, -1], LINE)
+    markers.lines('excitation', 'LINE_STRIP', motion, LINE)
+    markers.lines('start', 'LINE_STRIP', np.concatenate([np.zeros((1, 3)), start]), LINK)
+    reach = MARGIN * float(np.abs(np.concatenate([motion, approach.reshape(-1, 3)])).max())
+    _add_surroundings(markers, excitation.requirements, reach)
+    return markers.message
 
 
 def display_trajectory(arm: Arm, plan: MotionPlan, excitation: Excitation) -> Any:
     """
-    Return approach and excitation, with run-in, all periods and run-out, as MoveIt has them.
+    Return approach and excitation, with run-in, all periods and run-out, as MoveIt messages.
 
     Parameters
     ----------
@@ -140,25 +141,26 @@ def display_trajectory(arm: Arm, plan: MotionPlan, excitation: Excitation) -> An
     Returns
     -------
     DisplayTrajectory
-        Two moveit_msgs/RobotTrajectory, with the points that the controller gets.
+        With two moveit_msgs/RobotTrajectory, which have the points that the controller receives.
 
     """
     robot_trajectory = message_type('moveit_msgs', 'msg', 'RobotTrajectory')
     message = message_type('moveit_msgs', 'msg', 'DisplayTrajectory')(model_id=arm.model.name)
-    points = whole(plan)
-    start, settled = (np.searchsorted(points.t, t, side='right') - 1    # at rest
+    full = full_trajectory(plan)
+    start, settled = (np.searchsorted(full.t, t, side='right') - 1    # at rest
                       for t in (0.0, plan.start_of('run_in')))
     for rows in (slice(start, settled + 1), slice(settled, None)):
-        piece = Piece(points.t[rows] - points.t[rows][0], points.q[rows], points.v[rows],
-                      points.a[rows], points.leaves, points.deceleration)
+        segment = TrajectorySegment(
+            full.t[rows] - full.t[rows][0], full.q[rows], full.v[rows], full.a[rows],
+            full.departure, full.deceleration)
         message.trajectory.append(robot_trajectory(
-            joint_trajectory=trajectory_message(arm.published_names, piece, 0)))
+            joint_trajectory=trajectory_message(arm.published_names, segment, 0)))
     message.trajectory_start.joint_state = JointState(
-        name=list(arm.published_names), position=points.q[start].tolist())
+        name=list(arm.published_names), position=full.q[start].tolist())
     return message
 
 
-class _Paint:
+class _Markers:
     """Markers in one frame."""
 
     def __init__(self, frame: str) -> None:
@@ -167,7 +169,7 @@ class _Paint:
         array = message_type('visualization_msgs', 'msg', 'MarkerArray')
         first = self._kind(action=self._kind.DELETEALL)
         first.header.frame_id = frame
-        self.array = array(markers=[first])
+        self.message = array(markers=[first])
 
     def _add(self, name: str, shape: str) -> Any:
         marker = self._kind(ns=name, id=next(self._numbers), frame_locked=True,
@@ -175,7 +177,7 @@ class _Paint:
         marker.header.frame_id = self._frame    # stamped 0: at the latest transform
         marker.pose.orientation.w = 1.0
         marker.color.r, marker.color.g, marker.color.b, marker.color.a = COLOURS[name]
-        self.array.markers.append(marker)
+        self.message.markers.append(marker)
         return marker
 
     def lines(self, name: str, shape: str, points: Array, width: float) -> None:
@@ -192,27 +194,27 @@ class _Paint:
         marker.scale.x, marker.scale.y, marker.scale.z = size
 
 
-def _surroundings(paint: _Paint, required: Requirements, reach: float) -> None:
+def _add_surroundings(markers: _Markers, required: Requirements, reach: float) -> None:
     for workspace in required.workspace:
         corners = np.array([workspace.lower, workspace.upper], dtype=float)
         open_ = ~np.isfinite(corners)
         corners[open_] = (np.array([[-reach], [reach]]) + np.zeros((2, 3)))[open_]
         points = [[corners[corner >> axis & 1, axis] for axis in range(3)]
                   for edge in EDGES for corner in edge]
-        paint.lines('workspace', 'LINE_LIST', np.array(points), LINE)
+        markers.lines('workspace', 'LINE_LIST', np.array(points), LINE)
     if required.floor is not None:
-        paint.box('floor', np.array([-reach, -reach, required.floor - THIN]),
-                  np.array([reach, reach, required.floor]))
+        markers.box('floor', np.array([-reach, -reach, required.floor - THICKNESS]),
+                    np.array([reach, reach, required.floor]))
     for box in required.boxes:
-        paint.box('boxes', *np.array(box, dtype=float).reshape(2, 3))
+        markers.box('boxes', *np.array(box, dtype=float).reshape(2, 3))
 
 
 def _times(begin: float, end: float) -> Array:
-    count = min(MOST, max(2, int(np.ceil((end - begin) / STEP)) + 1))
+    count = min(MAX_POINTS, max(2, int(np.ceil((end - begin) / STEP)) + 1))
     return np.linspace(begin, end, count)
 
 
-def _places(arm: Arm, q: Array) -> Array:
+def _frame_origins(arm: Arm, q: Array) -> Array:
     """Return the origins of the joints' frames and of the tool, (N, n + 1, 3) [m]."""
     world, origin = Kinematics.of(arm).placed(q)
     return np.concatenate([origin, arm.tool_path(world, origin)[:, None]], axis=1)

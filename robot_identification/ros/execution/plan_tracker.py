@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Where on its plan a controller is, by its reference, or by the arm where that is not known."""
+"""Position of a controller on its plan, from its reference or from the measured positions."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.ros.execution.motion_plan import MotionPlan
 
-EXACT = 1e-5    # [rad or m] from where the plan is then: there is no other progress
-MOVING = 0.02   # part of the largest velocity limit below which progress cannot be seen
-NOISELESS = 1e-3    # the same of a reference
-NEWTON = 6      # steps of the search for the nearest position on the plan, at most
-FOUND = 1e-5    # [s] of a step that ends it
-ALIKE = 0.3     # part of its distance from where it should be that a delay does not explain
-REACH = 0.5     # [s] from the expected progress within which it is looked for
+EXACT = 1e-5        # [rad or m] from the expected position: the progress is the time itself
+MOVING = 0.02       # fraction of the largest velocity limit below which progress is invisible
+NOISELESS = 1e-3    # the same for a reference, which has no noise
+MAX_ITERATIONS = 6  # of Newton's method for the nearest position on the plan
+STEP_TOLERANCE = 1e-5   # [s] step of Newton's method that ends it
+DELAY_RESIDUAL = 0.3    # fraction of the distance from the plan that a pure delay may leave
+REACH = 0.5         # [s] around the expected progress that is searched
 
 
 @dataclass(frozen=True)
-class Position:
+class PlanPosition:
     """
-    A position on a plan, and how it goes on.
+    A position on a plan and its rate.
 
     Parameters
     ----------
     t
-        When [s].
+        Time of the observation [s].
     at
-        The plan's time then [s].
+        Time of the plan at t [s].
     rate
         Rate of the plan's time [-]; 1 without speed scaling.
 
@@ -51,8 +51,8 @@ class Position:
     rate: float = 1.0
 
     @property
-    def behind(self) -> float:
-        """How far the plan's time is behind [s]."""
+    def delay(self) -> float:
+        """Delay of the plan's time [s]."""
         return self.t - self.at
 
     def on_plan(self, t: Array) -> Array:
@@ -60,17 +60,17 @@ class Position:
         return self.at + self.rate * (np.asarray(t, dtype=float) - self.t)
 
 
-class Progress:
+class PlanTracker:
     """
-    Follows positions along a plan.
+    Tracks observed positions along a plan.
 
     Parameters
     ----------
     plan
         The motion.
     window
-        Over which the rate is taken [s]; 0 for a reference, which has no noise: from one position
-        to the next.
+        Window of the rate [s]; 0 for a noiseless reference: the rate follows from two successive
+        positions.
 
     """
 
@@ -79,19 +79,19 @@ class Progress:
         self._past: list[tuple[float, float]] = []
         slow = MOVING if window else NOISELESS
         self._slow = slow * float(np.max(plan.limits.velocity))
-        self.position = Position(0.0, 0.0)
+        self.position = PlanPosition(0.0, 0.0)
         self.q: Array = plan.evaluate(np.zeros(1))[0][0]
-        self.off = 0.0          # [rad or m] from the nearest position on the plan
-        self.alike = True       # whether a delay explains where it is
+        self.distance = 0.0             # [rad or m] from the nearest position on the plan
+        self.explained_by_delay = True  # whether a delay explains the observed position
 
     def update(self, t: float, q: Array) -> None:
         """
-        Take one more position.
+        Add an observed position.
 
         Parameters
         ----------
         t
-            When [s].
+            Its time [s].
         q
             (n,) [rad or m].
 
@@ -103,31 +103,32 @@ class Progress:
         else:
             expected = float(self.position.on_plan(np.array([t]))[0])
             at = min((self._nearest(start, q) for start in (t, expected)),
-                     key=lambda found: float(np.max(np.abs(q - self._at(found)[0]))))
+                     key=lambda s: float(np.max(np.abs(q - self._at(s)[0]))))
         nearest, v = self._at(at)
-        self.off, self.q = float(np.max(np.abs(q - nearest))), q
-        self.alike = self.off <= max(ALIKE * away, EXACT)
+        self.distance, self.q = float(np.max(np.abs(q - nearest))), q
+        self.explained_by_delay = self.distance <= max(DELAY_RESIDUAL * away, EXACT)
         if np.max(np.abs(v)) < self._slow and away < self._slow * max(self._window, 0.02) + EXACT:
-            at = t      # at rest where it should be: its progress cannot be seen
+            at = t      # at rest at the expected position: progress is invisible
         first = self._past[0] if self._past else (t, at)
         self._past = [item for item in self._past if item[0] > t - self._window]
         self._past.append((t, at))
         rate = 1.0 if t - first[0] < 1e-6 else max((at - first[1]) / (t - first[0]), 0.0)
-        self.position = Position(t, at, rate)
+        self.position = PlanPosition(t, at, rate)
 
     def _at(self, t: float) -> tuple[Array, Array]:
         q, v, _ = self._plan.evaluate(np.array([t]))
         return q[0], v[0]
 
     def _nearest(self, start: float, q: Array) -> float:
+        """Return the time of the plan nearest to q, by Newton's method from `start` [s]."""
         t = start
-        for _ in range(NEWTON):
+        for _ in range(MAX_ITERATIONS):
             nearest, v = self._at(t)
             speed = float(v @ v)
             if speed < self._slow ** 2:
                 break
             step = float((q - nearest) @ v / speed)
             t = float(np.clip(t + step, start - REACH, start + REACH))
-            if abs(step) < FOUND:
+            if abs(step) < STEP_TOLERANCE:
                 break
         return t

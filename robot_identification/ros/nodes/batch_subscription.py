@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Subscriptions that are emptied in batches, at a twentieth of the executor's cost."""
+"""Subscriptions whose messages are taken in batches, at a twentieth of the executor's cost."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from rclpy.qos import (
     ReliabilityPolicy,
 )
 
-# messages that wait, 10 s at 1 kHz: what a busy computer loses depends on the depth, not on the
-# reliability; a full queue of joint states is 4 MB
+# messages in the queue, 10 s at 1 kHz: what a busy computer loses depends on the depth, not on the
+# reliability; a full queue of joint states takes 4 MB
 DEPTH = 10_000
 
 
-class _Taken(CallbackGroup):
-    """Keeps a subscription away from the executor: it is taken from elsewhere."""
+class _TakenElsewhere(CallbackGroup):
+    """Hides a subscription from the executor."""
 
     def can_execute(self, entity: Any) -> bool:
         return False
@@ -47,22 +47,23 @@ class _Taken(CallbackGroup):
 
 class BatchSubscription:
     """
-    A subscription whose messages are taken when the caller has time.
+    A subscription whose messages the caller takes in batches.
 
     Parameters
     ----------
     node
         Node that subscribes.
     kind
-        Class of the messages.
+        Message class.
     topic
         Name of the topic.
     reliable
-        As the publishers are: a reliable reader hears nothing from a best-effort writer.
+        Reliability of the publishers: a reliable reader receives nothing from a best-effort
+        writer.
     raw
         Whether messages are taken as bytes.
     latched
-        Whether the last message from before the subscription is wanted.
+        Whether the last message from before the subscription is received.
 
     """
 
@@ -74,10 +75,10 @@ class BatchSubscription:
             durability=DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE)
         self._node, self._kind, self._raw = node, kind, raw
         self._subscription = node.create_subscription(
-            kind, topic, _ignore, qos, callback_group=_Taken(), raw=raw)
+            kind, topic, _ignore, qos, callback_group=_TakenElsewhere(), raw=raw)
 
     def take(self) -> tuple[list[Any], list[int]]:
-        """Return all messages that have arrived, and when each was received [ns]."""
+        """Return all messages that have arrived, and their times of arrival [ns]."""
         messages: list[Any] = []
         times: list[int] = []
         handle = self._subscription.handle
@@ -90,31 +91,31 @@ class BatchSubscription:
                 times.append(taken[1]['received_timestamp'])
 
     def destroy(self) -> None:
-        """End the subscription."""
+        """Remove the subscription from the node."""
         self._node.destroy_subscription(self._subscription)
 
 
 def _ignore(message: Any) -> None:
-    """Never called: the executor does not see the subscription."""
+    """Do nothing; never called, because the executor does not see the subscription."""
 
 
 def publishers_are_reliable(node: Node, topic: str, patience: float = 3.0) -> bool | None:
     """
-    Return whether all publishers of a topic are reliable, None where there is no publisher.
+    Return whether all publishers of a topic are reliable; None if there is no publisher.
 
     Parameters
     ----------
     node
-        Node that asks.
+        Node that looks the publishers up.
     topic
-        Name of the topic.
+        Resolved name of the topic.
     patience
-        For which the first publisher is waited for [s].
+        Time to wait for the first publisher [s].
 
     """
-    latest = time.monotonic() + patience
-    while not (found := node.get_publishers_info_by_topic(topic)):
-        if time.monotonic() > latest:
+    deadline = time.monotonic() + patience
+    while not (publishers := node.get_publishers_info_by_topic(topic)):
+        if time.monotonic() > deadline:
             return None
         time.sleep(0.02)
-    return all(info.qos_profile.reliability == ReliabilityPolicy.RELIABLE for info in found)
+    return all(info.qos_profile.reliability == ReliabilityPolicy.RELIABLE for info in publishers)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Text of message types, for bags that others decode."""
+"""Definitions of message types, stored in bags so that others can decode them."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from robot_identification.errors import RecordingError
 from robot_identification.recording.bag.joint_states import SEPARATOR
 
 FIELD = re.compile(r'^\s*([A-Za-z][\w/]*?)(?:<=\d+)?(?:\[[^\]]*\])?\s+[A-Za-z]\w*')
-PLAIN = {'bool', 'byte', 'char', 'float32', 'float64', 'string', 'wstring',
-         *(f'{sign}int{bits}' for sign in ('', 'u') for bits in (8, 16, 32, 64))}
+PRIMITIVES = {'bool', 'byte', 'char', 'float32', 'float64', 'string', 'wstring',
+              *(f'{sign}int{bits}' for sign in ('', 'u') for bits in (8, 16, 32, 64))}
 
 
 def message_class(kind: str) -> Any:
@@ -37,7 +37,7 @@ def message_class(kind: str) -> Any:
     Parameters
     ----------
     kind
-        For instance sensor_msgs/msg/JointState.
+        For example sensor_msgs/msg/JointState.
 
     Raises
     ------
@@ -53,19 +53,19 @@ def message_class(kind: str) -> Any:
                              f"package '{package}'") from error
 
 
-def definition(kind: str) -> str:
+def message_definition(kind: str) -> str:
     """
-    Return the text of a message type with those that it uses, as ros2msg.
+    Return the definition of a message type and of those that it uses, in the format ros2msg.
 
     Parameters
     ----------
     kind
-        For instance sensor_msgs/msg/JointState.
+        For example sensor_msgs/msg/JointState.
 
     Raises
     ------
     RecordingError
-        Its text is not installed.
+        The definition is not installed.
 
     """
     package, _, name = kind.split('/')
@@ -82,12 +82,12 @@ def _collect(package: str, name: str, texts: dict[str, str]) -> None:
     prefixes = [*os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep), sys.prefix]
     paths = [Path(prefix) / 'share' / package / 'msg' / f'{name}.msg'
              for prefix in prefixes if prefix]
-    found = [path for path in paths if path.is_file()]
-    if not found:
+    path = next((path for path in paths if path.is_file()), None)
+    if path is None:
         raise RecordingError(f"the definition of '{key}' is not installed")
-    texts[key] = text = found[0].read_text(encoding='utf-8')
+    texts[key] = text = path.read_text(encoding='utf-8')
     for line in text.splitlines():
         field = FIELD.match(line.split('#')[0])
-        if field and field.group(1) not in PLAIN:
+        if field and field.group(1) not in PRIMITIVES:
             owner, _, other = field.group(1).rpartition('/')
             _collect(owner.split('/')[0] or package, other, texts)

@@ -25,7 +25,7 @@ import pytest
 from robot_identification.arm import load_arm
 from robot_identification.excitation import load_excitation, save_excitation, Workspace
 from robot_identification.ros.execution import plan_motion
-from robot_identification.ros.execution.pieces import whole
+from robot_identification.ros.execution.trajectory_segment import full_trajectory
 
 BOX = (1.0, -0.5, 0.0, 1.5, 0.5, 2.0)
 
@@ -78,7 +78,7 @@ def points_of(marker):
 @needs_markers
 def test_markers_are_what_the_plan_does():
     ros()
-    from robot_identification.ros.nodes.shown_path import path_markers
+    from robot_identification.ros.nodes.motion_preview import path_markers
     arm = dataclasses.replace(load_arm('panda'), tf_prefix='left_')
     q = (arm.limits.lower + arm.limits.upper) / 2
     open_ = Workspace('panda_link8', (-np.inf, -1.0, -0.5), (1.0, 1.0, np.inf))
@@ -118,7 +118,7 @@ def test_markers_are_what_the_plan_does():
 @needs_moveit
 def test_moveit_shows_what_the_controller_gets():
     ros()
-    from robot_identification.ros.nodes.shown_path import display_trajectory
+    from robot_identification.ros.nodes.motion_preview import display_trajectory
     arm = dataclasses.replace(load_arm('panda'), tf_prefix='left_')
     q = 0.55 * arm.limits.lower + 0.45 * arm.limits.upper
     motion, plan = planned(arm, q, speed=0.12)
@@ -141,7 +141,7 @@ def test_moveit_shows_what_the_controller_gets():
     rows = np.array(rows)
     np.testing.assert_allclose(rows[:, 1:], np.concatenate(plan.evaluate(rows[:, 0]), axis=1),
                                atol=1e-5)
-    assert len(rows) == np.count_nonzero(whole(plan).t >= 0) + 1
+    assert len(rows) == np.count_nonzero(full_trajectory(plan).t >= 0) + 1
 
 
 def test_rehearsal_moves_nothing_and_shows(system, speeds):
@@ -153,7 +153,7 @@ def test_rehearsal_moves_nothing_and_shows(system, speeds):
     system.change('excitation', 'configure')
     result = Execution(system, excitation='b.yaml').result()
     assert not result.success and result.reason == 'not_active'
-    assert 'Rehearsed: from where the arm is, the motion would be executed in' in result.message
+    assert 'Rehearsed: from the present position the motion would take' in result.message
     log = system.log('excitation')
     for package, topic in (('visualization_msgs', '/excitation/path'),
                            ('moveit_msgs', '/excitation/display_planned_path')):

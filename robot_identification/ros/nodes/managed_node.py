@@ -19,52 +19,52 @@ from typing import Any, Protocol
 
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
 from robot_identification.errors import ConfigurationError
-from robot_identification.ros.execution import Fault
-from robot_identification.ros.nodes.health import ERROR, Health, OK, WARN
+from robot_identification.ros.execution.fault import Fault
+from robot_identification.ros.nodes.process import Health
 
 
-class Mover(Protocol):
-    """What moves an arm by a managed node."""
+class MotionOwner(Protocol):
+    """The part of a managed node that moves an arm."""
 
     health: Health
 
     @property
-    def lacks(self) -> str:
-        """What it lacks to be configured; empty where it lacks nothing."""
+    def missing_requirement(self) -> str:
+        """The requirement that keeps the node from being configured; empty if there is none."""
 
     def end_motion(self, fault: Fault) -> str:
-        """End what moves the arm; say what happens now, empty where nothing moved."""
+        """End the motion of the arm; return what happens now, empty if nothing moved."""
 
 
 class ManagedNode(LifecycleNode):
     """
-    A lifecycle node: what is not active does not move, what is deactivated ends its motion.
+    A lifecycle node: it moves nothing while inactive, and its deactivation ends its motion.
 
     Parameters
     ----------
     name
         Name of the node.
-    mover
-        Whose node it is.
+    owner
+        The part that moves the arm.
 
     """
 
-    def __init__(self, name: str, mover: Mover) -> None:
-        self._mover = mover
+    def __init__(self, name: str, owner: MotionOwner) -> None:
+        self._owner = owner
         self.active = self.configured = False
         super().__init__(name)
 
     @property
     def inactive(self) -> str:
-        """A sentence of why nothing moves, and how to change that."""
+        """Message that nothing moves, with the commands that activate the node."""
         name = self.get_fully_qualified_name()
-        before = '' if self.configured else f'ros2 lifecycle set {name} configure, then '
-        return (f'the node is not active: nothing moves; {before}'
+        configure = '' if self.configured else f'ros2 lifecycle set {name} configure, then '
+        return (f'the node is not active: nothing moves; {configure}'
                 f'ros2 lifecycle set {name} activate')
 
     def start_active(self) -> None:
         """
-        Configure and activate.
+        Configure and activate the node.
 
         Raises
         ------
@@ -72,41 +72,41 @@ class ManagedNode(LifecycleNode):
             It cannot be configured.
 
         """
-        if self._mover.lacks:
-            raise ConfigurationError(self._mover.lacks)
+        if self._owner.missing_requirement:
+            raise ConfigurationError(self._owner.missing_requirement)
         self.trigger_configure()
         self.trigger_activate()
 
     def on_configure(self, state: Any) -> TransitionCallbackReturn:
-        """Be ready to be activated."""
-        lacks = self._mover.lacks
-        if lacks:
-            self.get_logger().error(lacks)
-            self._mover.health.report(ERROR, lacks)
+        """Check that the node can be activated."""
+        missing = self._owner.missing_requirement
+        if missing:
+            self.get_logger().error(missing)
+            self._owner.health.error(missing)
             return TransitionCallbackReturn.FAILURE
         self.configured = True
         return TransitionCallbackReturn.SUCCESS
 
     def on_cleanup(self, state: Any) -> TransitionCallbackReturn:
-        """Be as at the start."""
+        """Return to the state before configuration."""
         self.configured = False
         return TransitionCallbackReturn.SUCCESS
 
     def on_activate(self, state: Any) -> TransitionCallbackReturn:
-        """Be ready to move the arm."""
+        """Allow motions."""
         self.active = True
-        self._mover.health.report(OK, 'active')
+        self._owner.health.ok('active')
         return super().on_activate(state)
 
     def on_deactivate(self, state: Any) -> TransitionCallbackReturn:
-        """End what moves the arm, without waiting: the executor also hears the robot's clock."""
+        """End the motion without waiting: the executor also receives the robot's clock."""
         self.active = False
-        now = self._mover.end_motion(Fault('deactivated', 'the node was deactivated'))
-        self._mover.health.report(WARN, now or 'not active')
+        now = self._owner.end_motion(Fault('deactivated', 'the node was deactivated'))
+        self._owner.health.warn(now or 'not active')
         return super().on_deactivate(state)
 
     def on_shutdown(self, state: Any) -> TransitionCallbackReturn:
-        """End what moves the arm."""
+        """End the motion."""
         self.active = self.configured = False
-        self._mover.end_motion(Fault('shutdown', 'the node was shut down'))
+        self._owner.end_motion(Fault('shutdown', 'the node was shut down'))
         return TransitionCallbackReturn.SUCCESS

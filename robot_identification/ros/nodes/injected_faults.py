@@ -22,20 +22,34 @@ from typing import Any
 import numpy as np
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
+from robot_identification.arrays import Array
 from robot_identification.errors import UnknownNameError
 from robot_identification.ros.nodes.parameters import declare
 
 PREFIX = 'fault.'
+PARAMETERS: tuple[tuple[str, Any, str, float | None], ...] = (
+    ('silent', False, 'publish no joint states', None),
+    ('reject', False, 'the controller rejects trajectories', None),
+    ('scaling', 1.0, 'speed scaling of the controller [-]', 10.0),
+    ('clock', 0.0, "offset of the robot's stamps from its clock [s]", 10.0),
+    ('drop', 0.0, 'fraction of joint states that is lost [-]', 1.0),
+    ('repeat', 0.0, 'fraction of joint states that is sent twice [-]', 1.0),
+    ('delay', 0.0, 'delay of the joint states [s]', 10.0),
+    ('stuck_joint', '', 'name of a stuck joint; empty: none', None),
+    ('effort_joint', '', 'name of a joint with a wrong effort; empty: none', None),
+    ('effort', 0.0, 'offset of that effort [N m or N]', 1e6))
+"""Name, default, description and largest value of each."""
+JOINTS = ('stuck_joint', 'effort_joint')
 
 
-class Faults:
+class InjectedFaults:
     """
-    What goes wrong at present.
+    The present faults.
 
     Parameters
     ----------
     node
-        Has the parameters.
+        Node that has the parameters.
     joint_names
         The n joints of the arm.
 
@@ -44,25 +58,14 @@ class Faults:
     def __init__(self, node: Node, joint_names: Sequence[str]) -> None:
         self._names = tuple(joint_names)
         self._rng = np.random.default_rng(0)
-        self._waiting: deque[tuple[float, bytes]] = deque()
+        self._delayed: deque[tuple[float, bytes]] = deque()
         self._jams: list[str] = []
         self.values: dict[str, Any] = {}
-        for name, default, text, upper in (
-                ('silent', False, 'publish no joint states', None),
-                ('reject', False, 'the controller rejects trajectories', None),
-                ('scaling', 1.0, 'speed scaling of the controller [-]', 10.0),
-                ('clock', 0.0, "offset of the robot's stamps from its clock [s]", 10.0),
-                ('drop', 0.0, 'part of the joint states that is lost [-]', 1.0),
-                ('repeat', 0.0, 'part of the joint states that is sent twice [-]', 1.0),
-                ('delay', 0.0, 'of the joint states [s]', 10.0),
-                ('stuck_joint', '', 'joint that is stuck; none when empty', None),
-                ('effort_joint', '', 'joint whose effort is measured wrongly; none when empty',
-                 None),
-                ('effort', 0.0, 'what is added to that effort [N m or N]', 1e6)):
+        for name, default, description, upper in PARAMETERS:
             lower = None if upper is None else (-upper if name in ('effort', 'clock') else 0.0)
-            self.values[name] = declare(node, PREFIX + name, default, text, read_only=False,
-                                        lower=lower, upper=upper)
-        for name in ('stuck_joint', 'effort_joint'):
+            self.values[name] = declare(node, PREFIX + name, default, description,
+                                        read_only=False, lower=lower, upper=upper)
+        for name in JOINTS:
             if self.values[name] and self.values[name] not in self._names:
                 raise UnknownNameError('joint', self.values[name], self._names)
         if self.stuck:
@@ -76,7 +79,7 @@ class Faults:
 
     @property
     def scaling(self) -> float:
-        """The speed scaling of the controller [-]."""
+        """Speed scaling of the controller [-]."""
         return float(self.values['scaling'])
 
     @property
@@ -86,49 +89,48 @@ class Faults:
 
     @property
     def stuck(self) -> str:
-        """The joint that is stuck, or an empty text."""
+        """Name of the stuck joint; empty without one."""
         return str(self.values['stuck_joint'])
 
     @property
-    def effort(self) -> np.ndarray:
-        """What is added to the measured torques, (n,) [N m or N]."""
-        added = np.zeros(len(self._names))
+    def effort(self) -> Array:
+        """Offset of the measured torques, (n,) [N m or N]."""
+        offset = np.zeros(len(self._names))
         if self.values['effort_joint']:
-            added[self._names.index(self.values['effort_joint'])] = self.values['effort']
-        return added
+            offset[self._names.index(self.values['effort_joint'])] = self.values['effort']
+        return offset
 
     def changed_jams(self) -> list[str]:
         """Return the joints that were stuck or freed since the last call."""
         jams, self._jams = self._jams, []
         return jams
 
-    def passed(self, message: bytes, now: float) -> list[bytes]:
+    def pass_on(self, message: bytes, now: float) -> list[bytes]:
         """
-        Return what is to be published now.
+        Return the joint states to publish now.
 
         Parameters
         ----------
         message
             The new joint state.
         now
-            On a monotonic clock [s].
+            Time on a monotonic clock [s].
 
         """
         if self.values['silent']:
             return []
         if not self._rng.random() < self.values['drop']:
             copies = 2 if self._rng.random() < self.values['repeat'] else 1
-            self._waiting.extend([(now + self.values['delay'], message)] * copies)
+            self._delayed.extend([(now + self.values['delay'], message)] * copies)
         due = []
-        while self._waiting and self._waiting[0][0] <= now:
-            due.append(self._waiting.popleft()[1])
+        while self._delayed and self._delayed[0][0] <= now:
+            due.append(self._delayed.popleft()[1])
         return due
 
     def _set(self, parameters: Sequence[Any]) -> SetParametersResult:
         for parameter in parameters:
             name = parameter.name.removeprefix(PREFIX)
-            is_joint = name in ('stuck_joint', 'effort_joint')
-            if is_joint and parameter.value not in ('', *self._names):
+            if name in JOINTS and parameter.value not in ('', *self._names):
                 return SetParametersResult(successful=False,
                                            reason=f"there is no joint '{parameter.value}'")
         for parameter in parameters:

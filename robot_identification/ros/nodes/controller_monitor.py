@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What a controller and its other clients say: its reference, its speed scaling, foreign goals."""
+"""State of a controller and of its other clients: reference, speed scaling, foreign goals."""
 
 from __future__ import annotations
 
@@ -26,30 +26,28 @@ from rclpy.node import Node
 from rclpy.serialization import deserialize_message
 from robot_identification.arrays import Array
 from robot_identification.errors import ExecutionError
-from robot_identification.ros.execution import Fault
-from robot_identification.ros.nodes.batch import BatchSubscription
-from robot_identification.ros.nodes.control_messages import message_type
-from robot_identification.ros.nodes.latched import LATCHED
-from robot_identification.ros.nodes.trajectories import stamp_of
+from robot_identification.ros.execution.fault import Fault
+from robot_identification.ros.nodes.batch_subscription import BatchSubscription
+from robot_identification.ros.nodes.messages import LATCHED, message_type, nanoseconds
 from std_msgs.msg import Float64, String
 from trajectory_msgs.msg import JointTrajectory
 
-FOLLOWED = (GoalStatus.STATUS_ACCEPTED, GoalStatus.STATUS_EXECUTING)
-PATIENCE = 2.0      # [s] for the first message of a state that somebody publishes
-SCALED = 1e-3       # [-] from 1
+ACTIVE = (GoalStatus.STATUS_ACCEPTED, GoalStatus.STATUS_EXECUTING)
+PATIENCE = 2.0      # [s] for the first state of the controller
+SCALED = 1e-3       # [-] deviation of the speed scaling from 1 that matters
 
 
-class ControllerEar:
+class ControllerMonitor:
     """
-    Listens to a controller; callbacks run in the executor, the rest in a motion's thread.
+    Monitors a controller; callbacks run in the executor, all else in the thread of a motion.
 
-    Without control_msgs the reference is not heard; the trajectories and goals of others and
-    UR's speed scaling are.
+    Without control_msgs the reference is not received, but foreign trajectories and goals and the
+    speed scaling of UR's driver are.
 
     Parameters
     ----------
     node
-        Node that listens.
+        Node that subscribes.
     controller
         Resolved name of the controller.
     joint_names
@@ -65,86 +63,83 @@ class ControllerEar:
         self._names, self._topic = tuple(joint_names), f'{controller}/joint_trajectory'
         self._status, self._state = f'{controller}/follow_joint_trajectory/_action/status', (
             f'{controller}/controller_state')
-        self._scaling = node.resolve_topic_name(scaling)
         self._newest: tuple[int, Array, float, Array | None] | None = None
         self._own_stamps: set[int] = set()
-        self._own_goals: set[bytes] = set()
         self._foreign = ''
         self._goals: set[bytes] = set()
         self._percent = math.nan
-        self.offset = 0
         Node.create_subscription(node, JointTrajectory, self._topic, self._on_trajectory, 10)
         Node.create_subscription(node, GoalStatusArray, self._status, self._on_status, LATCHED)
-        Node.create_subscription(node, Float64, self._scaling, self._on_scaling, 1)
-        self.description = ''       # URDF that the driver runs with, where somebody publishes it
+        Node.create_subscription(node, Float64, node.resolve_topic_name(scaling),
+                                 self._on_scaling, 1)
+        self.description = ''       # URDF of the running driver, if it is published
         Node.create_subscription(node, String, 'robot_description', self._on_description, LATCHED)
         kind = message_type('control_msgs', 'msg', 'JointTrajectoryControllerState')
         self._kind, self._states = kind, None
-        if kind is not None:    # taken by the thread of the motion: the executor has enough to do
+        if kind is not None:    # taken by the thread of the motion, to relieve the executor
             self._states = BatchSubscription(node, kind, self._state)
 
     def begin(self) -> None:
         """
-        Forget what was heard before this motion.
+        Forget what was received before this motion.
 
         Raises
         ------
         ExecutionError
-            'another_client': a goal of somebody else is followed. 'speed_scaling': it is not 1.
+            'another_client': a foreign goal is active. 'speed_scaling': it is not 1.
 
         """
-        self._own_stamps, self._own_goals, self._foreign = set(), set(), ''
+        self._own_stamps, self._foreign = set(), ''
         self._take()
         self._newest = None
         if self._goals:
             raise ExecutionError('another_client', f"'{self._topic.rsplit('/', 1)[0]}' follows a "
                                  f'goal of another client; wait for its end, or cancel it')
-        begin = time.monotonic()
+        start = time.monotonic()
         while self._states is not None and self.newest() is None:
             published = self._node.get_publishers_info_by_topic(self._state)
-            if time.monotonic() > begin + PATIENCE * (4 if published else 1):
+            if time.monotonic() > start + PATIENCE * (4 if published else 1):
                 break
             time.sleep(0.01)
         scaling = self.scaling
         if not math.isnan(scaling) and abs(scaling - 1) > SCALED:
             raise ExecutionError('speed_scaling', f'the speed scaling is {scaling:.3g}, a motion '
-                                 f'begins only at 1: put the speed slider to 100 %, end the pause')
+                                 f'starts only at 1: set the speed slider to 100 %, end the pause')
 
     @property
-    def refers(self) -> bool:
-        """Whether the controller's reference is heard."""
+    def has_reference(self) -> bool:
+        """Whether the controller's reference is received."""
         return self._newest is not None
 
     @property
     def scaling(self) -> float:
-        """Speed scaling, of the controller's state or the robot's; NaN where nobody tells."""
-        told = math.nan if self._newest is None else self._newest[2]
-        if not math.isnan(self._percent) and (math.isnan(told) or abs(told - 1) <= SCALED):
+        """Speed scaling of the controller's state or of the robot; NaN if not published."""
+        scaling = math.nan if self._newest is None else self._newest[2]
+        if not math.isnan(self._percent) and (math.isnan(scaling) or abs(scaling - 1) <= SCALED):
             return self._percent / 100
-        return told
+        return scaling
 
-    def own(self, stamp: int | None = None, goal: bytes | None = None) -> None:
-        """Know a message or a goal as ours."""
-        if stamp is not None:
-            self._own_stamps.add(stamp)
-        if goal is not None:
-            self._own_goals.add(goal)
+    def add_own(self, stamp: int) -> None:
+        """Mark a trajectory as sent by this node; `stamp` is that of its header [ns]."""
+        self._own_stamps.add(stamp)
 
-    def news(self, *, goals: bool) -> Fault | None:
+    def poll_fault(self, *, goals: bool) -> Fault | None:
         """
-        Return that another client is in command.
+        Return a fault if another client commands the controller.
 
         Parameters
         ----------
         goals
-            Whether goals are looked at; the results of our own goals tell as well.
+            Whether active goals are checked; False if this node has goals itself, whose results
+            indicate it.
 
         """
         text = self._foreign
-        if not text and goals and self._goals - self._own_goals:
-            text = f"a goal of another client on '{self._status.split('/_action')[0]}'"
+        if not text and goals and self._goals:
+            text = f"'{self._status.split('/_action')[0]}' follows a goal of another client"
         return None if not text else Fault(
-            'another_client', f'{text}: it is in command, and was left alone', touch=False)
+            'another_client', f'{text}, which commands the arm; nothing more was sent',
+            touch=False)
 
     def newest(self) -> tuple[int, Array, float, Array | None] | None:
         """Return stamp [ns], reference, speed scaling and command of the newest state."""
@@ -152,12 +147,12 @@ class ControllerEar:
         return self._newest
 
     def _on_trajectory(self, message: Any) -> None:
-        if stamp_of(message.header.stamp) not in self._own_stamps:
-            self._foreign = f"another client has sent a trajectory on '{self._topic}'"
+        if nanoseconds(message.header.stamp) not in self._own_stamps:
+            self._foreign = f"another client sent a trajectory on '{self._topic}'"
 
     def _on_status(self, message: Any) -> None:
         self._goals = {bytes(status.goal_info.goal_id.uuid) for status in message.status_list
-                       if status.status in FOLLOWED}
+                       if status.status in ACTIVE}
 
     def _on_scaling(self, message: Any) -> None:
         self._percent = float(message.data)
@@ -179,6 +174,6 @@ class ControllerEar:
         if len(reference) != len(names):
             return
         output = message.output.positions
-        self._newest = (stamp_of(message.header.stamp), np.array(reference)[order],
+        self._newest = (nanoseconds(message.header.stamp), np.array(reference)[order],
                         float(getattr(message, 'speed_scaling_factor', math.nan)),
                         np.array(output)[order] if len(output) == len(names) else None)

@@ -1,0 +1,456 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Execution of a motion in steps: sends it, monitors it, ends it and reports how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+import math
+from typing import Protocol
+
+import numpy as np
+from robot_identification.arm import Arm
+from robot_identification.arrays import Array
+from robot_identification.errors import ExecutionError
+from robot_identification.recording.effort import joint_position
+from robot_identification.ros.execution import trajectory_segment
+from robot_identification.ros.execution.fault import Fault
+from robot_identification.ros.execution.motion_monitor import (
+    JointStateWatchdog,
+    MotionMonitor,
+    MotionTolerances,
+    unwrap_positions,
+)
+from robot_identification.ros.execution.motion_plan import MotionPlan
+from robot_identification.ros.execution.plan_tracker import PlanPosition, PlanTracker
+from robot_identification.ros.execution.trajectory_segment import (
+    brake_segment,
+    TrajectorySegment,
+)
+
+SETTLING = 0.3   # [s] after the last point before rest is checked
+PATIENCE = 1.0   # [s] more until the arm must rest
+RESTING = 0.02   # [rad/s or m/s] velocity that counts as rest, from differences of positions
+HISTORY = 0.1    # [s] of positions from which rest is determined
+REFRESH = 0.1    # [s] between updates of the brake watchdog's segments
+LATER = (0.0, 0.3, 2.0)    # [s] after the horizon: departures for a watchdog that stalled as well
+MEASURED = 0.02     # [s] between measured positions from which the progress is taken
+MAX_LEAD = 0.02     # [s] of the command ahead of its reference: a cycle of 50 Hz
+NEW_CLOCK = 0.15    # [s] for joint states and references to arrive on a clock that has jumped
+GRACE = 0.5         # [s] for the controller to report why its reference left the plan
+RECENT = 0.1        # [s] for which a reference is extrapolated
+ENTRY = 0.007       # [s] from sending a segment to its entry: two messages of 3 ms, half a cycle
+MAX_DISTANCE = 0.005    # [rad or m] from the plan; beyond, another client sets the reference
+MAX_DELAY = 0.03    # [s] of a reference behind or ahead of the plan: one cycle, and the clocks
+SCALED = 1e-3       # [-] deviation of a reported speed scaling from 1 that matters
+FROZEN = 3.0        # [s] that a simulated clock may stand still before a braked motion is given up
+STOPPED = 0.02      # [-] rate of progress below which a reference stands still
+HOLD_CAUSES = 'the controller was paused, deactivated or told to hold by another client'
+
+
+@dataclass(frozen=True)
+class BrakeTiming:
+    """
+    Timing of braking.
+
+    Parameters
+    ----------
+    lead
+        Time from the decision to brake to the start of braking, for the message to arrive [s].
+    horizon
+        Time for which the motion continues without this process until the watchdog brakes [s].
+
+    """
+
+    lead: float = 0.06
+    horizon: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not 0 < self.lead + REFRESH < self.horizon:
+            raise ExecutionError('configuration',
+                                 f'the sum of the lead ({self.lead:g} s) and {REFRESH:g} s must '
+                                 f'be less than the horizon ({self.horizon:g} s)')
+
+
+@dataclass(frozen=True)
+class StateBatch:
+    """
+    N joint states as published, in the order of the arm's joints.
+
+    Parameters
+    ----------
+    t
+        Stamps since the start of the plan, (N,) [s].
+    q, v, effort
+        (N, n); v and effort may be None.
+
+    """
+
+    t: Array
+    q: Array
+    v: Array | None
+    effort: Array | None
+
+
+@dataclass(frozen=True)
+class ControllerState:
+    """
+    The published state of the controller.
+
+    Parameters
+    ----------
+    t
+        Its stamp since the start of the plan [s].
+    q
+        Its reference in the order of the arm's joints, (n,) [rad or m].
+    scaling
+        Speed scaling [-]; NaN if it is not published.
+    command
+        Its command, (n,) [rad or m]; one cycle ahead of the reference. None if not published.
+
+    """
+
+    t: float
+    q: Array
+    scaling: float = math.nan
+    command: Array | None = None
+
+
+class ControllerInterface(Protocol):
+    """The connection to a controller and to the brake watchdog."""
+
+    def send(self, segment: TrajectorySegment) -> None:
+        """Send a segment to the controller, which replaces the one before."""
+
+    def guard(self, segments: Sequence[TrajectorySegment], until: float) -> None:
+        """
+        Replace the segments of the brake watchdog.
+
+        Parameters
+        ----------
+        segments
+            Ways to end the motion; the watchdog sends the first that has not departed from the
+            plan yet. Empty: it sends nothing.
+        until
+            Time at which it sends one unless they are replaced before [s].
+
+        """
+
+
+class MotionExecutor:
+    """
+    Executes one motion.
+
+    The full motion is sent once, at rest, and nothing else is sent unless the motion must be
+    ended: a controller enters every new trajectory at the current time, so each may cause a step.
+
+    Parameters
+    ----------
+    arm, plan
+        The arm and its motion.
+    controller
+        Connection to the controller.
+    tolerances
+        Tolerances of the monitor.
+    timing
+        Timing of braking.
+    has_reference
+        Whether the controller publishes its reference; otherwise the progress is taken from the
+        measured positions.
+
+    """
+
+    def __init__(self, arm: Arm, plan: MotionPlan, controller: ControllerInterface,
+                 tolerances: MotionTolerances | None = None, timing: BrakeTiming | None = None,
+                 has_reference: bool = False) -> None:
+        self.plan, self._arm, self._controller = plan, arm, controller
+        self._has_reference = has_reference
+        self.monitor = MotionMonitor(arm, plan, tolerances or MotionTolerances())
+        self.states_watchdog = JointStateWatchdog(self.monitor.tolerances.stale)
+        self.timing = timing or BrakeTiming()
+        self.fault: Fault | None = None
+        self.finished = False
+        self.at_rest: bool | None = None  # None while unknown
+        self.scaling = math.nan
+        self._reference_watchdog = JointStateWatchdog(self.monitor.tolerances.stale)
+        self._reference = PlanTracker(plan)
+        self._measured, self._lag = PlanTracker(plan, MEASURED), 0.0
+        self._command: Array | None = None
+        self._lead = 0.0        # [s] of the command ahead of its reference
+        self._started, self._end = False, math.inf
+        self._guarded, self._refresh_at = math.inf, -math.inf
+        self._off_plan_since: float | None = None   # [s] of the reference
+        self._recent: list[tuple[float, Array]] = []
+        self._stop: Fault | None = None
+        self._clock_unknown = math.inf      # [s] until a clock that has jumped is known again
+        self._now, self._frozen = -math.inf, 0.0    # [s]
+
+    @property
+    def braking(self) -> bool:
+        """Whether the motion is being ended early."""
+        return self.fault is not None
+
+    def stop(self, fault: Fault) -> None:
+        """
+        Request the end of the motion; the next step brakes.
+
+        Parameters
+        ----------
+        fault
+            The reason; only the first request counts.
+
+        """
+        self._stop = self._stop or fault
+
+    def phase(self, now: float) -> str:
+        """Return the phase of the motion at the time `now` [s], or 'brake'."""
+        return 'brake' if self.braking else self.plan.phase(now)
+
+    def step(self, now: float, states: StateBatch | None, age: float, elapsed: float,
+             reference: ControllerState | None = None) -> None:
+        """
+        Execute one step; to be called at 100 Hz or more.
+
+        Parameters
+        ----------
+        now
+            Time since the start of the plan, on the clock of the stamps [s]; negative before.
+        states
+            Joint states since the last step; None without any.
+        age
+            Age of the last joint state [s].
+        elapsed
+            Time since the last step, on a steady clock [s].
+        reference
+            Newest state of the controller since the last step; None without any.
+
+        """
+        self._frozen = self._frozen + elapsed if now == self._now else 0.0
+        self._now = now
+        received = states is not None and len(states.t) > 0
+        if states is not None and received:
+            self._remember(states)
+        self.states_watchdog.step(received, age, elapsed)
+        self._update_reference(now, reference, elapsed)
+        if self.braking:
+            self._check_end(now)
+            return
+        fault = (self._stop or self._check_stall(now) or self._check_controller(now)
+                 or self.monitor.check_age(self.states_watchdog))
+        if fault is None and states is not None and received:
+            fault = self._check_states(states)
+        if fault is not None:
+            if not self._wait_for_clock(fault, elapsed):
+                self._brake(now, fault)
+            return
+        if not self._started and now > -trajectory_segment.REST / 4:    # it would start in motion
+            self._brake(now, Fault('late', 'this node stalled before the motion, and nothing '
+                                   'moved; the computer is too busy'))
+            return
+        if not self._started and self.states_watchdog.fresh:    # no start on old joint states
+            self._started, self._end = True, self.plan.duration
+            self._controller.send(trajectory_segment.full_trajectory(self.plan))
+        if self._started and now >= self._refresh_at:
+            self._refresh_watchdog(now)
+        self._check_end(now)
+
+    def _wait_for_clock(self, fault: Fault, elapsed: float) -> bool:
+        """
+        Return whether to wait for a reference on a clock that has jumped.
+
+        After a jump the known reference is wrong by the latency of a message, so that a segment
+        would be entered at another point; meanwhile the controller continues the motion.
+        """
+        if fault.reason != 'clock' or not self._started:
+            return False
+        if math.isinf(self._clock_unknown):
+            self._clock_unknown, self._guarded = NEW_CLOCK, math.inf
+            self._controller.guard((), math.inf)
+        self._clock_unknown -= elapsed
+        return self._clock_unknown > 0
+
+    def _update_reference(self, now: float, reference: ControllerState | None,
+                          elapsed: float) -> None:
+        if not self._has_reference:
+            return
+        if reference is not None:
+            self._reference.update(reference.t, reference.q)
+            self.scaling, self._command = reference.scaling, reference.command
+            self._update_lead(reference)
+        age = max(now - self._reference.position.t, 0.0) if self._started else 0.0
+        self._reference_watchdog.step(reference is not None, age, elapsed)
+
+    def _update_lead(self, reference: ControllerState) -> None:
+        if reference.command is None:
+            return
+        v = self.plan.evaluate(np.array([self._reference.position.at]))[1][0]
+        speed = float(v @ v)
+        if speed > 0:
+            lead = float((reference.command - reference.q) @ v) / speed
+            self._lead = min(max(lead, 0.0), MAX_LEAD)
+
+    def _check_stall(self, now: float) -> Fault | None:
+        if not self._started or now < self._guarded:
+            return None
+        return Fault('late', f'this node stalled for too long at {now:.2f} s, and the watchdog '
+                     f'braked the arm; the computer is too busy', touch=False)
+
+    def _check_controller(self, now: float) -> Fault | None:
+        """Compare the controller's reference with the plan."""
+        if not self._has_reference or not self._started:
+            return None
+        if self._reference_watchdog.expired:
+            return Fault('controller_silent', f'the controller has not published its reference '
+                         f'for {self._reference_watchdog.age:.3f} s: it is no longer active or '
+                         f'not reachable')
+        position, scaling = self._reference.position, self.scaling
+        stopped = (position.delay > MAX_DELAY and abs(scaling - 1) <= SCALED
+                   and abs(position.rate - 1) > STOPPED)    # the reported scaling is 1
+        if self._reference.distance > MAX_DISTANCE or stopped:
+            self._off_plan_since = now if self._off_plan_since is None else self._off_plan_since
+            if now < self._off_plan_since + GRACE:
+                return None
+        else:
+            self._off_plan_since = None
+        if self._reference.distance > MAX_DISTANCE:
+            return Fault('another_client', f"the controller's reference is "
+                         f'{self._reference.distance:.3g} away from the planned path: another '
+                         f'client commands the arm, and nothing more was sent', touch=False)
+        if abs(scaling - 1) > SCALED:
+            return Fault('speed_scaling', f'the speed scaling of the controller is {scaling:.3g}, '
+                         f'it must be 1 (speed slider at 100 %, no pause)')
+        if abs(position.delay) <= MAX_DELAY:
+            return None
+        if position.at < MAX_DELAY:
+            return Fault('controller_does_not_follow', 'the controller has not started the '
+                         'motion: it is inactive or rejects trajectories; see its log')
+        if position.rate < STOPPED:
+            return Fault('controller_holds', f'the reference stands still: {HOLD_CAUSES}')
+        if abs(position.rate - 1) < STOPPED:
+            return Fault('clock', f'the controller is {position.delay:.3f} s behind the motion: '
+                         f'its clock differs from that of the joint states, or has jumped')
+        return Fault('speed_scaling', f'the controller executes the motion at '
+                     f'{position.rate:.2f} times its speed; it must be 1 (speed slider at 100 %, '
+                     f'no pause)')
+
+    def _check_states(self, states: StateBatch) -> Fault | None:
+        known, position = self._has_reference and self._started, self._reference.position
+        fault = self.monitor.check_states(
+            position.on_plan(states.t) if known else states.t, states.q, states.v, states.effort,
+            not known or (states.t[-1] < position.t + RECENT and self._off_plan_since is None))
+        if fault is None or fault.reason != 'tracking_error' or self._has_reference:
+            return fault
+        measured = self._measured
+        delayed = measured.position.delay >= self._lag + MAX_DELAY
+        if not measured.explained_by_delay or not delayed:
+            return fault
+        return Fault('speed_scaling', f'all joints are delayed alike, and the motion runs at '
+                     f'{measured.position.rate:.2f} times its speed: speed scaling, or '
+                     f'{HOLD_CAUSES}')
+
+    def _position(self, now: float) -> PlanPosition | None:
+        """Return the position of the controller's reference; None if it is off the plan."""
+        if self._has_reference and self._reference_watchdog.fresh:
+            if self._reference.distance > MAX_DISTANCE:
+                return None
+            position = self._reference.position
+            rate = position.rate if math.isnan(self.scaling) else self.scaling
+            # whenever it is entered, the command, one cycle ahead, continues without a step
+            return PlanPosition(position.t, position.at + (1 - rate) * self._lead, rate)
+        position = self._measured.position
+        delay = position.delay - self._lag
+        # if everything is silent, the last known position counts: it was on the plan
+        if ((delay < MAX_DELAY and math.isinf(self._clock_unknown))
+                or not self._measured.explained_by_delay):
+            return PlanPosition(now, now)
+        return PlanPosition(position.t, position.at + self._lag * position.rate, position.rate)
+
+    def _refresh_watchdog(self, now: float) -> None:
+        self._refresh_at = now + REFRESH
+        position, horizon = self._position(now), self.timing.horizon
+        if position is None or now + horizon > self.plan.duration:
+            self._guarded = math.inf
+            self._controller.guard((), math.inf)
+        elif self.states_watchdog.fresh and now > 0:
+            self._guarded = now + horizon - self.timing.lead
+            departures = [now + horizon + later for later in LATER]
+            self._controller.guard(
+                [brake_segment(self.plan, position, now - trajectory_segment.PAST, departure)
+                 for departure in departures if departure <= self.plan.duration], self._guarded)
+
+    def _brake(self, now: float, fault: Fault) -> None:
+        self.fault = fault
+        self._controller.guard((), math.inf)
+        if not self._started:
+            self.finished, self.at_rest = True, True
+            return
+        self._end = now
+        if not fault.touch:
+            return
+        position = self._position(now)
+        if position is None:
+            return
+        if position.rate < STOPPED:
+            known = self._has_reference and self._reference_watchdog.fresh
+            command = self._command if known else None
+            q = self._recent[-1][1] if command is None else command
+            self._send(trajectory_segment.hold_segment(q, now), now, 1.0)
+            return
+        if position.rate > 1:   # the controller scales the segment too: it must not get faster
+            entry = now + ENTRY
+            position = PlanPosition(entry, float(position.on_plan(np.array([entry]))[0]))
+        departure = now + self.timing.lead
+        if float(position.on_plan(np.array([departure]))[0]) >= self.plan.duration:
+            self._end = max(now, self.plan.duration)
+            return
+        self._send(brake_segment(self.plan, position, now - trajectory_segment.PAST, departure),
+                   now, position.rate)
+
+    def _send(self, segment: TrajectorySegment, now: float, rate: float) -> None:
+        self._end = now + (segment.end - now) / min(rate, 1.0)
+        self._controller.send(segment)
+
+    def _remember(self, states: StateBatch) -> None:
+        positions = unwrap_positions(self._arm, joint_position(self._arm, states.q),
+                                     self.plan.evaluate(states.t)[0])
+        known = self._has_reference and self._reference_watchdog.fresh
+        due = states.t[-1] >= self._measured.position.t + MEASURED
+        if self._started and not self.braking and not known and due:
+            self._measured.update(float(states.t[-1]), positions[-1])
+            position = self._measured.position
+            if (abs(position.rate - 1) < 0.1 and 0 < position.delay < 2 * MAX_DELAY
+                    and self._stop is None):
+                self._lag = position.delay
+        self._recent += list(zip(states.t.tolist(), positions))
+        newest = self._recent[-1][0]
+        self._recent = [item for item in self._recent if item[0] > newest - HISTORY]
+
+    def _check_end(self, now: float) -> None:
+        frozen = self.braking and self._frozen > FROZEN     # the simulation is paused, or gone
+        if not self._started or (now < self._end + SETTLING and not frozen):
+            return
+        self.at_rest = self._rests() if self.states_watchdog.fresh else None
+        if self.at_rest is False and now < self._end + SETTLING + PATIENCE and not frozen:
+            return
+        self.finished = True
+        self._controller.guard((), math.inf)
+        if not self.braking and self.at_rest is not True:
+            self.fault = Fault('not_at_rest', 'the motion is over, but the arm still moves')
+
+    def _rests(self) -> bool:
+        if len(self._recent) < 2:
+            return False
+        (first, start), (last, end) = self._recent[0], self._recent[-1]
+        return bool(last > first and np.all(np.abs(end - start) / (last - first) < RESTING))

@@ -1,0 +1,323 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Monitoring of a motion: the conditions that every joint state must meet, and their faults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from robot_identification.arm import Arm
+from robot_identification.arrays import Array
+from robot_identification.errors import ExecutionError, RecordingError
+from robot_identification.recording.effort import (
+    joint_position,
+    joint_torque_of_states,
+    joint_velocity,
+)
+from robot_identification.ros.execution.effort_checks import check_effort_at_rest
+from robot_identification.ros.execution.fault import Fault
+from robot_identification.ros.execution.motion_plan import MotionPlan
+
+IDLE = 0.1          # fraction of the expected motion below which the arm does not follow at all
+MAX_STEP = 0.05     # [s] of one step that count as silence; in a longer one this process stalled
+MAX_AGE = 5.0       # multiple of the tolerance at which the cause of the delay no longer matters
+
+
+@dataclass(frozen=True)
+class MotionTolerances:
+    """
+    Tolerances of a motion; exceeding one ends it.
+
+    Parameters
+    ----------
+    tracking
+        Largest distance from the reference [rad or m].
+    stale
+        Longest time without a joint state [s].
+    position
+        Largest distance beyond the position limits [rad or m].
+    velocity, effort
+        Largest velocity and torque as a multiple of their limits [-].
+    effort_samples
+        Number of successive joint states with excessive effort; fewer may be noise.
+    published_effort
+        Largest magnitude of the effort field of each joint, (n,) in its own unit (amperes, for
+        example), monitored instead of the torque limits; empty for the torque limits.
+    efforts
+        Whether a motion without effort monitoring is refused.
+
+    """
+
+    tracking: float = 0.1
+    stale: float = 0.2
+    position: float = 0.02
+    velocity: float = 1.2
+    effort: float = 1.1
+    effort_samples: int = 3
+    published_effort: tuple[float, ...] = ()
+    efforts: bool = True
+
+
+class JointStateWatchdog:
+    """
+    Measures for how long no fresh joint state arrived while this process was listening.
+
+    On a busy computer this process stalls and joint states wait in a queue: the first step after
+    a stall sees old ones, or none until the middleware has caught up. Such a step therefore
+    counts as at most `MAX_STEP`. The trajectories left with the brake watchdog still expire
+    meanwhile, so a long stall ends in braking.
+
+    Parameters
+    ----------
+    tolerance
+        Age at which a joint state is no longer fresh [s].
+
+    """
+
+    def __init__(self, tolerance: float) -> None:
+        self.tolerance = tolerance
+        self.age = 0.0        # of the newest joint state [s]
+        self.silence = 0.0    # time of listening since a fresh joint state arrived [s]
+
+    @property
+    def fresh(self) -> bool:
+        """Whether the newest joint state is recent."""
+        return self.age <= self.tolerance
+
+    @property
+    def expired(self) -> bool:
+        """Whether the source is silent; a stall of this process alone does not count."""
+        return self.silence > self.tolerance or self.age > MAX_AGE * self.tolerance
+
+    def step(self, received: bool, age: float, elapsed: float) -> None:
+        """
+        Update the watchdog.
+
+        Parameters
+        ----------
+        received
+            Whether joint states arrived since the last step.
+        age
+            Age of the newest joint state [s].
+        elapsed
+            Time since the last step, on a steady clock [s].
+
+        """
+        self.age = age
+        self.silence = (0.0 if received and self.fresh
+                        else self.silence + min(elapsed, MAX_STEP))
+
+
+def unwrap_positions(arm: Arm, q: Array, near: Array) -> Array:
+    """
+    Return positions with continuous joints shifted by full turns to within half a turn of others.
+
+    Parameters
+    ----------
+    arm
+        The arm; joints without position limits are continuous and may be published wrapped.
+    q, near
+        Positions and the others, (N, n) [rad or m]; `near` may be (n,).
+
+    """
+    turns = np.round((near - q) / (2 * np.pi))
+    return q + 2 * np.pi * np.where(np.isfinite(arm.limits.upper - arm.limits.lower), 0.0, turns)
+
+
+class MotionMonitor:
+    """
+    Monitors one motion.
+
+    Parameters
+    ----------
+    arm
+        The arm: its limits, and the meaning of its positions and efforts.
+    plan
+        The motion.
+    tolerances
+        Tolerances of the motion.
+
+    """
+
+    def __init__(self, arm: Arm, plan: MotionPlan, tolerances: MotionTolerances) -> None:
+        self.arm, self.plan, self.tolerances = arm, plan, tolerances
+        self.largest_error = np.zeros(arm.n)  # [rad or m] so far
+        self._successive = np.zeros(arm.n, dtype=int)   # joint states with excessive effort
+        self._first: Array | None = None
+        self._reach = self._moved = 0.0     # [rad or m] that the arm should have, and has moved
+        self._efforts = False
+        published = tolerances.published_effort
+        if published and (len(published) != arm.n or not min(published) > 0):
+            raise ExecutionError(
+                'configuration', f'watch.published_effort must have {arm.n} positive numbers, one '
+                f"for each joint of '{arm.name}'; it has {len(published)}")
+
+    def check_age(self, watchdog: JointStateWatchdog) -> Fault | None:
+        """
+        Return a fault if joint states have stopped.
+
+        Parameters
+        ----------
+        watchdog
+            Watchdog of the joint states.
+
+        """
+        if not watchdog.expired:
+            return None
+        return Fault('stale_joint_states',
+                     f'no joint state for {watchdog.age:.3f} s, the limit is '
+                     f'{self.tolerances.stale:g} s; check the network and the '
+                     f'joint_state_broadcaster')
+
+    def check_states(self, t: Array, q: Array, v: Array | None, effort: Array | None,
+                     tracking: bool = True) -> Fault | None:
+        """
+        Return the fault of N successive joint states; None if all is well.
+
+        Parameters
+        ----------
+        t
+            Times of the plan at which they should be on it, (N,) [s].
+        q, v, effort
+            As published, (N, n), in the order of the arm's joints.
+        tracking
+            Whether the tracking error is checked; False while the expected position is unknown.
+
+        """
+        expected = self.plan.evaluate(t)[0]
+        position = unwrap_positions(self.arm, joint_position(self.arm, q), expected)
+        error = np.abs(position - expected)
+        if tracking:
+            self.largest_error = np.maximum(self.largest_error, error.max(axis=0))
+        return (self._check_limits(position, v)
+                or (self._check_tracking(position, expected, error, t) if tracking else None)
+                or self._check_effort(position, effort))
+
+    def _check_limits(self, q: Array, v: Array | None) -> Fault | None:
+        limits, tolerance = self.arm.limits, self.tolerances.position
+        excess = np.maximum(q - limits.upper, limits.lower - q).max(axis=0)
+        joint = int(np.argmax(excess))
+        if excess[joint] > tolerance:
+            return Fault('position_limit',
+                         f"joint '{self.arm.joint_names[joint]}' is {excess[joint]:.4g} beyond "
+                         f'its position limit')
+        if v is None or np.isnan(v).any():
+            return None
+        usage = np.abs(joint_velocity(self.arm, v)).max(axis=0) / limits.velocity
+        joint = int(np.argmax(usage))
+        if usage[joint] > self.tolerances.velocity:
+            return Fault('velocity_limit',
+                         f"joint '{self.arm.joint_names[joint]}' moves at {usage[joint]:.2f} "
+                         f'times its velocity limit')
+        return None
+
+    def _check_tracking(self, q: Array, expected: Array, error: Array, t: Array) -> Fault | None:
+        if self._first is None:
+            self._first = q[0]
+        self._reach = max(self._reach, float(np.abs(expected - self._first).max()))
+        self._moved = max(self._moved, float(np.abs(q - self._first).max()))
+        row, joint = np.unravel_index(int(np.argmax(error)), error.shape)
+        if error[row, joint] <= self.tolerances.tracking:
+            return None
+        if self._moved < IDLE * self._reach:
+            return Fault('controller_does_not_follow',
+                         'the arm has not moved: the controller is inactive, rejects '
+                         'trajectories, or another client commands it; see its log')
+        return Fault('tracking_error',
+                     f"joint '{self.arm.joint_names[joint]}' is {error[row, joint]:.4g} away from "
+                     f'its expected position at {t[row]:.2f} s '
+                     f'({self.plan.phase(float(t[row]))}); the limit is '
+                     f'{self.tolerances.tracking:g}')
+
+    def _check_effort(self, q: Array, effort: Array | None) -> Fault | None:
+        if not self._efforts:
+            return None
+        if effort is None or np.isnan(effort).any():
+            return Fault('effort_missing', 'the joint states no longer contain efforts')
+        tolerances = self.tolerances
+        if tolerances.published_effort:
+            values, limit = np.abs(effort), np.array(tolerances.published_effort)
+            quantity = 'an effort (as published) of more than'
+        else:
+            values = np.abs(joint_torque_of_states(self.arm, effort, q))
+            limit = tolerances.effort * self.arm.limits.torque
+            quantity = f'a torque of more than {tolerances.effort:g} times its limit:'
+        for row in values > limit:
+            self._successive = np.where(row, self._successive + 1, 0)
+            joint = int(np.argmax(self._successive))
+            if self._successive[joint] >= tolerances.effort_samples:
+                return Fault('effort_limit',
+                             f"joint '{self.arm.joint_names[joint]}' took {quantity} "
+                             f'{limit[joint]:g}; check for an obstacle')
+        return None
+
+    def require_effort_monitoring(self, effort: Array | None, q: Array) -> str:
+        """
+        Start monitoring efforts; refuse the motion if that is impossible but required.
+
+        Parameters and return value are those of `start_effort_monitoring`.
+
+        Raises
+        ------
+        ExecutionError
+            'effort_unwatched', or as `start_effort_monitoring`.
+
+        """
+        obstacle = self.start_effort_monitoring(effort, q)
+        if obstacle and self.tolerances.efforts:
+            raise ExecutionError('effort_unwatched', f'efforts cannot be monitored: {obstacle}; '
+                                 f'or set watch.efforts to false, and keep a hand on the '
+                                 f'emergency stop')
+        return obstacle
+
+    def start_effort_monitoring(self, effort: Array | None, q: Array) -> str:
+        """
+        Monitor efforts from now on, if that is possible.
+
+        Parameters
+        ----------
+        effort
+            Efforts as published while the arm rests, (N, n) or None.
+        q
+            Position at rest, (n,) [rad or m].
+
+        Returns
+        -------
+        str
+            Why efforts, or those of some joints, are not monitored; empty if all are.
+
+        Raises
+        ------
+        ExecutionError
+            'effort_meaning': they are not the declared quantity.
+
+        """
+        if effort is None or np.isnan(effort).any():
+            return 'the joint states have no efforts'
+        if not np.any(effort):
+            return 'all efforts are exactly zero: they are not measured'
+        if not self.tolerances.published_effort:
+            try:
+                torque = joint_torque_of_states(self.arm, effort,
+                                                np.broadcast_to(q, effort.shape))
+            except RecordingError as error:
+                return f'{error}; or set watch.published_effort'
+            check_effort_at_rest(self.arm, torque.mean(axis=0), q)
+        self._efforts = True
+        unlimited = [name for name, limit in zip(self.arm.joint_names, self.arm.limits.torque)
+                     if not np.isfinite(limit)]
+        if unlimited and not self.tolerances.published_effort:
+            return f"the torque limit of {', '.join(unlimited)} is unknown"
+        return ''

@@ -1,0 +1,230 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""A recording in progress: topics written to a bag without losing a message."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+import time
+from typing import Any
+
+import numpy as np
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy
+from robot_identification.arm import Arm
+from robot_identification.arrays import Array
+from robot_identification.errors import RecordingError, RobotIdentificationError
+from robot_identification.recording.bag.bag_description import text_message, text_topic
+from robot_identification.recording.bag.joint_states import JointStateDecoder, TYPE
+from robot_identification.recording.bag.write import BagWriter, Topic
+from robot_identification.recording.stamps import GAP_STEPS
+from robot_identification.ros.nodes.batch_subscription import (
+    BatchSubscription,
+    publishers_are_reliable,
+)
+from robot_identification.ros.nodes.message_definitions import message_class, message_definition
+
+MAX_STEPS = 2000    # steps between stamps that the median uses
+
+
+class StampStatistics:
+    """Counts gaps, duplicates and out-of-order stamps of joint states while they arrive."""
+
+    def __init__(self) -> None:
+        self.first = self.last = 0
+        self.messages = self.gaps = self.duplicates = self.out_of_order = self.unreadable = 0
+        self._steps: list[int] = []
+
+    def add(self, stamps: Array) -> None:
+        """
+        Count further stamps.
+
+        Parameters
+        ----------
+        stamps
+            (N,) [ns].
+
+        """
+        if not self.messages:
+            self.first = self.last = int(stamps[0])
+            steps = np.diff(stamps)
+        else:
+            steps = np.diff(stamps, prepend=self.last)
+        self.messages += len(stamps)
+        if len(self._steps) < MAX_STEPS:
+            self._steps += steps.tolist()
+        typical = float(np.median(self._steps)) if self._steps else np.inf
+        self.duplicates += int(np.count_nonzero(steps == 0))
+        self.out_of_order += int(np.count_nonzero(steps < 0))
+        self.gaps += int(np.count_nonzero(steps > GAP_STEPS * typical))
+        self.last = max(self.last, int(stamps.max()))
+
+
+@dataclass(frozen=True)
+class RecordedTopic:
+    """
+    A topic to record.
+
+    Parameters
+    ----------
+    topic
+        Name, type and definition.
+    reliable, latched
+        Whether all its publishers are reliable, and keep their last message for later subscribers.
+
+    """
+
+    topic: Topic
+    reliable: bool
+    latched: bool
+
+
+def find_topics(node: Node, required: Sequence[str],
+                optional: Sequence[str]) -> list[RecordedTopic]:
+    """
+    Return the topics to record.
+
+    Parameters
+    ----------
+    node
+        Node that subscribes.
+    required
+        Topics that must have a publisher; the first is that of the joint states.
+    optional
+        Topics that are recorded if they are published and their definition is installed.
+
+    Raises
+    ------
+    RecordingError
+        A required topic has no publisher, another type, or an unknown definition.
+
+    """
+    topics: dict[str, RecordedTopic] = {}
+    optional = [node.resolve_topic_name(topic) for topic in optional]
+    for topic in (*required, *optional):
+        name = node.resolve_topic_name(topic)
+        if name in topics or (
+                topic in optional and not node.get_publishers_info_by_topic(name)):
+            continue
+        reliable = publishers_are_reliable(node, name)
+        if reliable is None:
+            raise RecordingError(f"nobody publishes '{name}'; start the robot first")
+        publishers = node.get_publishers_info_by_topic(name)
+        kind = publishers[0].topic_type
+        if topic == required[0] and kind != TYPE:
+            raise RecordingError(f"'{name}' has messages of the type {kind}, not {TYPE}")
+        latched = all(info.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL
+                      for info in publishers)
+        try:
+            topics[name] = RecordedTopic(Topic(name, kind, message_definition(kind)), reliable,
+                                         latched)
+        except RecordingError as error:
+            if topic not in optional:
+                raise
+            node.get_logger().warning(f"'{name}' is not recorded: {error}")
+    return list(topics.values())
+
+
+class BagRecording:
+    """
+    A bag that is being written; no method may be called by two threads at once.
+
+    Parameters
+    ----------
+    node
+        Node that subscribes.
+    arm
+        The arm.
+    path
+        Folder of the bag; it is created.
+    topics
+        The topics; the first is that of the joint states.
+    texts
+        Names of topics for texts.
+
+    Raises
+    ------
+    RecordingError
+        The bag cannot be created.
+
+    """
+
+    def __init__(self, node: Node, arm: Arm, path: Path, topics: Sequence[RecordedTopic],
+                 texts: Sequence[str]) -> None:
+        self._node, self._arm, self._topics, self._texts = node, arm, topics, list(texts)
+        self._writer = BagWriter(path, [*(recorded.topic for recorded in topics),
+                                        *map(text_topic, texts)])
+        self.path: Path = self._writer.path
+        self.statistics, self.failure = StampStatistics(), ''
+        self._decoder = JointStateDecoder(strict=False)
+        self._subscriptions: list[BatchSubscription] = []
+
+    def subscribe(self) -> None:
+        """Start to record the topics."""
+        self._subscriptions = [
+            BatchSubscription(self._node, message_class(recorded.topic.kind), recorded.topic.name,
+                              reliable=recorded.reliable, latched=recorded.latched)
+            for recorded in self._topics]
+
+    def publishers(self) -> dict[str, list[str]]:
+        """Return the nodes that publish each topic."""
+        return {recorded.topic.name: sorted({
+            f"{info.node_namespace.rstrip('/')}/{info.node_name}" for info in
+            self._node.get_publishers_info_by_topic(recorded.topic.name)})
+            for recorded in self._topics}
+
+    def write_text(self, topic: str, text: str) -> None:
+        """Write a text to one of the topics for texts."""
+        index = len(self._topics) + self._texts.index(topic)
+        self._try(self._writer.write, index, time.time_ns(), text_message(text))
+
+    def take(self) -> None:
+        """Write the messages that have arrived."""
+        for index, subscription in enumerate(self._subscriptions):
+            messages, times = subscription.take()
+            if not messages or self.failure:
+                continue
+            if index == 0:
+                self._count(messages, times)
+            left_out = self._decoder.left_out if index == 0 else ()
+            for k, (message, received) in enumerate(zip(messages, times)):
+                if k not in left_out:
+                    self._try(self._writer.write, index, received, message)
+
+    def flush(self) -> None:
+        """Write buffered messages to the file."""
+        self._try(self._writer.flush)
+
+    def close(self) -> int:
+        """Close the bag; return its number of messages."""
+        for subscription in self._subscriptions:
+            subscription.destroy()
+        self._subscriptions = []
+        self._try(self._writer.close)
+        return sum(self._writer.counts)
+
+    def _count(self, messages: list[bytes], times: list[int]) -> None:
+        for states in self._decoder.decode(messages, times):
+            if set(self._arm.published_names) <= set(states.names):
+                self.statistics.add(states.stamps)
+        self.statistics.unreadable += len(self._decoder.left_out)
+
+    def _try(self, action: Any, *args: Any) -> None:
+        """Record the first failure instead of raising it."""
+        try:
+            action(*args)
+        except RobotIdentificationError as error:
+            self.failure = self.failure or str(error)

@@ -1,0 +1,166 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Designs by the nodes: the action `~/design`, and the design of a motion before its execution."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+import time
+from typing import Any
+
+from rclpy.action import ActionServer, CancelResponse
+from robot_identification.arm import Arm
+from robot_identification.errors import ExecutionError, RobotIdentificationError
+from robot_identification.excitation import Excitation
+from robot_identification.excitation.design.search import SearchProgress
+from robot_identification.ros.execution.data_directory import DataDirectory
+from robot_identification.ros.execution.fault import Fault
+from robot_identification.ros.nodes.design_request import (
+    run_design,
+    save_new_excitation,
+    SUFFIXES,
+)
+from robot_identification.ros.nodes.long_work import CancelledError, LongWork, Report
+from robot_identification.ros.nodes.requests import check_request, RESULT_TIMEOUT
+from robot_identification_interfaces.action import Design
+
+FEEDBACK = 0.2  # [s] between feedback messages
+POLL = 0.02     # [s] between checks of a running design
+
+
+class DesignAction:
+    """
+    Server of the action `~/design`.
+
+    Parameters
+    ----------
+    node
+        Node of the server.
+    arm_of
+        Returns the arm that a goal names.
+    data
+        Folder of the excitations.
+    work
+        Runs the designs.
+    callback_group
+        Callback group of the server.
+
+    """
+
+    def __init__(self, node: Any, arm_of: Callable[[str], Arm], data: DataDirectory,
+                 work: LongWork, callback_group: Any) -> None:
+        self._arm_of, self._data, self._work = arm_of, data, work
+        self._current: Any = None       # goal of the running design
+        self._server = ActionServer(
+            node, Design, '~/design', self._execute, callback_group=callback_group,
+            cancel_callback=self._cancel, result_timeout=RESULT_TIMEOUT)
+
+    async def _execute(self, handle: Any) -> Any:
+        request, result = handle.request, Design.Result()
+        try:
+            check_request(request)
+            arm = self._arm_of(request.robot)
+            path = self._data.new(request.output, 'excitation', SUFFIXES)
+            done = self._work.start(
+                'a design', lambda report: self._design(request, arm, handle, report),
+                lambda excitation: save_new_excitation(excitation, path))
+        except RobotIdentificationError as error:
+            handle.abort()
+            result.message = str(error)
+            return result
+        self._current = handle.goal_id
+        if handle.is_cancel_requested:
+            self._work.cancel()
+        outcome = await done
+        self._current = None
+        if isinstance(outcome, RobotIdentificationError):
+            result.message = str(outcome)
+            if handle.is_cancel_requested:
+                handle.canceled()
+            else:
+                handle.abort()
+            return result
+        handle.succeed()
+        result.success, result.path, result.status = True, str(path), outcome.status
+        result.condition_number = float(outcome.condition_number)
+        result.message = f'condition number {outcome.condition_number:.1f}, {outcome.status}'
+        return result
+
+    def _design(self, request: Any, arm: Arm, handle: Any, report: Report) -> Excitation:
+        last = 0.0
+
+        def on_progress(progress: SearchProgress) -> None:
+            nonlocal last
+            report('designing', progress.fraction)
+            if time.monotonic() > last + FEEDBACK:
+                last = time.monotonic()
+                handle.publish_feedback(Design.Feedback(progress=float(progress.fraction),
+                                                        best=float(progress.best)))
+
+        return run_design(request, arm, on_progress)
+
+    def _cancel(self, handle: Any) -> CancelResponse:
+        if self._current is not None and handle.goal_id == self._current:
+            self._work.cancel()
+        return CancelResponse.ACCEPT
+
+
+def design_for_motion(work: LongWork, request: Any, arm: Arm, path: Path,
+                      fault: Callable[[], Fault | None],
+                      feedback: Callable[[str, float, float, float], None]) -> Excitation:
+    """
+    Return the excitation that a goal of Excite.action designs before its execution.
+
+    Parameters
+    ----------
+    work
+        Runs the design; the caller waits for it in a thread.
+    request, arm
+        As for `run_design`.
+    path
+        File of the excitation, which must not exist.
+    fault
+        Returns the fault that ends the design; None while there is none.
+    feedback
+        Receives 'design', time, expected duration [s] and 0.
+
+    Raises
+    ------
+    RobotIdentificationError
+        The design failed or was ended.
+
+    """
+    start = time.monotonic()
+
+    def job(report: Report) -> Excitation:
+        def on_progress(progress: SearchProgress) -> None:
+            report('designing', progress.fraction)
+            elapsed = time.monotonic() - start
+            feedback('design', elapsed, elapsed / max(progress.fraction, 1e-3), 0.0)
+        return run_design(request, arm, on_progress)
+
+    feedback('design', 0.0, 0.0, 0.0)
+    done = work.start('a design', job, lambda excitation: save_new_excitation(excitation, path))
+    while not done.done():
+        if fault() is not None:
+            work.cancel()
+        time.sleep(POLL)
+    outcome, reason = done.result(), fault()
+    if isinstance(outcome, CancelledError) and reason is not None:
+        raise ExecutionError(reason.reason, f'{reason.text}; the design was cancelled, nothing '
+                             f'moved')
+    if isinstance(outcome, Exception):
+        raise outcome
+    return outcome

@@ -1,0 +1,134 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Requests of Identify.srv: their options, the identification, and the response."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from robot_identification.arm import Arm
+from robot_identification.dynamics.identified_model import DELAYED
+from robot_identification.errors import ConfigurationError
+from robot_identification.estimation.link_limits import load_limits
+from robot_identification.estimation.settings import read_settings
+from robot_identification.files import check_output_folder
+from robot_identification.identification import IdentificationResult, identify
+from robot_identification.recording import load_recording
+from robot_identification.reporting import RESULTS
+from robot_identification.reporting.results_files import RESULT_FILES, SavedResults
+from robot_identification.ros.execution.data_directory import DataDirectory
+from robot_identification.ros.nodes.long_work import Report
+from robot_identification.validation import Thresholds
+
+DELAYS = {'': None, 'yes': True, 'no': False, **{kind: kind for kind in DELAYED}}
+
+
+def identification_options(request: Any, arm: Arm, data: DataDirectory) -> dict[str, Any]:
+    """
+    Return the arguments of `identify` that a request states; 0 and empty fields have defaults.
+
+    Parameters
+    ----------
+    request
+        Request of Identify.srv.
+    arm
+        The arm.
+    data
+        Folder of the file with limits.
+
+    Raises
+    ------
+    ConfigurationError
+        A value is unknown, or the file with limits is not there.
+
+    """
+    if request.delay not in DELAYS:
+        raise ConfigurationError(f"delay must be 'yes', 'no', 'torques', 'positions' or empty, "
+                                 f"not '{request.delay}'")
+    processing: dict[str, Any] = {name: getattr(request, name) or None
+                                  for name in ('cutoff', 'decimation_cutoff', 'period')}
+    if request.method:
+        processing['method'] = request.method
+    if request.average:
+        processing['average'] = True
+    consistency: dict[str, Any] = {}
+    if request.prior:
+        consistency['distance'] = request.prior
+    if request.prior_deviation:
+        consistency['deviation'] = request.prior_deviation
+    if request.limits:
+        consistency['limits'] = load_limits(data.existing(request.limits, 'limits'), arm)
+    return {'settings': read_settings(request.settings), 'delay': DELAYS[request.delay],
+            'processing': processing, 'consistency': consistency}
+
+
+def run_identification(request: Any, arm: Arm, recordings: list[Path], held_out: list[Path],
+                       options: dict[str, Any], report: Report) -> IdentificationResult:
+    """
+    Return the result of a request; files are not written.
+
+    Parameters
+    ----------
+    request, arm
+        As for `identification_options`.
+    recordings, held_out
+        Recordings to identify from and to validate on.
+    options
+        From `identification_options`.
+    report
+        Receives the progress.
+
+    Raises
+    ------
+    RobotIdentificationError
+        The identification failed.
+
+    """
+    thresholds = Thresholds(request.overall_threshold or Thresholds.overall,
+                            request.joint_threshold or Thresholds.joint)
+    result = identify(
+        arm, [load_recording(path, arm) for path in recordings], request.estimator or 'wls',
+        request.friction or None, [load_recording(path, arm) for path in held_out],
+        thresholds=thresholds, progress=report, **options)
+    report('writing the report', 0.9)
+    return result
+
+
+def check_results_folder(folder: Path, inputs: list[Path | None]) -> None:
+    """Refuse a folder that is an input, or has files that no identification wrote."""
+    if any(source is not None and Path(os.path.realpath(source)) == folder for source in inputs):
+        raise ConfigurationError(f"'{folder}' is an input of this request; choose another folder")
+    check_output_folder(folder, RESULT_FILES, RESULTS, inputs, way_out='')
+
+
+def fill_response(response: Any, result: IdentificationResult, saved: SavedResults) -> None:
+    """Write the result of an identification and the paths of its files into a response."""
+    verdict, estimate = result.verdict, result.estimate
+    response.success, response.passed = True, verdict.passed
+    response.reasons, response.status = list(verdict.reasons), estimate.status
+    response.message = verdict.sentence
+    response.condition_number = float(estimate.condition_number)
+    response.parameter_names = list(estimate.names)
+    response.parameter_values = estimate.values.tolist()
+    response.parameter_deviations = estimate.standard_deviations.tolist()
+    response.joint_names = list(result.arm.joint_names)
+    if verdict.held_out:
+        response.joint_errors = np.fmax.reduce([[held.joints[joint].relative_error
+                                                 for joint in result.arm.joint_names]
+                                                for held in verdict.held_out]).tolist()
+    response.model, response.urdf = str(saved.model), str(saved.urdf)
+    response.report = str(saved.report)

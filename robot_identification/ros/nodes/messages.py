@@ -1,0 +1,120 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""ROS messages: optional types, stamps, latched topics and trajectories."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import importlib
+from typing import Any
+
+from builtin_interfaces.msg import Duration, Time
+import numpy as np
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from robot_identification.arrays import Array
+from robot_identification.errors import SimulationError
+from robot_identification.ros.execution.trajectory_segment import TrajectorySegment
+from robot_identification.ros.sampled_trajectory import TrajectoryMessage
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+SECOND = 1_000_000_000      # [ns]
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+def message_type(package: str, kind: str, name: str) -> Any:
+    """
+    Return an interface type; None if its package is not installed or does not have it.
+
+    Parameters
+    ----------
+    package, kind, name
+        For example 'control_msgs', 'action' and 'FollowJointTrajectory'.
+
+    """
+    try:
+        module = importlib.import_module(f'{package}.{kind}')
+    except ImportError:
+        return None
+    return getattr(module, name, None)
+
+
+def nanoseconds(time: Any) -> int:
+    """Return a Time or Duration message as a number [ns]."""
+    return int(time.sec) * SECOND + int(time.nanosec)
+
+
+def time_message(stamp: int) -> Time:
+    """Return a stamp [ns] as a Time message."""
+    return Time(sec=stamp // SECOND, nanosec=stamp % SECOND)
+
+
+def trajectory_message(joint_names: Sequence[str], segment: TrajectorySegment,
+                       start: int) -> JointTrajectory:
+    """
+    Return a segment as a message.
+
+    Parameters
+    ----------
+    joint_names
+        Joints of the segment.
+    segment
+        The points.
+    start
+        Start of the plan [ns]. The message is stamped with it, or with its first point if that is
+        earlier, so that the controller skips points of the past.
+
+    """
+    times = np.rint(segment.t * SECOND).astype(int)
+    first = min(int(times[0]), 0)
+    message = JointTrajectory()
+    message.header.stamp = time_message(start + first)
+    message.joint_names = list(joint_names)
+    for t, q, v, a in zip((times - first).tolist(), segment.q.tolist(), segment.v.tolist(),
+                          segment.a.tolist()):
+        point = JointTrajectoryPoint(positions=q, velocities=v, accelerations=a)
+        point.time_from_start = Duration(sec=t // SECOND, nanosec=t % SECOND)
+        message.points.append(point)
+    return message
+
+
+def parse_trajectory(message: Any) -> TrajectoryMessage:
+    """
+    Return a JointTrajectory message as arrays.
+
+    Parameters
+    ----------
+    message
+        A JointTrajectory.
+
+    Raises
+    ------
+    SimulationError
+        A point has not a position for every joint.
+
+    """
+    n, points = len(message.joint_names), message.points
+
+    def rows(field: str) -> Array | None:
+        values = [getattr(point, field) for point in points]
+        if not all(len(row) == n for row in values):
+            return None
+        return np.array(values, dtype=float).reshape(-1, n)
+
+    q = rows('positions')
+    if q is None:
+        raise SimulationError('a point of the trajectory has not a position for every joint')
+    t = np.array([nanoseconds(point.time_from_start) for point in points], dtype=float) / SECOND
+    return TrajectoryMessage(tuple(message.joint_names),
+                             nanoseconds(message.header.stamp) / SECOND,
+                             t, q, rows('velocities'), rows('accelerations'))

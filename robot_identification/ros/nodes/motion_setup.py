@@ -1,0 +1,117 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What all motions of the excitation node share, declared as parameters of the node."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from robot_identification.arm import Arm
+from robot_identification.ros.execution import BrakeTiming, MotionTolerances
+from robot_identification.ros.nodes.controller_client import ControllerClient
+from robot_identification.ros.nodes.motion_preview import MotionPreview
+from robot_identification.ros.nodes.parameters import declare, declare_joint_states
+from robot_identification.ros.nodes.recorder_client import RecorderClient
+
+
+@dataclass(frozen=True, eq=False)
+class MotionSetup:
+    """
+    The setup of all motions of a node.
+
+    Parameters
+    ----------
+    node
+        Node with clock and log, for subscriptions.
+    arm
+        The arm.
+    controller, recorder, preview
+        Client of the controller, client of the recorder, and preview of motions.
+    topic
+        Topic of the joint states.
+    tolerances, timing
+        Tolerances of a motion, and timing of braking.
+    speed
+        Fraction of the velocity and acceleration limits that the approach uses.
+
+    """
+
+    node: Any
+    arm: Arm
+    controller: ControllerClient
+    recorder: RecorderClient
+    preview: MotionPreview
+    topic: str
+    tolerances: MotionTolerances
+    timing: BrakeTiming
+    speed: float
+
+
+def declare_motion_setup(node: Any, arm: Arm) -> MotionSetup:
+    """Declare the parameters of motions and return the setup."""
+    tolerances, timing = _declare_tolerances(node), _declare_timing(node)
+    speed = declare(node, 'approach_speed', 0.2, 'fraction of the velocity and acceleration '
+                    'limits that the approach uses [-]', lower=0.01, upper=1.0)
+    topic = declare_joint_states(node)
+    controller = ControllerClient(
+        node, declare(node, 'controller', 'joint_trajectory_controller',
+                      'name of the controller'),
+        declare(node, 'transport', 'auto', 'connection to the controller: action '
+                '(FollowJointTrajectory, needs control_msgs), topic, or auto: the action if it is '
+                'offered'),
+        arm.published_names,
+        declare(node, 'controller_manager', 'controller_manager',
+                'name of the controller manager, which lists the active controllers'),
+        declare(node, 'speed_scaling', 'speed_scaling_state_broadcaster/speed_scaling',
+                "topic of the robot's speed scaling [%], std_msgs/Float64"))
+    recorder = RecorderClient(node, declare(
+        node, 'recorder', 'recorder', 'name of the recorder node'))
+    return MotionSetup(node, arm, controller, recorder, MotionPreview(node, arm), topic,
+                       tolerances, timing, speed)
+
+
+def _declare_tolerances(node: Any) -> MotionTolerances:
+    default = MotionTolerances()
+    return MotionTolerances(
+        declare(node, 'watch.tracking', default.tracking,
+                'largest distance from the reference [rad or m]', lower=1e-4, upper=3.0),
+        declare(node, 'watch.stale', default.stale,
+                'longest time without a joint state [s]', lower=0.01, upper=2.0),
+        declare(node, 'watch.position', default.position,
+                'largest distance beyond the position limits [rad or m]', lower=0.0, upper=1.0),
+        declare(node, 'watch.velocity', default.velocity,
+                'largest velocity as a multiple of its limit [-]', lower=0.1, upper=10.0),
+        declare(node, 'watch.effort', default.effort,
+                'largest torque as a multiple of its limit [-]', lower=0.1, upper=10.0),
+        declare(node, 'watch.effort_samples', default.effort_samples,
+                'number of successive joint states with excessive effort that end a motion',
+                lower=1, upper=1000),
+        tuple(limit for limit in declare(
+            node, 'watch.published_effort', [0.0], 'largest magnitude of the effort field of each '
+            'joint, in its own unit, instead of the torque limits; [0.0]: the torque limits')
+            if limit),
+        declare(node, 'watch.efforts', default.efforts,
+                'refuse a motion whose efforts cannot be monitored'))
+
+
+def _declare_timing(node: Any) -> BrakeTiming:
+    default = BrakeTiming()
+    return BrakeTiming(
+        declare(node, 'brake.lead', default.lead,
+                'time from the decision to brake to the start of braking [s]', lower=0.01,
+                upper=1.0),
+        declare(node, 'brake.horizon', default.horizon,
+                'time for which the motion continues after this node has stalled or died [s]',
+                lower=0.12, upper=5.0))

@@ -1,0 +1,61 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Service calls from a thread beside the executor, repeated if a response is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import time
+from typing import Any
+
+RETRY = 1.0     # [s] until a call is repeated
+
+
+def call_with_retry(client: Any, requests: Sequence[Any], deadline: float) -> list[Any] | None:
+    """
+    Return the responses of a service; None if they do not arrive in time.
+
+    All requests are sent at once, and all again every second: the middleware may lose the first
+    response to a new client. Another thread must spin the node.
+
+    Parameters
+    ----------
+    client
+        Client of the service; the service is waited for.
+    requests
+        The requests.
+    deadline
+        On the monotonic clock [s].
+
+    """
+    calls: list[list[Any]] = []
+    retry = 0.0
+    while time.monotonic() < deadline:
+        if time.monotonic() > retry and client.service_is_ready():
+            retry = time.monotonic() + RETRY
+            calls.append([client.call_async(request) for request in requests])
+        for futures in calls:
+            if all(future.done() for future in futures):
+                return [future.result() for future in futures]
+        time.sleep(0.01)
+    return None
+
+
+def wait_for_result(future: Any, deadline: float) -> Any:
+    """Return the result of a future; None if it is not done at `deadline`, monotonic [s]."""
+    while not future.done():
+        if time.monotonic() > deadline:
+            return None
+        time.sleep(0.01)
+    return future.result()
