@@ -22,12 +22,12 @@ import numpy as np
 from rclpy.node import Node
 from robot_identification import online
 from robot_identification.errors import ConfigurationError, RobotIdentificationError
+from robot_identification.online.sliding_window import Instant, SlidingWindow, stacked_instants
 from robot_identification.recording import load_recording, Recording
 from robot_identification.ros.nodes import parameters
 from robot_identification.ros.nodes.live_states import SmoothedStates
 from robot_identification.ros.nodes.messages import time_message
 from robot_identification.ros.nodes.process import Health, main_of, NodeProcess
-from robot_identification.signals.sliding_window import Instant, SlidingWindow, stacked_instants
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 

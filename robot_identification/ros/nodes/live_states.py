@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
+from robot_identification.online.sliding_window import Instant, SlidingWindow
 from robot_identification.recording.effort import joint_position, joint_torque_of_states
 from robot_identification.ros.nodes.joint_state_listener import JointStateListener
 from robot_identification.ros.nodes.messages import SECOND
-from robot_identification.signals.sliding_window import Instant, SlidingWindow
 
 RECENT = 0.5    # [s] over which the rate of joint states is counted
 

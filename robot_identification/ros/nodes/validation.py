@@ -30,7 +30,7 @@ from robot_identification.ros.nodes.long_work import LongWork
 from robot_identification.ros.nodes.messages import time_message
 from robot_identification.ros.nodes.process import Health, main_of, NodeProcess
 from robot_identification.ros.nodes.requests import reply_always
-from robot_identification.validation import LiveValidation, Thresholds
+from robot_identification.validation import Thresholds
 from robot_identification_interfaces.srv import Validate
 from sensor_msgs.msg import JointState
 
