@@ -18,10 +18,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 import math
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from robot_identification.arm import Arm
-from robot_identification.arrays import Array, IndexArray
+from robot_identification.arrays import Array
 from robot_identification.errors import RecordingError
 from robot_identification.recording.bag.bag import is_bag
 from robot_identification.recording.bag.read import bag_signals, infer_bag_block
@@ -172,30 +173,66 @@ def _pieces(signals: SignalBlocks, arm: Arm | None, seconds: float) -> Iterator[
         start = min(start, float(np.min(block['t'], initial=math.inf)))
         last = max(last, float(np.max(block['t'], initial=-math.inf)))
         while last - start > needed:
-            t = np.concatenate([each['t'] for each in blocks])
-            cuts, times = _clean_cuts(t)
-            ends = cuts[(times >= start + seconds) & (cuts >= core + HALO_ROWS)]
-            if not len(ends):
+            cut = _cut(np.concatenate([each['t'] for each in blocks]), core, start + seconds)
+            if cut is None:
                 break    # stamps in disorder: read on
-            end = int(ends[0])
-            start = float(np.min(t[end:]))
-            after = cuts[(times > start + HALO) & (cuts >= end + HALO_ROWS)]
-            before = cuts[(times <= start - HALO) & (cuts <= end - HALO_ROWS)]
-            stop = int(after[0]) if len(after) else len(t)
-            keep = int(before[-1]) if len(before) else 0
-            first = len(np.unique(t[:core]))    # stamps that are there twice are one row
-            rows: slice | None = slice(first, first + len(np.unique(t[core:end])))
-            core, needed = end - keep, 1.1 * seconds + HALO
-            piece = _rows(blocks, 0, stop)
-            blocks = _rows(blocks, keep, len(t))
+            piece, blocks = _rows(blocks, 0, cut.stop), _rows(blocks, cut.following, None)
             remarks = signals.remarks()[stated:]
             stated += len(remarks)
-            yield _recording(piece, signals, arm, remarks, rows)
+            core, start, needed = cut.end - cut.following, cut.time, 1.1 * seconds + HALO
+            yield _recording(piece, signals, arm, remarks, cut.core)
     rows = None
     if core:    # there were pieces before
         t = np.concatenate([each['t'] for each in blocks])
         rows = slice(len(np.unique(t[:core])), len(np.unique(t)))
     yield _recording(blocks, signals, arm, signals.remarks()[stated:], rows)
+
+
+class _Cut(NamedTuple):
+    """Rows at which a piece ends: its core, its halo, and the halo of the following piece."""
+
+    end: int
+    stop: int
+    following: int
+    time: float    # [s] of the first sample behind the core
+    core: slice    # rows of the core without repeated stamps
+
+
+def _cut(t: Array, core: int, time: float) -> _Cut | None:
+    """
+    Return where a piece ends, None where stamps are in disorder throughout.
+
+    Rows are cut where all stamps before are smaller than all behind, so that late and repeated
+    stamps stay with their neighbours.
+
+    Parameters
+    ----------
+    t
+        Stamps as recorded, (N,) [s].
+    core
+        First row of the core.
+    time
+        When the core ends [s].
+
+    """
+    earliest = np.minimum.accumulate(t[::-1])[::-1][1:]    # stamp behind each cut
+    cuts = np.flatnonzero(np.maximum.accumulate(t)[:-1] < earliest) + 1
+    times = earliest[cuts - 1]
+
+    def first_cut(time: float, row: int) -> int:
+        return int(max(np.searchsorted(times, time), np.searchsorted(cuts, row)))
+
+    index = first_cut(time, core + HALO_ROWS)
+    if index == len(cuts):
+        return None
+    end, time = int(cuts[index]), float(times[index])
+    after = first_cut(time + HALO, end + HALO_ROWS)
+    before = min(np.searchsorted(times, time - HALO, 'right'),
+                 np.searchsorted(cuts, end - HALO_ROWS, 'right')) - 1
+    first = len(np.unique(t[:core]))
+    return _Cut(end, int(cuts[after]) if after < len(cuts) else len(t),
+                int(cuts[before]) if before >= 0 else 0, time,
+                slice(first, first + len(np.unique(t[core:end]))))
 
 
 def _recording(blocks: list[Block], signals: SignalBlocks, arm: Arm | None,
@@ -205,35 +242,14 @@ def _recording(blocks: list[Block], signals: SignalBlocks, arm: Arm | None,
     return recording if arm is None else recording.select(arm.joint_names)
 
 
-def _clean_cuts(t: Array) -> tuple[IndexArray, Array]:
-    """
-    Return where rows can be cut without separating late or repeated stamps from their neighbours.
-
-    Parameters
-    ----------
-    t
-        Stamps as recorded, (N,) [s].
-
-    Returns
-    -------
-    tuple
-        Rows k such that all stamps before row k are smaller than all from it on, and the smallest
-        stamp from each on [s].
-
-    """
-    latest = np.maximum.accumulate(t)[:-1]
-    earliest = np.minimum.accumulate(t[::-1])[::-1][1:]
-    rows = np.flatnonzero(latest < earliest)
-    return rows + 1, earliest[rows]
-
-
-def _rows(blocks: list[Block], first: int, last: int) -> list[Block]:
-    """Return rows first to last (exclusive) of consecutive blocks."""
+def _rows(blocks: list[Block], first: int, last: int | None) -> list[Block]:
+    """Return the rows from first to last (exclusive) of consecutive blocks."""
     result, begin = [], 0
     for block in blocks:
         count = len(block['t'])
-        rows = slice(max(0, first - begin), max(0, min(count, last - begin)))
-        if rows.stop > rows.start:
-            result.append({name: values[rows] for name, values in block.items()})
+        stop = count if last is None else max(0, min(count, last - begin))
+        if max(0, first - begin) < stop:
+            result.append({name: values[max(0, first - begin):stop]
+                           for name, values in block.items()})
         begin += count
     return result

@@ -42,6 +42,7 @@ from robot_identification.recording.tables import frame_source
 EFFORTS = ('tau', 'current')
 DEGREES = 180 / np.pi
 LARGEST = 1e9    # of any measured value, in any unit that a driver may use
+BLOCK = 65_536    # samples differentiated at once
 LARGEST_STAMP = 1e19    # nanoseconds since 1970 are 1.8e18
 
 
@@ -405,9 +406,12 @@ class Recording:
         if self.v is None:
             return
         with np.errstate(over='ignore', invalid='ignore', divide='ignore'):    # hostile stamps
-            difference = np.gradient(self.q, self.t, axis=0)
-            power = np.einsum('ij,ij->j', difference, difference)
-            product = np.einsum('ij,ij->j', self.v, difference)
+            power, product = np.zeros((2, len(self.joint_names)))
+            for first in range(0, len(self) - 2, BLOCK):
+                near = slice(first, first + BLOCK + 2)    # differences are central
+                slope = np.gradient(self.q[near], self.t[near], axis=0)[1:-1]
+                power += np.einsum('ij,ij->j', slope, slope)
+                product += np.einsum('ij,ij->j', self.v[near][1:-1], slope)
             moving = (power > 0) & np.isfinite(power)
             ratios = product[moving] / power[moving]
         ratio = float(np.median(ratios)) if len(ratios) else 1.0
