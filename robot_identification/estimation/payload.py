@@ -179,8 +179,8 @@ def identify_payload(
 
 
 def _make_estimate(model: IdentifiedModel, rows: Array, target: Array,
-                    states: Array) -> PayloadEstimate:
-                   noise = residual_noise(rows, target)
+                   states: Array) -> PayloadEstimate:
+    noise = residual_noise(rows, target)
     matrix, right = rows / noise[:, None], target / noise
     free, covariance = _free_body(matrix, right, states)
     known = model.information.get('payload_covariance')
