@@ -16,13 +16,13 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 import json
 import re
 import shutil
 import subprocess
 import sys
 
-import casadi as ca
 from command_line import call
 from export_checks import (
     ARMS,
@@ -54,11 +54,13 @@ from robot_identification.errors import (
 )
 from robot_identification.export import export_model, ExportOptions, save_export, TARGETS
 from robot_identification.export.chain import modified_dh_chain
-from robot_identification.export.rigid_body import RigidBody
 import scipy.io
 from simulation_arms import MIXED, two_link
 
 NEEDS = {'sdf': ('pydrake', 'Drake'), 'drake': ('pydrake', 'Drake'), 'fmu': ('fmpy', 'fmpy')}
+CODE = ('c', 'python', 'fmu')
+CASADI = pytest.mark.skipif(importlib.util.find_spec('casadi') is None,
+                            reason='CasADi is not installed')
 EXACT = {'c': 1e-12, 'python': 1e-12, 'fmu': 1e-12}
 COMPILER = pytest.mark.skipif(shutil.which('cc') is None, reason='no C compiler is installed')
 
@@ -71,10 +73,13 @@ def test_readers_compute_the_torques_of_the_model(target, name, tmp_path):
         pytest.importorskip(NEEDS[target][0], reason=f'{NEEDS[target][1]} is not installed')
     if target in ('c', 'fmu') and shutil.which('cc') is None:
         pytest.skip('no C compiler is installed')
+    if target in CODE:
+        pytest.importorskip('casadi', reason='CasADi is not installed')
     error = READERS[target][2](exported_model(ARMS[name]()), tmp_path)
     assert error < EXACT.get(target, 1e-9)
 
 
+@CASADI
 @COMPILER
 def test_compiled_code_is_the_model_on_ten_thousand_states(tmp_path):
     model = exported_model(load_arm('panda'), 'stribeck_asymmetric')
@@ -93,6 +98,7 @@ def test_compiled_code_is_the_model_on_ten_thousand_states(tmp_path):
                     joint_torque_regressor(model.arm, q[:500], v[:500], a[:500])) < 1e-12
 
 
+@CASADI
 @pytest.mark.parametrize('friction', [
     *FRICTION_MODELS, 'coulomb_viscous_asymmetric', 'coulomb + position + load + offset'])
 def test_every_friction_model_has_an_exact_form(friction, tmp_path):
@@ -109,6 +115,7 @@ def test_every_friction_model_has_an_exact_form(friction, tmp_path):
     assert relative(names['friction'](*place, v, load), expected) < 1e-12
 
 
+@CASADI
 @COMPILER
 @pytest.mark.parametrize('friction', ['coulomb + slip + offset', 'slip_asymmetric + load',
                                       'viscous; elbow: slip + position + load'])
@@ -128,6 +135,7 @@ def test_memory_counts_as_slipped_and_what_that_costs_is_said(friction, tmp_path
         export_model(model, 'c', ExportOptions(strict=True))
 
 
+@CASADI
 @COMPILER
 def test_functional_mock_up_units_compute_torque_and_motion(tmp_path):
     fmpy = pytest.importorskip('fmpy', reason='fmpy is not installed')
@@ -150,6 +158,7 @@ def test_functional_mock_up_units_compute_torque_and_motion(tmp_path):
         assert found[f'q[{j + 1}]'][-1] == pytest.approx(q[j] + 0.01 * v[j], abs=2e-4)
 
 
+@CASADI
 @COMPILER
 def test_friction_that_needs_the_load_is_solved_for_in_forward_dynamics(tmp_path):
     model = exported_model(Arm.from_urdf(MIXED), 'load_dependent')
@@ -161,6 +170,7 @@ def test_friction_that_needs_the_load_is_solved_for_in_forward_dynamics(tmp_path
     assert relative(module(path)['forward_dynamics'](q, v, tau), a) < 1e-10
 
 
+@CASADI
 @pytest.mark.skipif(shutil.which('c++') is None, reason='no C++ compiler is installed')
 def test_the_header_serves_cpp(tmp_path):
     path, _ = export_to(exported_model(two_link()), 'c', tmp_path, name='my-arm 2')
@@ -177,6 +187,8 @@ def test_the_header_serves_cpp(tmp_path):
 
 
 def test_zeros_are_folded_and_equal_parts_are_built_once():
+    ca = pytest.importorskip('casadi', reason='CasADi is not installed')
+    from robot_identification.export.rigid_body import RigidBody
     chain = modified_dh_chain(load_arm('ur10e'), load_arm('ur10e').inertial_parameters)
     q, v, a = (ca.SX.sym(name, 6) for name in 'qva')
     sums_and_products = (ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_SQ, ca.OP_TWICE)
@@ -211,6 +223,7 @@ class Table(FrictionTerm):
         return np.interp(motion.v, [-9, -1, 1, 9], [-3, -1, 1, 3])[..., None]
 
 
+@CASADI
 def test_friction_without_an_exact_form_is_fitted_or_refused(monkeypatch, tmp_path):
     monkeypatch.setitem(FRICTION_TERMS, 'table', Table())
     model = exported_model(two_link(), 'coulomb + table + offset')
@@ -353,6 +366,7 @@ def test_an_export_replaces_no_input(tmp_path):
         save_export(export_model(model, 'isaac'), own)
 
 
+@CASADI
 def test_counterbalances_are_in_the_code_and_missing_in_descriptions(tmp_path):
     spring = CoilSpring(name='spring', joint='shoulder', strength=900.0, fixed_radius=0.1,
                         moving_radius=0.15, angle=0.3, free_length=0.1)
@@ -370,6 +384,7 @@ def test_counterbalances_are_in_the_code_and_missing_in_descriptions(tmp_path):
     assert [x.joint for x in losses if 'counterbalances' in x.what] == ['shoulder', 'elbow']
 
 
+@CASADI
 def test_the_command_export(tmp_path):
     model = exported_model(two_link(), 'stribeck')
     model.save(tmp_path / 'model.yaml')
@@ -391,6 +406,8 @@ def test_every_target_writes_files_for_a_slider_and_a_tree():
     model = exported_model(Arm.from_urdf(MIXED))
     for name in TARGETS:
         if name == 'fmu' and shutil.which('cc') is None:
+            continue
+        if name in CODE and importlib.util.find_spec('casadi') is None:
             continue
         exported = export_model(model, name)
         assert all(len(content) > 100 for content in exported.files.values()), name
