@@ -21,6 +21,7 @@ started it is gone, so that nothing is left behind by a killed launch.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+import faulthandler
 import os
 import signal
 import threading
@@ -35,6 +36,7 @@ from rclpy.signals import SignalHandlerOptions
 from robot_identification.errors import RobotIdentificationError
 
 GRACE = 2.0  # [s] for which a node that is being created may continue
+HARD_LIMIT = 2.0  # [s] more until a blocked process writes its stacks and is ended
 
 
 class Health:
@@ -144,6 +146,8 @@ def run(make: Callable[[], NodeProcess], args: Sequence[str] | None = None) -> i
                 timer = threading.Timer(patience, os._exit, (code,))
                 timer.daemon = True
                 timer.start()
+                # a library that blocks with the interpreter's lock stops the timer too
+                faulthandler.dump_traceback_later(patience + HARD_LIMIT, exit=True)
 
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, end)
