@@ -82,7 +82,7 @@ class IdentificationNode(NodeProcess):
             output, [*recordings, *held_out, source, *arm.files])
         done = self._work.start(
             'an identification',
-            lambda report: identification_request.run_identification(
+            lambda report: identification_request.identify_recordings(
                 request, arm, recordings, held_out, options, report),
             lambda result: (result, save_results(result, output, excitation=executed)))
         self.health.ok('identifying')

@@ -63,7 +63,7 @@ class RecordingMetadata:
 
         """
         data = {
-            'versions': software_versions(),
+            'versions': recorder_versions(),
             'parameters': {self._node.get_fully_qualified_name(): self._own_parameters(),
                            **{name: self._parameters(name) for name in self._clients}},
             'publishers': publishers}
@@ -91,7 +91,7 @@ class RecordingMetadata:
                 for key, value in zip(names, response.values)}
 
 
-def software_versions() -> dict[str, str]:
+def recorder_versions() -> dict[str, str]:
     """Return the versions of ROS, its middleware and the Python packages that record."""
     versions = {'ros': os.environ.get('ROS_DISTRO', 'unknown'),
                 'rmw': get_rmw_implementation_identifier()}
