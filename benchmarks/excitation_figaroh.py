@@ -79,7 +79,7 @@ class Theirs(BaseOptimalTrajectory):  # type: ignore[misc]
 def build_theirs(arm: Arm, iterations: int) -> Theirs:
     """Return FIGAROH's optimiser with the limits of the arm."""
     folder = Path(tempfile.mkdtemp())
-    (folder / 'arm.urdf').write_text(arm.folded_urdf)
+    (folder / 'arm.urdf').write_text(arm.reduced_urdf)
     joints = list(arm.joint_names)
     (folder / 'config.yaml').write_text(yaml.safe_dump({
         'robot': {'name': arm.name, 'properties': {'joints': {'active_joints': joints}}},

@@ -63,7 +63,7 @@ def chosen(arm, data, truth: str) -> tuple[int, int]:
     """Return on how many joints `auto` missed a true term, and took one that is absent."""
     options = choose(arm, [data], None, {'wls': get_estimator('wls')}, delay=False).options
     friction = get_friction(options.friction)
-    active = friction.active_terms(arm.element_names)
+    active = friction.active_terms(arm.actuator_names)
     true = {term.key for term in get_friction(truth).terms}
     missing = absent = 0
     for row in active:

@@ -51,7 +51,7 @@ def read_only(values: ArrayLike, dtype: Any = np.float64) -> Array:
     return copy
 
 
-def unwritable(values: ArrayLike) -> Array:
+def readonly_view(values: ArrayLike) -> Array:
     """
     Return C-contiguous values that nobody can write to through this view of them.
 

@@ -303,7 +303,7 @@ def _check_name(path: Path) -> None:
 
 
 @contextmanager
-def written_whole(path: str | Path) -> Iterator[Path]:
+def atomic_write(path: str | Path) -> Iterator[Path]:
     """
     Give a temporary path beside `path`, and move it into place when the block succeeds.
 
@@ -342,7 +342,7 @@ def written_whole(path: str | Path) -> Iterator[Path]:
 
 def write_text(path: str | Path, text: str) -> None:
     """Write a UTF-8 text file, whole or not at all."""
-    with written_whole(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_text(text, encoding='utf-8')
 
 

@@ -69,11 +69,12 @@ def over_blocks(kernel: Callable[[slice], None], count: int) -> None:
     """
     parts = min(_free_cores(), max(1, count // _SMALLEST))
     edges = [count * i // parts for i in range(parts + 1)]
-    for _ in on_cores(kernel, [slice(first, last) for first, last in pairwise(edges)]):
+    for _ in parallel_map(kernel, [slice(first, last) for first, last in pairwise(edges)]):
         pass
 
 
-def on_cores(function: Callable[[_Item], _Result], items: Sequence[_Item]) -> Iterator[_Result]:
+def parallel_map(function: Callable[[_Item], _Result],
+                 items: Sequence[_Item]) -> Iterator[_Result]:
     """
     Yield function(item) of each item in their order, with one thread per core.
 
@@ -96,7 +97,7 @@ def on_cores(function: Callable[[_Item], _Result], items: Sequence[_Item]) -> It
 
 
 def _free_cores() -> int:
-    """Return the number of cores, one in a thread of `on_cores`: the others have theirs."""
+    """Return the number of cores, one in a thread of `parallel_map`: the others have theirs."""
     return 1 if getattr(_thread, 'busy', False) else core_count()
 
 

@@ -118,7 +118,7 @@ def parse_yaml(text: str, place: str, error: Error) -> Any:
         mark = getattr(reason, 'problem_mark', None)
         line = f', line {mark.line + 1}' if mark is not None else ''
         problem = getattr(reason, 'problem', None) or str(reason) or type(reason).__name__
-        raise error(f'{place}{line} cannot be read: {shown(problem, 300)}') from reason
+        raise error(f'{place}{line} cannot be read: {truncated_repr(problem, 300)}') from reason
 
 
 def _look(text: str) -> None:
@@ -129,11 +129,11 @@ def _look(text: str) -> None:
     for event in yaml.parse(text, Loader=_LOADER):
         tag = getattr(event, 'tag', None)
         if tag is not None and not (isinstance(event, yaml.ScalarEvent) and tag == '!'):
-            raise yaml.YAMLError(f"it has the tag '{shown(tag)}'; tags are not read")
+            raise yaml.YAMLError(f"it has the tag '{truncated_repr(tag)}'; tags are not read")
         if isinstance(event, yaml.AliasEvent):
             if event.anchor not in anchors:
-                raise yaml.YAMLError(f"the alias '*{shown(event.anchor)}' is not defined before, "
-                                     'or contains itself')
+                raise yaml.YAMLError(f"the alias '*{truncated_repr(event.anchor)}' is not defined "
+                                     'before, or contains itself')
             counts[-1] += anchors[event.anchor]
         elif isinstance(event, yaml.ScalarEvent):
             counts[-1] += 1
@@ -154,7 +154,7 @@ def _look(text: str) -> None:
             raise yaml.YAMLError(f'it has more than {NODES} values, those behind aliases counted')
 
 
-def shown(value: Any, length: int = SHOWN) -> str:
+def truncated_repr(value: Any, length: int = SHOWN) -> str:
     """Return a wrong value as messages show it: at most `length` characters."""
     try:
         text = value if isinstance(value, str) else repr(value)
@@ -310,9 +310,9 @@ def check_keys(content: Mapping[Any, Any], known: Iterable[str], label: str, err
     names = list(known)
     for key in content:
         if key not in names:
-            close = get_close_matches(shown(key), names, 1)
+            close = get_close_matches(truncated_repr(key), names, 1)
             hint = f" (did you mean '{close[0]}'?)" if close else ''
-            raise error(f"{label} has the unknown key '{shown(key)}'; known are: "
+            raise error(f"{label} has the unknown key '{truncated_repr(key)}'; known are: "
                         f'{", ".join(names)}{hint}')
 
 
@@ -328,7 +328,7 @@ def to_plain(value: Any) -> Any:
 
 
 def _quoted(value: Any) -> str:
-    return f"'{shown(value)}'" if isinstance(value, str) else shown(value)
+    return f"'{truncated_repr(value)}'" if isinstance(value, str) else truncated_repr(value)
 
 
 def _read_mapping(kind: Any, content: Mapping[Any, Any], label: str, error: Error,
@@ -341,7 +341,7 @@ def _read_mapping(kind: Any, content: Mapping[Any, Any], label: str, error: Erro
     kinds = dict.fromkeys(content, kind[str]) if str in kind else kind
     _check_complete(content, (key for key, item_kind in kinds.items()
                               if NoneType not in get_args(item_kind)), label, error)
-    return {key: read_typed(item_kind, content.get(key), f'{label}, {shown(key)}', error)
+    return {key: read_typed(item_kind, content.get(key), f'{label}, {truncated_repr(key)}', error)
             for key, item_kind in kinds.items()}
 
 
@@ -420,7 +420,7 @@ def _describe(kind: Any) -> str:
     if origin is tuple:
         count = '' if args[-1] is Ellipsis else f'{len(args)} '
         item = _describe(args[0])
-        numbers = item.startswith('a ') and 'number' in item and ' or ' not in item
+        numbers = get_origin(args[0]) is Annotated or args[0] in (float, int)
         return f'a list of {count}' + (item[2:].replace('number', 'numbers') if numbers
                                        else 'values')
     if is_dataclass(kind):
@@ -452,7 +452,7 @@ class Schema:
     def number(self, value: Any, place: str) -> None:
         """Refuse what is no number; it may be infinite or not known (NaN)."""
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise self.error(f'{place} must be a number, not {shown(value)!r}')
+            raise self.error(f'{place} must be a number, not {truncated_repr(value)!r}')
         if isinstance(value, int) and value.bit_length() > 63:
             raise self.error(f'{place} must be a number, not one of so many digits')
 
@@ -465,17 +465,17 @@ class Schema:
     def integer(self, value: Any, place: str) -> None:
         """Refuse what is no whole number of at most 63 bits."""
         if isinstance(value, bool) or not isinstance(value, int) or value.bit_length() > 63:
-            raise self.error(f'{place} must be a whole number, not {shown(value)!r}')
+            raise self.error(f'{place} must be a whole number, not {truncated_repr(value)!r}')
 
     def text(self, value: Any, place: str) -> None:
         """Refuse what is no text."""
         if not isinstance(value, str):
-            raise self.error(f'{place} must be text, not {shown(value)!r}')
+            raise self.error(f'{place} must be text, not {truncated_repr(value)!r}')
 
     def flag(self, value: Any, place: str) -> None:
         """Refuse what is not true or false."""
         if not isinstance(value, bool):
-            raise self.error(f'{place} must be true or false, not {shown(value)!r}')
+            raise self.error(f'{place} must be true or false, not {truncated_repr(value)!r}')
 
     def maybe(self, check: Check) -> Check:
         """Return a check of what may also be missing (null)."""
@@ -487,7 +487,7 @@ class Schema:
             if not isinstance(value, list) or count not in (None, len(value)):
                 number = '' if count is None else f'{count} '
                 raise self.error(f'{place} must be a list of {number}values, not '
-                                 f'{shown(value)!r}')
+                                 f'{truncated_repr(value)!r}')
             for i, item in enumerate(value):
                 check(item, f'{place}[{i}]')
         return listed
@@ -496,10 +496,10 @@ class Schema:
         """Return a check of a mapping from names, each value of which passes `check`."""
         def mapping(value: Any, place: str) -> None:
             if not isinstance(value, Mapping):
-                raise self.error(f'{place} must be a mapping, not {shown(value)!r}')
+                raise self.error(f'{place} must be a mapping, not {truncated_repr(value)!r}')
             for key, item in value.items():
-                self.text(key, f'the key {shown(key)!r} of {place}')
-                check(item, f'{place}, {shown(key)}')
+                self.text(key, f'the key {truncated_repr(key)!r} of {place}')
+                check(item, f'{place}, {truncated_repr(key)}')
         return mapping
 
     def record(self, required: Mapping[str, Check],
@@ -508,7 +508,7 @@ class Schema:
         def mapping(value: Any, place: str) -> None:
             if not isinstance(value, Mapping):
                 keys = f' with the keys {", ".join(required)}' if required else ''
-                raise self.error(f'{place} must be a mapping{keys}, not {shown(value)!r}')
+                raise self.error(f'{place} must be a mapping{keys}, not {truncated_repr(value)!r}')
             for key, check in {**required, **(optional or {})}.items():
                 if key in value:
                     check(value[key], f'{place}, {key}')

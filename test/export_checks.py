@@ -55,7 +55,7 @@ def exported_model(arm, friction='coulomb_viscous', seed=0):
     shape = np.tile(np.exp(np.log(bounds).mean(axis=1)), (m, 1))
     return IdentifiedModel(
         arm, arm.inertial_parameters * 1.1, rng.uniform(0.05, 0.3, m), friction,
-        rng.uniform(0.1, 0.5, (m, len(family.parameters))) * family.active(arm.element_names),
+        rng.uniform(0.1, 0.5, (m, len(family.parameters))) * family.active(arm.actuator_names),
         friction_shape=shape)
 
 

@@ -105,7 +105,7 @@ def selected(arm, data):
                               transmitted_torques([data], fit.consistent)).choose(
                                   ['coulomb', 'viscous', 'offset'], lambda text: None)
         options = FitOptions(get_estimator('wls'), found.friction, shape=found.shape)
-    return get_friction(found.friction).active_terms(arm.element_names), options
+    return get_friction(found.friction).active_terms(arm.actuator_names), options
 
 
 @pytest.mark.parametrize('truth', ['coulomb_viscous', 'coulomb + viscous + slip + offset'])

@@ -92,12 +92,12 @@ def test_one_file_of_the_recorder_is_enough(tmp_path, arm, recording, storage):
     writer = BAG_WRITERS[storage](tmp_path / 'bag', [Topic('/left/joint_states'),
                                                      text_topic('/left/recorder/robot')])
     writer.write(1, 1, text_message(robot_text(left)))
-    for stamp, data in messages(recording, left.published_names):
+    for stamp, data in messages(recording, left.ros_joint_names):
         writer.write(0, stamp, data)
     writer.close()
     assert last_texts(Bag(writer.file))['/left/recorder/robot'] == robot_text(left)
     back, remarks = load_arm_from_bag(writer.file)
-    assert (back.published_names, back.effort, remarks) == (left.published_names, arm.effort, ())
+    assert (back.ros_joint_names, back.effort, remarks) == (left.ros_joint_names, arm.effort, ())
     np.testing.assert_array_equal(back.inertial_parameters, arm.inertial_parameters)
     for field in dataclasses.fields(arm.limits):
         np.testing.assert_array_equal(getattr(back.limits, field.name),

@@ -156,13 +156,13 @@ def test_threads_keep_the_order_and_start_no_further_ones(monkeypatch):
     def outer(item):
         if item < 0:
             raise ValueError('a negative item')
-        return item, threading.get_ident(), set(parallel.on_cores(inner, range(4)))
+        return item, threading.get_ident(), set(parallel.parallel_map(inner, range(4)))
 
-    found = list(parallel.on_cores(outer, range(8)))
+    found = list(parallel.parallel_map(outer, range(8)))
     assert [item for item, _, _ in found] == list(range(8))
     for _, own, called in found:
         assert own != threading.get_ident() and called == {own}
-    assert threading.get_ident() not in set(parallel.on_cores(inner, range(4)))
+    assert threading.get_ident() not in set(parallel.parallel_map(inner, range(4)))
     with pytest.raises(ValueError, match='a negative item'):
-        list(parallel.on_cores(outer, [1, -1, 2]))
-    assert list(parallel.on_cores(outer, [])) == []
+        list(parallel.parallel_map(outer, [1, -1, 2]))
+    assert list(parallel.parallel_map(outer, [])) == []

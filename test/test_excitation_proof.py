@@ -280,10 +280,10 @@ def test_requirements_that_make_no_sense(make, words):
 
 
 def test_missing_meshes_are_named_with_the_choice(panda):
-    moved = panda.folded_urdf.replace('package://example-robot-data/', 'package://nowhere/')
+    moved = panda.reduced_urdf.replace('package://example-robot-data/', 'package://nowhere/')
     with pytest.raises(ExcitationError, match=r"meshes of the arm 'panda' are missing.*"
                                               r'--package-dir.*--no-collisions'):
-        scene_for(dataclasses.replace(panda, folded_urdf=moved), SAFE)
+        scene_for(dataclasses.replace(panda, reduced_urdf=moved), SAFE)
 
 
 def test_unknown_frames_are_refused(panda):

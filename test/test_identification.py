@@ -133,7 +133,7 @@ def test_emps(datasets, real_robot):
 
 def test_tx40_with_its_coupling(datasets, real_robot):
     arm = load_arm(real_robot('tx40'))
-    assert arm.element_names[-1] == 'joint_5+joint_6'
+    assert arm.actuator_names[-1] == 'joint_5+joint_6'
     recording = load_recording(datasets / 'tx40' / 'excitation_9s.npz', arm)
     result = identify(arm, [recording])
     validation = validate(result.model, recording)

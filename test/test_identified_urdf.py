@@ -77,7 +77,7 @@ def test_urdf_and_all_other_terms_are_the_model_and_reload_exactly(tmp_path):
     found, rng = get_friction(friction), np.random.default_rng(4)
     model = IdentifiedModel(
         arm, model_with_other_inertias(arm).inertial, rng.uniform(size=3), friction,
-        rng.uniform(size=(3, len(found.parameters))) * found.active(arm.element_names),
+        rng.uniform(size=(3, len(found.parameters))) * found.active(arm.actuator_names),
         friction_shape=np.tile(found.nominal_shape, (3, 1)), delay=np.array([0.004, 0.002, 0.006]),
         delay_of='positions', balancers=np.array([810.0, 3.0]))
     t = np.linspace(0, 6, 300)[:, None] * [1.0, 1.3, 0.7] + [0.0, 1.0, 2.0]

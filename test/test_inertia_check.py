@@ -62,7 +62,7 @@ def test_what_no_body_can_have_is_named(old, new, words):
     ('xyz="0.1 0.02 0.05"', 'xyz="0.1 nan 0.05"', 'a centre of mass that is no position'),
 ])
 def test_text_that_is_no_number_is_named_even_if_a_reader_lets_it_pass(old, new, words):
-    arm = dataclasses.replace(chain(), folded_urdf=spoiled('one', old, new))
+    arm = dataclasses.replace(chain(), reduced_urdf=spoiled('one', old, new))
     faults = check_inertias(arm)
     assert [fault.link for fault in faults] == ['one']
     assert words in str(faults[0])

@@ -38,17 +38,17 @@ def left(name='ur5e'):
 def test_only_published_names_have_the_prefix():
     arm = left()
     assert arm.joint_names[0] == 'shoulder_pan_joint'
-    assert arm.published_names[0] == 'left_shoulder_pan_joint'
+    assert arm.ros_joint_names[0] == 'left_shoulder_pan_joint'
     assert arm.urdf == load_arm('ur5e').urdf    # so that excitations are shared
     again = arm_from_mapping(arm_to_mapping(arm), folder=shared_folder('config'), label='here')
-    assert again.published_names == arm.published_names
+    assert again.ros_joint_names == arm.ros_joint_names
 
 
 def test_the_robot_yaml_says_it(tmp_path):
     path = tmp_path / 'left.yaml'
     text = (shared_folder('config') / 'two_link.yaml').read_text()
     path.write_text(text + 'tf_prefix: left_\n')
-    assert read_robot_file(path).published_names[0].startswith('left_')
+    assert read_robot_file(path).ros_joint_names[0].startswith('left_')
     for wrong, error in (("'a b'", ArmError), ('3', ConfigurationError)):
         path.write_text(text + f'tf_prefix: {wrong}\n')
         with pytest.raises(error, match='tf_prefix'):
@@ -59,7 +59,7 @@ def test_bags_have_the_names_of_ros(tmp_path):
     arm = left('two_link')
     t = np.arange(20) / 100
     values = np.outer(t, np.ones(2))
-    write_bag(Recording(t, values, values, joint_names=arm.published_names), tmp_path / 'bag')
+    write_bag(Recording(t, values, values, joint_names=arm.ros_joint_names), tmp_path / 'bag')
     back = load_recording(tmp_path / 'bag', arm)
     assert back.joint_names == arm.joint_names
     with pytest.raises(RecordingError, match='say `tf_prefix: left_` in the robot YAML'):
@@ -85,7 +85,7 @@ def test_controllers_are_named_for_prefix_and_namespace(tmp_path):
     content = yaml.safe_load(controllers_for_namespace(left(), '/cell/left', tmp_path).read_text())
     assert '/cell/left/controller_manager' in content
     section = content['/cell/left/joint_trajectory_controller']['ros__parameters']
-    assert section['joints'] == list(left().published_names)
+    assert section['joints'] == list(left().ros_joint_names)
     assert 'left_elbow_joint' in section['constraints']
     assert 'goal_time' in section['constraints']
 

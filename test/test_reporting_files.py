@@ -91,7 +91,7 @@ def test_results_say_what_the_result_says(result, stored):
     assert min(consistent.certificate) > 0
     cost = f'costs {content["consistent"]["cost"]:.1%} more'
     assert any(cost in note for note in content['verdict']['notes'])
-    assert list(content['friction']['elements']) == list(result.arm.element_names)
+    assert list(content['friction']['elements']) == list(result.arm.actuator_names)
     assert content['friction']['elements']['slide']['rotor_inertia']['unit'] == 'kg'
 
 

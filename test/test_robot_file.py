@@ -65,7 +65,7 @@ def test_everything_survives_the_way_through_a_mapping(tmp_path):
 def test_a_coupled_drive_adds_an_element(tmp_path):
     arm = arm_of(tmp_path, coupling={'wrist': {'elbow': 1.0}})
     assert arm.transmission.tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 1, 1]]
-    assert arm.element_names == ('shoulder', 'elbow', 'wrist', 'elbow+wrist')
+    assert arm.actuator_names == ('shoulder', 'elbow', 'wrist', 'elbow+wrist')
 
 
 @pytest.mark.parametrize(('content', 'words'), [

@@ -32,7 +32,7 @@ from robot_identification.arm.drives import Drives, Effort, PositionSignal
 from robot_identification.arm.limits import Limits
 from robot_identification.arm.prefix import check_prefix
 from robot_identification.arm.robot_keys import Driver
-from robot_identification.arm.urdf import fold_urdf, read_urdf
+from robot_identification.arm.urdf import read_urdf, reduce_urdf
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import ArmError
 
@@ -52,7 +52,7 @@ class Arm:
         What to call it.
     urdf
         The URDF text as it was read.
-    folded_urdf
+    reduced_urdf
         The URDF text with locked joints fixed; Pinocchio and MuJoCo are built from it.
     model
         Pinocchio model with nq = nv = n; continuous joints are unlimited revolute ones. The
@@ -94,7 +94,7 @@ class Arm:
 
     name: str
     urdf: str
-    folded_urdf: str
+    reduced_urdf: str
     model: pin.Model
     joint_names: tuple[str, ...]
     limits: Limits
@@ -160,7 +160,7 @@ class Arm:
         text, path = read_urdf(urdf, arguments, folders)
         origin = f"the URDF '{path}'" if path else 'the URDF text'
         wanted = dict(locked) if isinstance(locked, Mapping) else dict.fromkeys(locked)
-        folded, positions = fold_urdf(text, origin, wanted)
+        folded, positions = reduce_urdf(text, origin, wanted)
         model = _build_model(folded, origin)
         model.gravity.linear = _gravity(gravity)
         n = model.nv
@@ -174,7 +174,7 @@ class Arm:
         drives.check(joint_names)
         return cls(
             name=name or ElementTree.fromstring(folded).get('name') or 'arm',
-            urdf=text, folded_urdf=folded, model=model, joint_names=joint_names, limits=limits,
+            urdf=text, reduced_urdf=folded, model=model, joint_names=joint_names, limits=limits,
             drives=drives, effort=None, position=PositionSignal('joint', np.zeros(n)),
             gravity=read_only(model.gravity.linear), locked=positions, source=path,
             urdf_file=path, package_dirs=folders)
@@ -220,7 +220,7 @@ class Arm:
         return np.asarray(origin[:, -1] + world[:, -1] @ offset)
 
     @property
-    def published_names(self) -> tuple[str, ...]:
+    def ros_joint_names(self) -> tuple[str, ...]:
         """Names of the joints as ROS has them: in joint states, trajectories and bags."""
         return tuple(self.tf_prefix + name for name in self.joint_names)
 
@@ -241,7 +241,7 @@ class Arm:
         return self.drives.transmission
 
     @property
-    def element_names(self) -> tuple[str, ...]:
+    def actuator_names(self) -> tuple[str, ...]:
         """Names of the rows of `transmission`: joints, then coupled drives."""
         extra = []
         for row in self.transmission[self.n:]:

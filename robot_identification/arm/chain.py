@@ -33,7 +33,7 @@ _WRIST = re.compile('rot|roll|yaw|pitch|twist|wrist|spin', re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Chain:
+class ArmChain:
     """
     The joints of a robot that are identified, and those that stand still.
 
@@ -117,7 +117,7 @@ class _Tree:
 
 def choose_chain(root: ElementTree.Element, origin: str, *, base: str | None = None,
                  tip: str | None = None, lock: Iterable[str] = (),
-                 moving: Iterable[str] = ()) -> Chain:
+                 moving: Iterable[str] = ()) -> ArmChain:
     """
     Choose the arm of a robot.
 
@@ -179,7 +179,7 @@ def choose_chain(root: ElementTree.Element, origin: str, *, base: str | None = N
                if joint.moves and joint.name not in joints}
     movable = {joint.get('name') for joint in root.findall('joint')
                if joint.get('type') in MOVING}
-    return Chain(joints, {name: why for name, why in locked.items() if name in movable})
+    return ArmChain(joints, {name: why for name, why in locked.items() if name in movable})
 
 
 def _only_arm(tree: _Tree, base: str | None, origin: str) -> list[_Joint]:

@@ -78,7 +78,7 @@ def check_inertias(arm: Arm) -> tuple[InertiaFault, ...]:
         Empty when every inertia can be believed.
 
     """
-    root = ElementTree.fromstring(arm.folded_urdf)
+    root = ElementTree.fromstring(arm.reduced_urdf)
     children = {joint.find('child').get('link', ''): joint  # type: ignore[union-attr]
                 for joint in root.findall('joint')}
     reach = _reach(arm)

@@ -74,7 +74,7 @@ class Limits:
                         f"joint '{joint}': the {name} limit is {value:g}, it must be positive; "
                         f'correct the URDF or give `{name}:` in the robot YAML')
 
-    def doubts(self, joint_names: tuple[str, ...], prismatic: Array) -> tuple[str, ...]:
+    def warnings(self, joint_names: tuple[str, ...], prismatic: Array) -> tuple[str, ...]:
         """Return sentences about limits that no joint that turns has, as those in degrees."""
         found = []
         for i, joint in enumerate(joint_names):

@@ -34,7 +34,7 @@ def urdf_file(arm: Arm) -> Path | None:
 
 def has_collision_geometry(arm: Arm) -> bool:
     """Return whether the URDF of an arm has any collision geometry."""
-    root = ElementTree.fromstring(arm.folded_urdf)
+    root = ElementTree.fromstring(arm.reduced_urdf)
     return root.find('link/collision/geometry') is not None
 
 
@@ -59,7 +59,7 @@ def with_mesh_paths(arm: Arm, package_dirs: Iterable[str | Path] = ()) -> str:
     """
     source = urdf_file(arm)
     folders = [*(Path(folder) for folder in package_dirs), *arm.package_dirs]
-    root = ElementTree.fromstring(arm.folded_urdf)
+    root = ElementTree.fromstring(arm.reduced_urdf)
     missing = []
     packages: dict[str, list[Path]] = {}
     for link in root.findall('link'):
@@ -85,7 +85,7 @@ def find_srdf(arm: Arm) -> Path | None:
     source = urdf_file(arm)
     if source is None:
         return None
-    name = ElementTree.fromstring(arm.folded_urdf).get('name', '')
+    name = ElementTree.fromstring(arm.reduced_urdf).get('name', '')
     for folder in (source.parent, source.parent.parent / 'srdf'):
         for stem in (source.stem, name):
             if stem and (folder / f'{stem}.srdf').is_file():

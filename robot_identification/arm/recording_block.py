@@ -22,7 +22,7 @@ from typing import Any, Literal
 
 import numpy as np
 from robot_identification.errors import ConfigurationError
-from robot_identification.yaml_file import check_keys, read_typed, shown
+from robot_identification.yaml_file import check_keys, read_typed, truncated_repr
 
 JOINT = '{joint}'
 """Stands in the name of a column for what the file calls the joint."""
@@ -119,7 +119,7 @@ def unit_factor(signal: Any, unit: Any, label: str) -> float:
 
     """
     if signal not in UNITS:
-        raise ConfigurationError(f"{label} names the signal '{shown(signal)}'; there is: "
+        raise ConfigurationError(f"{label} names the signal '{truncated_repr(signal)}'; there is: "
                                  f'{", ".join(UNITS)}')
     if isinstance(unit, int | float) and not isinstance(unit, bool):
         if not math.isfinite(unit) or unit == 0:
@@ -127,6 +127,7 @@ def unit_factor(signal: Any, unit: Any, label: str) -> float:
                                      'and not zero')
         return float(unit)
     if unit not in UNITS[signal]:
-        raise ConfigurationError(f"{label}, {signal} is '{shown(unit)}'; it must be one of "
-                                 f'{", ".join(UNITS[signal])}, or a factor to the first of them')
+        raise ConfigurationError(
+            f"{label}, {signal} is '{truncated_repr(unit)}'; it must be one of "
+            f'{", ".join(UNITS[signal])}, or a factor to the first of them')
     return UNITS[signal][unit]

@@ -23,7 +23,7 @@ from typing import Annotated, Any
 
 import numpy as np
 from robot_identification.arm.arm import Arm
-from robot_identification.arm.chain import Chain, choose_chain
+from robot_identification.arm.chain import ArmChain, choose_chain
 from robot_identification.arm.drives import Effort
 from robot_identification.arm.robot_keys import ROBOT_FILE_KEYS
 from robot_identification.arm.urdf import parse_urdf, read_urdf
@@ -189,7 +189,7 @@ def _description(options: TemplateOptions, base: Path | None) -> list[str]:
     return lines
 
 
-def _locked(arm: Arm, chain: Chain) -> list[str]:
+def _locked(arm: Arm, chain: ArmChain) -> list[str]:
     if not chain.locked:
         return ['locked: {}']
     return ['locked:', *(f'  {_word(name)}: {arm.locked[name]!r}    # {reason}'

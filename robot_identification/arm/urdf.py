@@ -178,8 +178,8 @@ def parse_urdf(text: str, origin: str) -> ElementTree.Element:
     return root
 
 
-def fold_urdf(text: str, origin: str,
-              locked: Mapping[str, float | None]) -> tuple[str, dict[str, float]]:
+def reduce_urdf(text: str, origin: str,
+                locked: Mapping[str, float | None]) -> tuple[str, dict[str, float]]:
     """
     Fix the locked joints at their positions and check that the rest can be identified.
 

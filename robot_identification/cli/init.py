@@ -154,7 +154,7 @@ def _write(urdf: Path, target: Path, options: TemplateOptions, recording: Path |
         text = robot_template(urdf, base=target.parent,
                               options=replace(options, recording=proposal.block))
     faults = [str(fault) for fault in check_inertias(arm)]
-    doubts = (*arm.limits.doubts(arm.joint_names, arm.prismatic), *_placeholders(arm))
+    doubts = (*arm.limits.warnings(arm.joint_names, arm.prismatic), *_placeholders(arm))
     write_text(target, text)
     places = len(re.findall(r': null    # FILL IN', text))
     if as_json:

@@ -76,7 +76,7 @@ def simulate(
                     periods=periods, name=output.name)
     recording = run.recording
     if not output.suffix:    # a bag has the names that ROS has
-        recording = dataclasses.replace(recording, joint_names=arm.published_names)
+        recording = dataclasses.replace(recording, joint_names=arm.ros_joint_names)
     WRITERS[output.suffix](recording, output)
     saturated = {joint: float(part) for joint, part in zip(arm.joint_names, run.saturated) if part}
     contacts, looked = _contacts(arm, motion, run)

@@ -144,7 +144,7 @@ class IdentifiedModel:
                                  f"'{self.delay_of}'")
         if not np.all(self.friction_shape > 0):
             raise ModelFileError('every shape number of the friction must be positive')
-        if np.any(self.friction_parameters[~friction.active(self.arm.element_names)]):
+        if np.any(self.friction_parameters[~friction.active(self.arm.actuator_names)]):
             raise ModelFileError('a joint has a friction parameter of a term that the model '
                                  f"'{self.friction}' does not give it")
 
@@ -278,7 +278,7 @@ class IdentifiedModel:
         content = {
             'schema': SCHEMA,
             'inertial': dict(zip(self.arm.joint_names, _rows(self.inertial))),
-            'rotor_inertia': dict(zip(self.arm.element_names, map(float, self.rotor_inertia))),
+            'rotor_inertia': dict(zip(self.arm.actuator_names, map(float, self.rotor_inertia))),
             'friction': self._friction(),
             'delay': dict(zip(self.arm.joint_names, map(float, self.delay))),
             'delay_of': self.delay_of,
@@ -291,7 +291,7 @@ class IdentifiedModel:
         write_text(path, HEADER + text)
 
     def _friction(self) -> dict[str, Any]:
-        friction, elements = get_friction(self.friction), self.arm.element_names
+        friction, elements = get_friction(self.friction), self.arm.actuator_names
         content = {'model': self.friction, 'names': list(friction.parameters),
                    'parameters': dict(zip(elements, _rows(self.friction_parameters)))}
         if friction.shape:
@@ -330,7 +330,7 @@ def load_model(path: str | Path) -> IdentifiedModel:
         arm = arm_from_mapping(content['arm'], folder=path.parent, label=f"the model '{path}'")
         later: dict[str, Any] = {}
         if 'shape' in content['friction']:
-            later['friction_shape'] = _ordered(content['friction']['shape'], arm.element_names)
+            later['friction_shape'] = _ordered(content['friction']['shape'], arm.actuator_names)
         if 'delay' in content:
             later['delay'] = _ordered(content['delay'], arm.joint_names)
         if 'delay_of' in content:
@@ -341,9 +341,9 @@ def load_model(path: str | Path) -> IdentifiedModel:
         return IdentifiedModel(
             arm=arm,
             inertial=_ordered(content['inertial'], arm.joint_names),
-            rotor_inertia=_ordered(content['rotor_inertia'], arm.element_names),
+            rotor_inertia=_ordered(content['rotor_inertia'], arm.actuator_names),
             friction=content['friction']['model'],
-            friction_parameters=_parameters(content['friction'], arm.element_names),
+            friction_parameters=_parameters(content['friction'], arm.actuator_names),
             information=content['information'],
             source=str(path), sealed=sealed, **later)
     except (KeyError, TypeError, ValueError, ConfigurationError, UnknownNameError) as error:

@@ -21,7 +21,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pinocchio as pin
 from robot_identification.arm import Arm
-from robot_identification.arrays import Array, read_only, unwritable
+from robot_identification.arrays import Array, read_only, readonly_view
 
 
 class Kinematics(NamedTuple):
@@ -77,7 +77,7 @@ class Kinematics(NamedTuple):
         from robot_identification.dynamics.kernels import placements
 
         world, origin = np.empty((*q.shape, 3, 3)), np.empty((*q.shape, 3))
-        placements(unwritable(q), *self[:5], world, origin)
+        placements(readonly_view(q), *self[:5], world, origin)
         return world, origin
 
     def beyond(self) -> Array:

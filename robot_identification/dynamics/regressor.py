@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 import pinocchio as pin
 from robot_identification.arm import Arm
-from robot_identification.arrays import Array, unwritable
+from robot_identification.arrays import Array, readonly_view
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.errors import (
     ConfigurationError,
@@ -122,7 +122,7 @@ def inverse_dynamics(
 
     """
     q, v, a = _states(arm, q, v, a)
-    values = unwritable(arm.inertial_parameters if inertial is None else inertial)
+    values = readonly_view(arm.inertial_parameters if inertial is None else inertial)
     if values.shape != (arm.n, 10):
         raise ConfigurationError(f'inertial parameters must have the shape {(arm.n, 10)}, '
                                  f'not {values.shape}')
@@ -138,7 +138,7 @@ def inverse_dynamics(
 
 
 def _states(arm: Arm, *arrays: ArrayLike) -> tuple[Array, ...]:
-    states = tuple(unwritable(x) for x in arrays)
+    states = tuple(readonly_view(x) for x in arrays)
     for name, x in zip('qva', states):
         if x.ndim != 2 or x.shape[1] != arm.n or len(x) != len(states[0]):
             raise ConfigurationError(

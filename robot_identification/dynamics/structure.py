@@ -65,7 +65,7 @@ class ModelStructure:
     shape: Array = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
-        self.friction.active_terms(self.arm.element_names)
+        self.friction.active_terms(self.arm.actuator_names)
         nominal = np.exp(np.mean(np.log(self.shape_bounds), axis=-1))
         shape = read_only(nominal if self.shape is None else self.shape)
         if shape.shape != self.shape_bounds.shape[:2] or not np.all(shape > 0):
@@ -99,7 +99,7 @@ class ModelStructure:
     @property
     def shape_names(self) -> tuple[str, ...]:
         """Names of the shape numbers, 'joint.number', of one element after the other."""
-        return tuple(f'{element}.{name}' for element in self.arm.element_names
+        return tuple(f'{element}.{name}' for element in self.arm.actuator_names
                      for name in self.friction.shape)
 
     @cached_property
@@ -143,7 +143,7 @@ class ModelStructure:
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the standard parameters, 'joint.parameter'."""
-        elements = self.arm.element_names
+        elements = self.arm.actuator_names
         return (*(f'{joint}.{name}' for joint in self.arm.joint_names for name in INERTIAL_NAMES),
                 *(self.arm.balancers[k].label for k in self.unknown_balancers),
                 *(f'{element}.rotor_inertia' for element in elements),
@@ -315,13 +315,13 @@ class ModelStructure:
     @cached_property
     def active(self) -> NDArray[np.bool_]:
         """Which friction parameters act on which joints and drives, (m, k) bool."""
-        return np.asarray(read_only(self.friction.active(self.arm.element_names), dtype=bool),
+        return np.asarray(read_only(self.friction.active(self.arm.actuator_names), dtype=bool),
                           dtype=bool)
 
     @property
     def active_shape(self) -> NDArray[np.bool_]:
         """Which shape numbers act on which joints and drives, (m, s) bool."""
-        return self.friction.active_shape(self.arm.element_names)
+        return self.friction.active_shape(self.arm.actuator_names)
 
 
 def element_loads(arm: Arm, load: Array | None) -> list[Array | None]:

@@ -401,7 +401,7 @@ class _Run:
 
     def _parameters(self, options: FitOptions) -> float:
         """Free numbers per joint or drive: friction, shape and delay."""
-        friction, elements = get_friction(options.friction), self.folds.arm.element_names
+        friction, elements = get_friction(options.friction), self.folds.arm.actuator_names
         count = np.sum(friction.active(elements)) + np.sum(friction.active_shape(elements))
         return float(round(count / len(elements) + bool(options.delay), 3))
 

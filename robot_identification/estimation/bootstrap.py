@@ -25,7 +25,7 @@ from robot_identification.arrays import Array, read_only
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation.consistent import knowing
 from robot_identification.estimation.fit import Fit, FitOptions
-from robot_identification.parallel import on_cores
+from robot_identification.parallel import parallel_map
 from robot_identification.regression import NormalForm
 
 FEWEST = 5
@@ -132,7 +132,7 @@ class Bootstrap:
             values[unexcited] = np.nan
             return values
 
-        drawn = cls(count, np.array(list(on_cores(one, draws))), np.zeros(0))
+        drawn = cls(count, np.array(list(parallel_map(one, draws))), np.zeros(0))
         return replace(drawn, standard=drawn._of_standard(fit))
 
     def __post_init__(self) -> None:

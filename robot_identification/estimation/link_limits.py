@@ -25,7 +25,7 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.dynamics import ModelStructure, pseudo_inertia
 from robot_identification.errors import ConfigurationError
-from robot_identification.yaml_file import read_yaml, shown
+from robot_identification.yaml_file import read_yaml, truncated_repr
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ def load_limits(path: str | Path, arm: Arm) -> dict[str, LinkLimits]:
     for joint, values in content.items():
         if not isinstance(values, Mapping) or not set(values) <= {'mass', 'centre', 'ellipsoid'}:
             raise ConfigurationError(f"the limits of '{joint}' in '{path}' may be mass, centre "
-                                     f'and ellipsoid, not {shown(values)!r}')
+                                     f'and ellipsoid, not {truncated_repr(values)!r}')
         if joint not in arm.joint_names:
             raise ConfigurationError(f"the limits '{path}' name '{joint}', which is no joint of "
                                      f"'{arm.name}': {', '.join(arm.joint_names)}")

@@ -239,7 +239,7 @@ class TermSelection:
             changed = list(sums)
             for trial in taken:
                 changed[trial.element] = trial.terms
-                steps.append(f'{self.structure.arm.element_names[trial.element]}: '
+                steps.append(f'{self.structure.arm.actuator_names[trial.element]}: '
                              f'{" + ".join(key for key, _ in trial.terms)} takes '
                              f'{trial.gain:.1%} away')
             sums = tuple(changed)
@@ -375,7 +375,7 @@ class TermSelection:
         order = list(self.terms)
         sorted_ = [sorted(terms, key=lambda t: (self.terms[t[0]].constant, order.index(t[0])))
                    for terms in sums]
-        name = friction_name(arm.element_names, [[key for key, _ in terms] for terms in sorted_])
+        name = friction_name(arm.actuator_names, [[key for key, _ in terms] for terms in sorted_])
         friction = get_friction(name)
         shape = np.tile(friction.nominal_shape, (self.elements, 1))
         for e, terms in enumerate(sums):

@@ -111,7 +111,7 @@ def moving_links(model: IdentifiedModel) -> list[MovingLink]:
 
     """
     arm, kinematics = model.arm, Kinematics.of(model.arm)
-    root = ElementTree.fromstring(arm.folded_urdf)
+    root = ElementTree.fromstring(arm.reduced_urdf)
     links = {joint.get('name', ''): joint.find('child').get('link', '')  # type: ignore[union-attr]
              for joint in root.findall('joint')}
     found = []
@@ -136,7 +136,7 @@ def moving_links(model: IdentifiedModel) -> list[MovingLink]:
 def link_geometries(model: IdentifiedModel) -> Iterator[Geometry]:
     """Yield the visual and collision shapes of the URDF's links."""
     pinocchio = model.arm.model
-    for link in ElementTree.fromstring(model.arm.folded_urdf).findall('link'):
+    for link in ElementTree.fromstring(model.arm.reduced_urdf).findall('link'):
         frame = pinocchio.frames[pinocchio.getFrameId(link.get('name', ''), pin.FrameType.BODY)]
         for kind in ('visual', 'collision'):
             for shape in link.findall(kind):
@@ -149,7 +149,7 @@ def link_geometries(model: IdentifiedModel) -> Iterator[Geometry]:
 
 def base_link(model: IdentifiedModel) -> str:
     """Return the name of the URDF's root link; 'base_of_world' for 'world', which is reserved."""
-    root = ElementTree.fromstring(model.arm.folded_urdf)
+    root = ElementTree.fromstring(model.arm.reduced_urdf)
     children = {joint.find('child').get('link')  # type: ignore[union-attr]
                 for joint in root.findall('joint')}
     name = next(link.get('name', '') for link in root.findall('link')

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from robot_identification.arm.urdf import fold_urdf
+from robot_identification.arm.urdf import reduce_urdf
 from robot_identification.export.friction_fit import fit_viscous_friction
 from robot_identification.export.identified_urdf import identified_urdf
 from robot_identification.export.target import ExportContext, Exported, Target
@@ -36,8 +36,8 @@ class DrakeTarget(Target):
         """Return the URDF."""
         model, wanted = context.model, context.options.friction
         ElementTree.register_namespace('drake', NAMESPACE)
-        folded, _ = fold_urdf(identified_urdf(model, friction=False), 'the identified URDF',
-                              model.arm.locked)
+        folded, _ = reduce_urdf(identified_urdf(model, friction=False), 'the identified URDF',
+                                model.arm.locked)
         root = ElementTree.fromstring(folded)
         root.insert(0, ElementTree.Comment(
             ' Identified by robot_identification. Drake has no Coulomb friction in joints: '

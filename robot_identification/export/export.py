@@ -47,7 +47,7 @@ from robot_identification.export.target import (
     Loss,
     Target,
 )
-from robot_identification.files import check_outputs, FileKind, written_whole
+from robot_identification.files import atomic_write, check_outputs, FileKind
 
 TARGETS: dict[str, Target] = {target.name: target for target in (
     UrdfTarget(), MjcfTarget(), SdfTarget(), DrakeTarget(), IsaacTarget(), CTarget(),
@@ -143,7 +143,7 @@ def save_export(exported: Exported, output: str | Path,
                   force=force)
     for path, content in zip(paths, exported.files.values()):
         data = content if isinstance(content, bytes) else content.encode('utf-8')
-        with written_whole(path) as temporary:
+        with atomic_write(path) as temporary:
             temporary.write_bytes(data)
     return tuple(paths)
 
@@ -168,7 +168,7 @@ def _replace_urdf(arm: Arm, urdf: str) -> Arm:
     if difference:
         raise ExportError(f"the URDF given is not that of the model's arm '{arm.name}': "
                           f'{difference}')
-    return replace(arm, urdf=other.urdf, folded_urdf=other.folded_urdf, model=other.model)
+    return replace(arm, urdf=other.urdf, reduced_urdf=other.reduced_urdf, model=other.model)
 
 
 def _difference(arm: Arm, other: Arm) -> str:

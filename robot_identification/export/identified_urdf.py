@@ -127,7 +127,7 @@ def _in_link_frame(model: IdentifiedModel, link: str, inertia: np.ndarray) -> Ar
 
 def _links(model: IdentifiedModel, body: int) -> tuple[str, dict[str, np.ndarray]]:
     """Return the moving link of a body and the pseudo-inertias of those fixed to it."""
-    root = ElementTree.fromstring(model.arm.folded_urdf)
+    root = ElementTree.fromstring(model.arm.reduced_urdf)
     joint = next(j for j in root.findall('joint') if j.get('name') == model.arm.joint_names[body])
     moving = _end(joint, 'child')
     children: dict[str, list[str]] = {}

@@ -110,7 +110,7 @@ def model_to_dict(context: ExportContext) -> dict[str, Any]:
             {'name': name, 'transmission': _list(row), 'rotor_inertia': float(inertia),
              'friction_parameters': _list(parameters), 'friction_shape': _list(shape)}
             for name, row, inertia, parameters, shape in zip(
-                arm.element_names, arm.transmission, model.rotor_inertia,
+                arm.actuator_names, arm.transmission, model.rotor_inertia,
                 model.friction_parameters, model.friction_shape)],
         'balancers': [
             {'name': b.name, 'joint': b.joint, 'kind': b.kind, 'strength': float(strength),

@@ -110,7 +110,7 @@ def _tendons(root: ElementTree.Element, arm: Arm, drives: list[dict[str, Value]]
         return
     section = add_element(root, 'tendon')
     for k in range(arm.n, len(arm.transmission)):
-        fixed = add_element(section, 'fixed', name=arm.element_names[k], **drives[k])
+        fixed = add_element(section, 'fixed', name=arm.actuator_names[k], **drives[k])
         for joint, coefficient in zip(arm.joint_names, arm.transmission[k]):
             if coefficient != 0:
                 add_element(fixed, 'joint', joint=joint, coef=coefficient)

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from robot_identification.errors import ConfigurationError, MissingDependencyError
-from robot_identification.files import read_text, write_text, written_whole
+from robot_identification.files import atomic_write, read_text, write_text
 from robot_identification.fleet.drift import Drift
 from robot_identification.reporting import RESULTS
 from robot_identification.reporting.results_dict import plain
@@ -138,7 +138,7 @@ class RobotResult:
     def save(self, folder: Path) -> None:
         """Write the robot's folder: the files of `identify`, and then `fleet.json`."""
         for name, content in sorted(self.files.items(), key=lambda item: item[0] != RESULTS):
-            with written_whole(folder / name) as path:    # first the one that marks the folder
+            with atomic_write(folder / name) as path:    # first the one that marks the folder
                 path.write_bytes(content)
         content = dataclasses.asdict(dataclasses.replace(self, files={}))
         del content['files']
@@ -218,5 +218,5 @@ def write_table(results: Sequence[RobotResult], path: Path,
              for robot, reason in (missing or {}).items()]
     schema = pyarrow.schema([(name, pyarrow.float64() if name in NUMBERS else pyarrow.string())
                              for name in COLUMNS])
-    with written_whole(path) as temporary:
+    with atomic_write(path) as temporary:
         parquet.write_table(pyarrow.Table.from_pylist(rows, schema=schema), temporary)

@@ -28,7 +28,7 @@ import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import RecordingError
 from robot_identification.files import encoding_of, regular_size
-from robot_identification.yaml_file import shown
+from robot_identification.yaml_file import truncated_repr
 
 DELIMITERS = ',;\t'
 SIZE = 4_000_000_000    # bytes: four hours of seven joints at 1 kHz
@@ -83,7 +83,7 @@ class CsvSource:
         if len(after) == len(self.names) and not any(map(_like_number, after)):
             self._head += 1
             self._unit_remark = [f'{self.label}, line {self._head} holds no numbers (units?) and '
-                                 f'is left out: {shown(", ".join(after[:3]))} ...']
+                                 f'is left out: {truncated_repr(", ".join(after[:3]))} ...']
 
     def blocks(self, columns: Sequence[str]) -> Iterator[Array]:
         """
@@ -201,8 +201,9 @@ class CsvSource:
                 marks.update(mark for mark in ',.' if mark in cells[k])
                 if len(marks) > 1:
                     raise RecordingError(
-                        f"{self.label}, line {number}, column '{shown(self.names[k])}': decimal "
-                        f"points and commas mix ('{shown(cells[k].strip())}'); write points")
+                        f"{self.label}, line {number}, column '{truncated_repr(self.names[k])}': "
+                        'decimal points and commas mix '
+                        f"('{truncated_repr(cells[k].strip())}'); write points")
             yield line.replace(',', '.') if ',' in marks else line
 
 
@@ -262,7 +263,7 @@ def _header(raw: bytes, label: str) -> tuple[list[str], str]:
                              'tau_<joint>,...')
     name, count = Counter(columns).most_common(1)[0]
     if count > 1:
-        raise RecordingError(f"{label} has two columns '{shown(name)}'")
+        raise RecordingError(f"{label} has two columns '{truncated_repr(name)}'")
     return columns, delimiter
 
 
@@ -286,8 +287,8 @@ def _bad_cell(cell: str, number: int, column: str, label: str) -> RecordingError
             else 'write numbers without quotation marks' if _is_number(cell.strip(' "'))
             else 'write seconds, not the time of day' if ':' in cell
             else 'leave out the lines that were not measured, gaps are dealt with')
-    return RecordingError(f"{label}, line {number}, column '{shown(column)}': "
-                          f"'{shown(cell.strip())}' is not a number; {hint}")
+    return RecordingError(f"{label}, line {number}, column '{truncated_repr(column)}': "
+                          f"'{truncated_repr(cell.strip())}' is not a number; {hint}")
 
 
 def _is_number(cell: str) -> bool:

@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import RecordingError
-from robot_identification.files import written_whole
+from robot_identification.files import atomic_write
 from robot_identification.recording import effort, stamps
 from robot_identification.recording.columns import (
     merge_blocks,
@@ -193,7 +193,7 @@ class Recording:
     def to_csv(self, path: str | Path) -> None:
         """Write a CSV file, complete or not at all; `from_csv` returns the same bits."""
         signals = self._signals()
-        with written_whole(path) as temporary, temporary.open(
+        with atomic_write(path) as temporary, temporary.open(
                 'w', newline='', encoding='utf-8') as file:
             writer = csv.writer(file, lineterminator='\n')
             writer.writerow(['t', *(f'{signal}_{name}' for signal in signals
@@ -202,7 +202,7 @@ class Recording:
 
     def to_npz(self, path: str | Path) -> None:
         """Write a NumPy archive, complete or not at all; `from_npz` returns the same bits."""
-        with written_whole(path) as temporary, temporary.open('wb') as file:
+        with atomic_write(path) as temporary, temporary.open('wb') as file:
             arrays: dict[str, Any] = {'t': self.t, 'joint_names': np.array(self.joint_names)}
             np.savez_compressed(file, **arrays, **self._signals())
 

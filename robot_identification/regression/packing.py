@@ -21,7 +21,7 @@ from functools import cached_property
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
-from robot_identification.arrays import Array, IndexArray, unwritable
+from robot_identification.arrays import Array, IndexArray, readonly_view
 from robot_identification.dynamics import BaseParameters, joint_torque_regressor
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.dynamics.regressor import default_backend
@@ -131,8 +131,8 @@ class Packing:
         first = block.samples.start
         for begin in range(first, block.samples.stop, BLOCK):
             rows = slice(begin, min(begin + BLOCK, block.samples.stop))
-            add_decimated(*map(unwritable, self._motion(rows)), *self._tree,
-                          unwritable(self._extra(rows)), unwritable(self._torque(rows)),
+            add_decimated(*map(readonly_view, self._motion(rows)), *self._tree,
+                          readonly_view(self._extra(rows)), readonly_view(self._torque(rows)),
                           *self._places, decimator.taps, decimator.factor, begin - first, out)
             release(self.samples.q, self.samples.v, self.samples.a, self.samples.tau)
         return out

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.dynamics import BaseParameters
-from robot_identification.parallel import on_cores, single_threaded_blas
+from robot_identification.parallel import parallel_map, single_threaded_blas
 from robot_identification.regression.normal_form import NormalForm, triangle
 from robot_identification.regression.packing import BLOCK, Block, blocks_of, Packing, PARTS
 from robot_identification.scratch import blocks, release, scratch_array
@@ -75,7 +75,7 @@ def reduce_samples(
 
     parts = [blocks[i::PARTS] for i in range(min(PARTS, len(blocks)))]
     with single_threaded_blas():
-        done = list(on_cores(factors, parts))
+        done = list(parallel_map(factors, parts))
     counts = np.full(len(columns), row_count(samples))
     return NormalForm.merge([
         NormalForm(base, columns, tuple(part), counts if i == 0 else 0 * counts)
@@ -116,7 +116,7 @@ def residuals(base: BaseParameters, samples: Samples, beta: Array, *,
         release(out)
 
     with single_threaded_blas():
-        for _ in on_cores(fill, blocks_of(samples)):
+        for _ in parallel_map(fill, blocks_of(samples)):
             pass
     out.flags.writeable = False
     return out
@@ -136,7 +136,7 @@ def packed_rows(base: BaseParameters, samples: Samples, load: Array | None = Non
     packing, blocks = Packing(base, samples, load), blocks_of(samples)
     parts = []
     with single_threaded_blas():
-        for part in on_cores(packing.rows, blocks):
+        for part in parallel_map(packing.rows, blocks):
             parts.append(part)
             if progress is not None:
                 progress(len(parts) / len(blocks))

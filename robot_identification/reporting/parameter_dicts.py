@@ -145,7 +145,7 @@ def friction_dict(result: Identification) -> dict[str, Any]:
     spread = _shape_deviations(result)
     active, active_shape = structure.active, structure.active_shape
     elements = {}
-    for e, element in enumerate(result.arm.element_names):
+    for e, element in enumerate(result.arm.actuator_names):
         shape_units = [unit.replace('rad', 'm') if structure.slides[e] else unit
                        for unit in friction.shape_units]
         rotor, first = structure.rotor.start + e, structure.friction_part.start + e * k

@@ -85,7 +85,7 @@ def plot(result: Identification, what: str = 'torque', backend: str | None = Non
 def _figures(result: Identification, what: str) -> list[Figure]:
     arrays = plot_data(result)
     if what == 'friction':
-        return friction_figures(arrays, list(zip(result.arm.element_names,
+        return friction_figures(arrays, list(zip(result.arm.actuator_names,
                                                  result.model.structure.slides)))
     motion = 'held_out_0' if result.verdict.held_out else 'fit_0'
     joints = list(zip(result.arm.joint_names, result.arm.units('N m', 'N')))

@@ -149,7 +149,7 @@ def _by_joint(arm: Arm, source: object, names: Iterable[str]) -> dict[str, Any]:
 
 def _arm(arm: Arm) -> dict[str, Any]:
     return {
-        'name': arm.name, 'joints': arm.joint_names, 'elements': arm.element_names,
+        'name': arm.name, 'joints': arm.joint_names, 'elements': arm.actuator_names,
         'units': {'position': arm.units('rad', 'm'), 'velocity': arm.units('rad/s', 'm/s'),
                   'acceleration': arm.units('rad/s^2', 'm/s^2'), 'torque': arm.units('N m', 'N')},
         'urdf_sha256': arm.urdf_sha256, 'gravity': arm.gravity, 'locked': arm.locked,

@@ -25,7 +25,7 @@ from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.errors import ConfigurationError, RecordingError
-from robot_identification.parallel import on_cores
+from robot_identification.parallel import parallel_map
 from robot_identification.recording import Recording
 from scipy.signal import savgol_filter
 
@@ -242,7 +242,7 @@ class Course:
                 slopes[rows] = _at(place[rows] / RENEWED, ahead)
             return bool(whole)
 
-        return (q, slopes) if all(list(on_cores(go, range(len(begins))))) else None
+        return (q, slopes) if all(list(parallel_map(go, range(len(begins))))) else None
 
     @property
     def moved(self) -> NDArray[np.bool_]:

@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
-from robot_identification.arrays import Array, unwritable
+from robot_identification.arrays import Array, readonly_view
 from robot_identification.dynamics.regressor import default_backend
 from robot_identification.errors import SignalError
 from robot_identification.scratch import blocks, open_to_writing, release, scratch_array, walk
@@ -131,13 +131,13 @@ def filter_both_ways(filters: Sequence[tuple[Array, int] | None], x: Array, out:
     advance = _advance()
     for rows in walk(len(x), x, out):
         open_to_writing(out[rows])
-        advance(sections, unwritable(x[rows]), states, 1, out[rows])
+        advance(sections, readonly_view(x[rows]), states, 1, out[rows])
     for j, sos, _ in used:
         behind = signal.sosfilt(sos, after[j], zi=states[:, :, j])[0]
         states[:, :, j] = signal.sosfilt(sos, behind[::-1], zi=starts[j] * behind[-1])[1]
     for rows in reversed(blocks(len(x))):
         open_to_writing(out[rows])
-        advance(sections, unwritable(out[rows]), states, -1, out[rows])
+        advance(sections, readonly_view(out[rows]), states, -1, out[rows])
         release(out)
 
 
@@ -239,7 +239,7 @@ def central_differences(x: ArrayLike, rate: float) -> tuple[Array, Array]:
             end = min(begin + _BLOCK, many.stop)
             near = x[begin:end + 2 * STENCIL_HALF]
             if compiled:
-                difference_rows(unwritable(near), _FIRST, _SECOND, rate, first[begin:end],
+                difference_rows(readonly_view(near), _FIRST, _SECOND, rate, first[begin:end],
                                 second[begin:end])
                 continue
             for whole, stencil, scale in ((first, _FIRST, rate), (second, _SECOND, rate ** 2)):

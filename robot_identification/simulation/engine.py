@@ -101,7 +101,7 @@ def build_engine(arm: Arm, urdf: str, step: float) -> Any:
 
 def robot_element(arm: Arm) -> ElementTree.Element:
     """Return the root element of an arm's folded URDF, to be changed at will."""
-    return ElementTree.fromstring(arm.folded_urdf)
+    return ElementTree.fromstring(arm.reduced_urdf)
 
 
 def full_mass_matrix(model: Any, data: Any) -> Array:

@@ -122,7 +122,7 @@ def draw_drives(arm: Arm, options: PlantOptions, torque: Array, velocity: Array,
         if rotor.shape != (m,) or not np.all(rotor >= 0):
             raise ConfigurationError(
                 f'plant option `rotor_inertia` must be {m} values that are not negative, one for '
-                f'each of: {", ".join(arm.element_names)}')
+                f'each of: {", ".join(arm.actuator_names)}')
     coulomb = rng.uniform(*options.coulomb, m) * torque[owner]
     viscous = rng.uniform(*options.viscous, m) * torque[owner] / velocity[owner]
     return rotor, PlantFriction(coulomb, options.stribeck_ratio * coulomb, viscous,

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import SignalError
-from robot_identification.parallel import on_cores
+from robot_identification.parallel import parallel_map
 from robot_identification.signals import delayed, Samples
 from robot_identification.signals.filters import filter_both_ways
 from robot_identification.validation.metrics import Errors, errors, JointErrors
@@ -222,7 +222,7 @@ def _torque(model: IdentifiedModel, samples: Samples) -> Array:
                                     None if states is None else states[rows])
 
     starts = range(0, len(samples), _BLOCK)
-    for _ in on_cores(fill, [slice(first, first + _BLOCK) for first in starts]):
+    for _ in parallel_map(fill, [slice(first, first + _BLOCK) for first in starts]):
         pass
     return torque
 

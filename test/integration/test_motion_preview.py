@@ -125,12 +125,12 @@ def test_moveit_shows_what_the_controller_gets():
     assert 1e-3 < plan.start_of('run_in') % 0.02 < 0.019    # between two points
     message = display_trajectory(arm, plan, motion)
     assert message.model_id == 'panda'
-    assert tuple(message.trajectory_start.joint_state.name) == arm.published_names
+    assert tuple(message.trajectory_start.joint_state.name) == arm.ros_joint_names
     np.testing.assert_array_equal(message.trajectory_start.joint_state.position, q)
     approach, excitation = (found.joint_trajectory for found in message.trajectory)
     rows, begin = [], 0.0
     for found in (approach, excitation):
-        assert tuple(found.joint_names) == arm.published_names
+        assert tuple(found.joint_names) == arm.ros_joint_names
         t = [p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec for p in found.points]
         assert t[0] == 0 and np.all(np.diff(t) > 0)
         rows += [(begin + time, *p.positions, *p.velocities, *p.accelerations)

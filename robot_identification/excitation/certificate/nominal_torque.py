@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 from robot_identification.arm import Arm, check_inertias
-from robot_identification.arrays import Array, unwritable
+from robot_identification.arrays import Array, readonly_view
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.errors import ExcitationError
 from robot_identification.excitation.certificate.geometry.scene import link_shapes
@@ -135,7 +135,7 @@ class NominalTorque:
         from robot_identification.dynamics.kernels import inverse_dynamics_rows
 
         self._fill, self.tree = inverse_dynamics_rows, Kinematics.of(arm)
-        self.inertial = unwritable(nominal_inertial(arm, requirements))
+        self.inertial = readonly_view(nominal_inertial(arm, requirements))
         self.rotor = _nominal_rotor_inertia(arm)
         guessed = _guess_words(arm, requirements)
         self.words = ''.join(f'; {words}' for words in (guessed, _springs(arm)) if words)
@@ -146,7 +146,7 @@ class NominalTorque:
     def torque(self, q: Array, v: Array, a: Array) -> Array:
         """Return torques, (N, n) [N m or N]; runs on the calling thread."""
         out = np.empty(q.shape)
-        self._fill(*map(unwritable, (q, v, a)), *self.tree, self.inertial, out)
+        self._fill(*map(readonly_view, (q, v, a)), *self.tree, self.inertial, out)
         out += a @ self.rotor
         return out
 

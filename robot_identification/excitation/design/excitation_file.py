@@ -30,7 +30,7 @@ from robot_identification.excitation.certificate.requirements import Requirement
 from robot_identification.excitation.design.excitation import ColumnChoice, Excitation
 from robot_identification.excitation.motion import get_series, Trajectory
 from robot_identification.excitation.motion.limits import check_limits, QUANTITIES
-from robot_identification.files import written_whole
+from robot_identification.files import atomic_write
 from robot_identification.yaml_file import Number, read_typed, read_yaml, to_plain
 import yaml
 
@@ -72,7 +72,7 @@ def save_excitation(excitation: Excitation, path: str | Path) -> None:
     """
     content = _to_content(excitation)
     text = yaml.safe_dump({**content, 'digest': _digest(content)}, sort_keys=False, width=10_000)
-    with written_whole(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_text(text, encoding='utf-8')
 
 

@@ -23,7 +23,7 @@ from robot_identification.errors import ExcitationError
 from robot_identification.excitation.design.excitation import Excitation
 from robot_identification.excitation.motion import Series
 from robot_identification.excitation.motion.frequencies import check_rate
-from robot_identification.files import write_text, written_whole
+from robot_identification.files import atomic_write, write_text
 import yaml
 
 UR_JOINTS = 6
@@ -56,7 +56,7 @@ def save_motion_csv(excitation: Excitation, path: str | Path, rate: float,
     header = ['t', *(f'{quantity}_{joint}' for quantity in 'qva'
                      for joint in excitation.joint_names)]
     table = np.column_stack(excitation.sample(rate, periods))
-    with written_whole(path) as temporary:
+    with atomic_write(path) as temporary:
         np.savetxt(temporary, table, fmt='%.17g', delimiter=',', header=','.join(header),
                    comments='')
 

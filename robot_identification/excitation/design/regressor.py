@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification.arm import Arm
-from robot_identification.arrays import Array, read_only, unwritable
+from robot_identification.arrays import Array, read_only, readonly_view
 from robot_identification.dynamics.base_parameters import independent_columns
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.errors import (
@@ -120,10 +120,10 @@ class DesignRegressor:
         """Return W for states (N, n), as (N, n, size); it runs on the calling thread."""
         if not len(self._elements):
             out = np.empty((*q.shape, self.size))
-            self._fill(*map(unwritable, (q, v, a)), *self._tree, out, 0)
+            self._fill(*map(readonly_view, (q, v, a)), *self._tree, out, 0)
         else:
             inertial = np.empty((*q.shape, self._inertial))
-            self._fill(*map(unwritable, (q, v, a)), *self._tree, inertial, 0)
+            self._fill(*map(readonly_view, (q, v, a)), *self._tree, inertial, 0)
             out = np.concatenate([inertial, self._drive(v, a)], axis=2)
         if self.weights is not None:
             out *= self.weights[:, None]
@@ -135,7 +135,7 @@ class DesignRegressor:
             cotangent = cotangent * self.weights[:, None]
         gradients = np.empty((3, *q.shape))
         inertial = np.ascontiguousarray(cotangent[:, :, :self._inertial])
-        self._pull_back(*map(unwritable, (q, v, a)), *self._tree, inertial, *gradients)
+        self._pull_back(*map(readonly_view, (q, v, a)), *self._tree, inertial, *gradients)
         if len(self._elements):
             elements = self._elements
             drive = cotangent[:, :, self._inertial:].reshape(*q.shape, len(elements), -1)

@@ -78,7 +78,7 @@ def motion_limits(
                 f'without them can break an arm; give `joints: {{{missing[0]}: {{{name}: ...}}}}` '
                 f'in the robot YAML, or {name}=... for this design')
     limits = dataclasses.replace(arm.limits, lower=lower, upper=upper, **chosen)
-    notes += limits.doubts(arm.joint_names, arm.prismatic)
+    notes += limits.warnings(arm.joint_names, arm.prismatic)
     check_limits(limits, arm.joint_names)
     return limits, tuple(notes)
 

@@ -34,7 +34,7 @@ from typing import Any, TypeVar
 import zlib
 
 from robot_identification.errors import MissingDependencyError, RecordingError
-from robot_identification.yaml_file import shown
+from robot_identification.yaml_file import truncated_repr
 
 ROOM, RATIO = 256_000_000, 100    # most bytes decompressed: ROOM and RATIO for each byte of file
 _RELEASED_BYTES = 16_000_000    # bytes read from a mapped file before their pages are released
@@ -213,7 +213,7 @@ class SqliteFile:
         """Return a value after a check of its type: any column of SQLite holds any type."""
         if not isinstance(value, kind):
             raise RecordingError(f"'{self.path}' is not a bag that can be read: a {what} is "
-                                 f'{shown(value)!r}')
+                                 f'{truncated_repr(value)!r}')
         return value
 
     def _check_tables(self, database: sqlite3.Connection) -> None:

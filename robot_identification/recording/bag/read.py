@@ -354,7 +354,7 @@ def _published_names(arm: Arm) -> tuple[str, ...]:
     """Return the names of the arm's joints in bags according to the robot YAML."""
     aliases = arm.recording_keys.get('names', {})
     return tuple(aliases.get(joint, name)
-                 for joint, name in zip(arm.joint_names, arm.published_names))
+                 for joint, name in zip(arm.joint_names, arm.ros_joint_names))
 
 
 def _publisher_of(publishers: Sequence[JointStatePublisher], arm: Arm, joints: Sequence[str],

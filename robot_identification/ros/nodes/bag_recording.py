@@ -218,7 +218,7 @@ class BagRecording:
 
     def _count(self, messages: list[bytes], times: list[int]) -> None:
         for states in self._decoder.decode(messages, times):
-            if set(self._arm.published_names) <= set(states.names):
+            if set(self._arm.ros_joint_names) <= set(states.names):
                 self.statistics.add(states.stamps)
         self.statistics.unreadable += len(self._decoder.left_out)
 

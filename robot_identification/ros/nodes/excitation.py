@@ -208,7 +208,7 @@ class ExcitationNode(NodeProcess):
             excitation=str(path or ''), recording=result.recording, duration=result.duration,
             transport=result.transport,
             largest_tracking_error=np.asarray(result.largest_error, dtype=float).tolist(),
-            joint_names=list(self.arm.published_names))
+            joint_names=list(self.arm.ros_joint_names))
 
 
 main = main_of(ExcitationNode)

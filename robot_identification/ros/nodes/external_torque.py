@@ -95,7 +95,7 @@ class ExternalTorqueNode(NodeProcess):
         residual = np.hypot(statistics.bias, statistics.deviation)
         suspicious = (residual > np.sqrt(np.mean(tau[rows] ** 2, axis=0))) & np.isfinite(residual)
         if suspicious.any():
-            joints = ', '.join(np.array(arm.published_names)[suspicious])
+            joints = ', '.join(np.array(arm.ros_joint_names)[suspicious])
             self.node.get_logger().warning(
                 f'in the reference the residual of {joints} exceeds the torque itself: check that '
                 f'the model is that of this arm, with the same payload')
@@ -122,7 +122,7 @@ class ExternalTorqueNode(NodeProcess):
                                            throttle_duration_sec=30.0)
 
     def _publish(self, instant: Instant, external: online.ExternalTorque) -> None:
-        names = list(self.model.arm.published_names)
+        names = list(self.model.arm.ros_joint_names)
         stamp = time_message(self._states.stamp(instant.t))
         for output, publisher in self._publishers.items():
             joints = JointState(name=names, effort=getattr(external, output).tolist())

@@ -140,7 +140,7 @@ class FeedforwardNode(NodeProcess):
 
     def _efforts(self, message: Any) -> Array:
         """Return the efforts (N, n) in the order of the message's joints."""
-        joints, names = self.model.arm.published_names, list(message.joint_names)
+        joints, names = self.model.arm.ros_joint_names, list(message.joint_names)
         if sorted(names) != sorted(joints):
             raise ConfigurationError(f'its joints are {", ".join(names)}, those of the model '
                                      f'{", ".join(joints)}')

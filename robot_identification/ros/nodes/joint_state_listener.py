@@ -56,7 +56,7 @@ class JointStateListener:
         if reliable is None:
             raise ExecutionError('no_joint_states',
                                  f"nobody publishes '{name}'; start the robot first")
-        self._names, self._decoder = arm.published_names, JointStateDecoder(strict=False)
+        self._names, self._decoder = arm.ros_joint_names, JointStateDecoder(strict=False)
         self._subscription = BatchSubscription(node, JointState, name, reliable=reliable)
         self.topic = name
         self.foreign_joints: tuple[str, ...] = ()   # of the last message that lacks a joint of arm

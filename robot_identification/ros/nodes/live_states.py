@@ -112,7 +112,7 @@ class LiveStates:
             return f"nobody publishes '{name}'"
         others = self._listener.foreign_joints
         return obstacle or (
-            f"no joint states of {', '.join(self._arm.published_names)} arrive on '{name}'"
+            f"no joint states of {', '.join(self._arm.ros_joint_names)} arrive on '{name}'"
             + (f', but of {", ".join(others)}' if others else ''))
 
     def _forget(self) -> None:
@@ -131,7 +131,7 @@ class LiveStates:
 
     def follow(self, arm: Arm) -> None:
         """Continue with another arm, on the same subscription if its joints are the same."""
-        if arm.published_names != self._arm.published_names and self._listener is not None:
+        if arm.ros_joint_names != self._arm.ros_joint_names and self._listener is not None:
             self._listener.destroy()
             self._listener = None
         self._arm, self._start = arm, None

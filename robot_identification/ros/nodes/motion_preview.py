@@ -154,9 +154,9 @@ def display_trajectory(arm: Arm, plan: MotionPlan, excitation: Excitation) -> An
             full.t[rows] - full.t[rows][0], full.q[rows], full.v[rows], full.a[rows],
             full.departure, full.deceleration)
         message.trajectory.append(robot_trajectory(
-            joint_trajectory=trajectory_message(arm.published_names, segment, 0)))
+            joint_trajectory=trajectory_message(arm.ros_joint_names, segment, 0)))
     message.trajectory_start.joint_state = JointState(
-        name=list(arm.published_names), position=full.q[start].tolist())
+        name=list(arm.ros_joint_names), position=full.q[start].tolist())
     return message
 
 

@@ -192,7 +192,7 @@ class MotionSession:
                 raise ExecutionError(
                     'stale_joint_states',
                     f"no message on '{listener.topic}' with the joints "
-                    f"{', '.join(self._arm.published_names)} for {PATIENCE:g} s")
+                    f"{', '.join(self._arm.ros_joint_names)} for {PATIENCE:g} s")
             time.sleep(0.01)
             taken = listener.take()
         first, newest = taken[1][0], taken

@@ -71,7 +71,7 @@ def declare_motion_setup(node: Any, arm: Arm) -> MotionSetup:
         declare(node, 'transport', 'auto', 'connection to the controller: action '
                 '(FollowJointTrajectory, needs control_msgs), topic, or auto: the action if it is '
                 'offered'),
-        arm.published_names,
+        arm.ros_joint_names,
         declare(node, 'controller_manager', 'controller_manager',
                 'name of the controller manager, which lists the active controllers'),
         declare(node, 'speed_scaling', 'speed_scaling_state_broadcaster/speed_scaling',

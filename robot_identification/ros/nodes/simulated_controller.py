@@ -80,11 +80,11 @@ class SimulatedController:
 
     def __init__(self, name: str, arm: Arm, q: Array, faults: InjectedFaults) -> None:
         self.node = node = Node(name)
-        self._faults, self._names = faults, arm.published_names
-        declare(node, 'joints', list(arm.published_names), 'joints of the controller')
+        self._faults, self._names = faults, arm.ros_joint_names
+        declare(node, 'joints', list(arm.ros_joint_names), 'joints of the controller')
         wraps = ~np.isfinite(arm.limits.upper - arm.limits.lower)
         self.controller = trajectory_controller.TrajectoryController(
-            arm.published_names, q, PERIOD, wraps)
+            arm.ros_joint_names, q, PERIOD, wraps)
         self.controller.tolerances = trajectory_controller.GoalTolerances(**{
             field: declare(node, name, 0.0, text, read_only=False, lower=0.0, upper=10.0)
             for name, (field, text) in TOLERANCES.items()})

@@ -159,7 +159,7 @@ class SimulatedRobotNode(NodeProcess):
         if velocity is not None:
             values['velocity'] = velocity
         if self._layout is None:
-            self._layout = JointStateLayout.build(self.arm.published_names, tuple(values))
+            self._layout = JointStateLayout.build(self.arm.ros_joint_names, tuple(values))
         (message,) = self._layout.encode(np.array([self._stamp(reading.t)]), **values)
         for due in self.faults.pass_on(message, time.monotonic()):
             self._states.publish(due)

@@ -131,7 +131,7 @@ class ValidationNode(NodeProcess):
             self.health.ok('predicting')
         stamp = time_message(self._states.stamp(result.t))
         for output, publisher in self._publishers.items():
-            message = JointState(name=list(arm.published_names),
+            message = JointState(name=list(arm.ros_joint_names),
                                  effort=getattr(result, output).tolist())
             message.header.stamp = stamp
             publisher.publish(message)

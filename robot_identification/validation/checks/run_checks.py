@@ -28,7 +28,7 @@ from robot_identification.dynamics import (
 )
 from robot_identification.errors import UnknownNameError
 from robot_identification.estimation import Fit
-from robot_identification.parallel import on_cores
+from robot_identification.parallel import parallel_map
 from robot_identification.recording import Recording
 from robot_identification.signals import delayed, Samples
 from robot_identification.signals.effort_check import EffortCheck
@@ -87,7 +87,7 @@ def run_checks(data: CheckInput, role: Role) -> tuple[Finding, ...]:
 
     """
     chosen = [check for check in CHECKS.values() if role in check.roles]
-    findings = on_cores(lambda check: check.run(data), chosen)
+    findings = parallel_map(lambda check: check.run(data), chosen)
     return tuple(finding for finding in findings if finding is not None)
 
 

@@ -28,7 +28,7 @@ from robot_identification.arm.meshes import (
     find_srdf,
     with_mesh_paths,
 )
-from robot_identification.arrays import Array, unwritable
+from robot_identification.arrays import Array, readonly_view
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.errors import ExcitationError, MissingDependencyError
 from robot_identification.excitation.certificate.geometry.shapes import (
@@ -107,7 +107,7 @@ class Scene:
         """
         from robot_identification.excitation.certificate.geometry.kernels import pair_distances
 
-        q = unwritable(q)
+        q = readonly_view(q)
         distances = np.empty((len(q), len(self.pairs)))
         gradients = np.empty((*distances.shape, q.shape[1]))
         furthest = np.abs(q).max(axis=0, initial=0.0)
