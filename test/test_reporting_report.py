@@ -32,8 +32,8 @@ from robot_identification.reporting import load_results, save_results, StoredRes
 from robot_identification.reporting.figure import Axis, BOX, Curve, Figure, Panel
 from robot_identification.reporting.pages import (
     bar_percent,
-    correlation,
     file_name,
+    format_correlation,
     number,
     percent,
     render_page,
@@ -353,10 +353,10 @@ def test_percentages_and_rounding_errors():
 
 
 def test_correlations_are_not_rounded_to_one():
-    assert [correlation(x) for x in (0.5, 0.99994, 0.99996, 1.0)] == [
+    assert [format_correlation(x) for x in (0.5, 0.99994, 0.99996, 1.0)] == [
         '0.5000', '0.9999', '> 0.9999', '1.0000']
-    assert correlation(0.9996, 3) == '> 0.999' and correlation(-0.99999) == '< \u22120.9999'
-    assert correlation(float('nan')) == '\u2013'
+    assert format_correlation(0.9996, 3) == '> 0.999' and format_correlation(-0.99999) == '< \u22120.9999'
+    assert format_correlation(float('nan')) == '\u2013'
 
 
 def test_strips_show_intervals_and_when_there_is_none():

@@ -60,7 +60,7 @@ def _environment(package: str) -> Environment:
         finalize=lambda value: '' if value is None or value != value else value)
     environment.policies['json.dumps_kwargs'] = {'separators': (',', ':'), 'allow_nan': False}
     environment.filters |= {
-        'number': number, 'percent': percent, 'correlation': correlation, 'unit': unit,
+        'number': number, 'percent': percent, 'correlation': format_correlation, 'unit': unit,
         'file_name': file_name, 'bar_percent': bar_percent, 'round_to_zero': round_to_zero}
     return environment
 
@@ -99,7 +99,7 @@ def percent(value: float | None, digits: int = 3) -> Markup:
     return Markup(f'{text}\u202f%'.replace('-', '\u2212'))
 
 
-def correlation(value: float | None, decimals: int = 4) -> str:
+def format_correlation(value: float | None, decimals: int = 4) -> str:
     """Return a correlation coefficient; one below 1 is not rounded to 1."""
     if value is None or not math.isfinite(value):
         return UNKNOWN

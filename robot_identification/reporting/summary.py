@@ -24,7 +24,7 @@ from robot_identification.arm import Arm
 from robot_identification.errors import MissingDependencyError
 from robot_identification.estimation.auto import Choice
 from robot_identification.pipeline import Identification
-from robot_identification.reporting.pages import correlation
+from robot_identification.reporting.pages import format_correlation
 from robot_identification.validation import HeldOut, Thresholds, Verdict
 from robot_identification.validation.next_steps import suggest_next_steps
 
@@ -183,7 +183,7 @@ def _table(arm: Arm, evaluation: HeldOut, thresholds: Thresholds,
             continue
         good = accepted != 'no'
         table.add_row(Text(joint), f'{e.relative_error:.1%}', f'{e.rmse:.3g} {unit}',
-                      correlation(e.correlation, 3), f'{e.nrmse:.1%}',
+                      format_correlation(e.correlation, 3), f'{e.nrmse:.1%}',
                       Text('\u2588' * max(1, round(BAR * min(e.relative_error / top, 1))),
                            style='green' if good else 'red'))
     return table
