@@ -355,7 +355,8 @@ def test_percentages_and_rounding_errors():
 def test_correlations_are_not_rounded_to_one():
     assert [format_correlation(x) for x in (0.5, 0.99994, 0.99996, 1.0)] == [
         '0.5000', '0.9999', '> 0.9999', '1.0000']
-    assert format_correlation(0.9996, 3) == '> 0.999' and format_correlation(-0.99999) == '< \u22120.9999'
+    assert format_correlation(0.9996, 3) == '> 0.999'
+    assert format_correlation(-0.99999) == '< \u22120.9999'
     assert format_correlation(float('nan')) == '\u2013'
 
 
