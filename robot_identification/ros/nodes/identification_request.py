@@ -77,7 +77,7 @@ def identification_options(request: Any, arm: Arm, data: DataDirectory) -> dict[
 
 
 def identify_recordings(request: Any, arm: Arm, recordings: list[Path], held_out: list[Path],
-                         options: dict[str, Any], report: Report) -> IdentificationResult:
+                        options: dict[str, Any], report: Report) -> IdentificationResult:
     """
     Return the result of a request; files are not written.
 
