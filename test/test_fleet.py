@@ -40,7 +40,7 @@ from robot_identification.fleet.cluster import Tasks
 from robot_identification.fleet.drift import estimate_drift
 from robot_identification.fleet.fleet_file import RobotTask
 from robot_identification.fleet.identify_robot import identify_robot
-from robot_identification.fleet.page import write_page
+from robot_identification.fleet.page import write_fleet_page
 from robot_identification.fleet.recording_sources import expand, fetch, fingerprint
 from robot_identification.fleet.robot_result import BROKEN, FITTED, RobotResult, write_table
 from robot_identification.fleet.run import _write_table_and_page, input_digest
@@ -184,7 +184,7 @@ def test_folders_table_and_page(folder, tmp_path):
         results.append(replace(result, files={}))
     assert list(read_results(tmp_path).values()) == results
     write_table(results, tmp_path / 'fleet.parquet')
-    page = write_page(results, tmp_path).read_text()
+    page = write_fleet_page(results, tmp_path).read_text()
     rows = parquet.read_table(tmp_path / 'fleet.parquet').to_pylist()
     assert [row['robot'] for row in rows if row['kind'] == 'robot'] == ['r0', 'r1']
     parameters = [row for row in rows if row['kind'] == 'parameter']

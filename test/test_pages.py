@@ -27,7 +27,7 @@ import pytest
 from reporting_results import chain, identified
 from robot_identification import load_arm
 from robot_identification.fleet.drift import Drift, PAYLOAD
-from robot_identification.fleet.page import write_page
+from robot_identification.fleet.page import write_fleet_page
 from robot_identification.fleet.robot_result import RobotResult
 from robot_identification.papers.studies.study import Plot, StudyResult, Table
 from robot_identification.papers.studies.verdict import judge
@@ -127,7 +127,7 @@ def test_page_is_printed(pages, browser, tmp_path, name):
 @pytest.mark.parametrize('size', [1e-9, 2e-5, 0.3, 4e7])
 def test_labels_of_axes_are_whole(browser, tmp_path, size):
     values = size * np.array([-1.2345, 0.4321, 1.0])
-    page = write_page([RobotResult('a', 'two_link', 'passed', '', drift=tuple(
+    page = write_fleet_page([RobotResult('a', 'two_link', 'passed', '', drift=tuple(
         Drift(k, PAYLOAD, value, size, value, size) for k, value in enumerate(values)))], tmp_path)
     browser.visit(page, DESK)
     labels = browser.evaluate("""[...document.querySelectorAll('.figure text')].map(each => {

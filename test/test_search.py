@@ -154,14 +154,14 @@ def test_the_global_random_state_is_left_alone():
 
 def scripted(monkeypatch, search, points, generations):
     """Return the populations that a search evaluates from a given first one."""
-    from robot_identification.papers.searches.search import Run
+    from robot_identification.papers.searches.search import SearchRun
     seen = []
 
     def record(population):
         seen.append(population.copy())
         return np.sum((population - 0.4) ** 2, axis=1)
 
-    monkeypatch.setattr(Run, 'initial', lambda run, size: points.copy())
+    monkeypatch.setattr(SearchRun, 'initial', lambda run, size: points.copy())
     unit = Bounds(np.zeros(points.shape[1]), np.ones(points.shape[1]))
     search.minimise(record, unit, budget=generations * len(points),
                     rng=np.random.default_rng(2))

@@ -32,8 +32,8 @@ CHARTS = 200
 """Robots with charts, those with the largest drift: more make the page slow to load."""
 
 
-def write_page(results: Sequence[RobotResult], folder: Path,
-               missing: Mapping[str, str] | None = None) -> Path:
+def write_fleet_page(results: Sequence[RobotResult], folder: Path,
+                     missing: Mapping[str, str] | None = None) -> Path:
     """
     Write the page, and return its path.
 

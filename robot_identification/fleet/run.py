@@ -38,7 +38,7 @@ from robot_identification.files import check_output_folder, check_outputs, FileK
 from robot_identification.fleet.cluster import cluster
 from robot_identification.fleet.fleet_file import Fleet, RobotTask
 from robot_identification.fleet.identify_robot import identify_robot
-from robot_identification.fleet.page import INDEX, write_page
+from robot_identification.fleet.page import INDEX, write_fleet_page
 from robot_identification.fleet.recording_sources import fingerprint
 from robot_identification.fleet.robot_result import (
     BROKEN,
@@ -214,7 +214,7 @@ def _write_table_and_page(results: Mapping[str, RobotResult], folder: Path, left
     def write(missing: Mapping[str, str]) -> None:
         ordered = [results[name] for name in sorted(results)]
         write_table(ordered, folder / TABLE, missing)
-        write_page(ordered, folder, missing)
+        write_fleet_page(ordered, folder, missing)
 
     try:
         yield

@@ -50,7 +50,7 @@ from robot_identification.excitation.design.excitation import ColumnChoice
 from robot_identification.excitation.motion import get_series, Trajectory
 from robot_identification.fleet import read_fleet
 from robot_identification.fleet.drift import Drift
-from robot_identification.fleet.page import write_page
+from robot_identification.fleet.page import write_fleet_page
 from robot_identification.fleet.robot_result import (
     ParameterResult,
     RecordingResult,
@@ -545,7 +545,7 @@ def _fleet_result_seed():
 def _read_fleet_result(path):
     """Do with a stored result what the next run of a fleet does."""
     result = RobotResult.load(path.parent)
-    write_page([result], path.parent)
+    write_fleet_page([result], path.parent)
     return list(result.rows())
 
 

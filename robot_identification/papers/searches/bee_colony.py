@@ -18,7 +18,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import Array
-from robot_identification.papers.searches.search import at_least, inside, others, Run, Search
+from robot_identification.papers.searches.search import (
+    at_least,
+    draw_other_members,
+    inside,
+    Search,
+    SearchRun,
+)
 
 
 class ArtificialBeeColony(Search):
@@ -52,7 +58,7 @@ class ArtificialBeeColony(Search):
     def __init__(self, sources: int = 25, limit: int | None = None) -> None:
         self.sources, self.limit = at_least('sources', sources, 2), limit
 
-    def _search(self, run: Run) -> None:
+    def _search(self, run: SearchRun) -> None:
         rng, count = run.rng, self.sources
         limit = self.limit or count * run.dimension
         x = run.initial(count)
@@ -72,11 +78,11 @@ class ArtificialBeeColony(Search):
                 costs[scout] = run.evaluate(x[scout:scout + 1])[0]
                 trials[scout] = 0
 
-    def _fly(self, run: Run, x: Array, costs: Array, trials: NDArray[np.int64],
+    def _fly(self, run: SearchRun, x: Array, costs: Array, trials: NDArray[np.int64],
              chosen: NDArray[np.int64]) -> None:
         """Try one neighbour of each chosen source."""
         rng = run.rng
-        partner = others(rng, chosen, len(x))
+        partner = draw_other_members(rng, chosen, len(x))
         column = rng.integers(0, run.dimension, len(chosen))
         candidates = x[chosen].copy()
         row = np.arange(len(chosen))

@@ -21,7 +21,7 @@ import warnings
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import EstimationError, MissingDependencyError
-from robot_identification.papers.searches.search import Run, Search
+from robot_identification.papers.searches.search import Search, SearchRun
 
 
 class CovarianceMatrixAdaptation(Search):
@@ -55,7 +55,7 @@ class CovarianceMatrixAdaptation(Search):
     def __init__(self, sigma: float = 0.2) -> None:
         self.sigma = sigma
 
-    def _search(self, run: Run) -> None:
+    def _search(self, run: SearchRun) -> None:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter('ignore')

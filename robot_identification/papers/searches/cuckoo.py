@@ -21,7 +21,7 @@ from math import gamma, pi, sin
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import Array
-from robot_identification.papers.searches.search import at_least, inside, Run, Search
+from robot_identification.papers.searches.search import at_least, inside, Search, SearchRun
 
 SMALLEST = 1e-12
 
@@ -88,7 +88,7 @@ class CuckooSearch(Search):
         self.size = at_least('size', size, 2)
         self.abandon, self.alpha, self.power = abandon, alpha, power
 
-    def _search(self, run: Run) -> None:
+    def _search(self, run: SearchRun) -> None:
         rng = run.rng
         nests = run.initial(self.size)
         costs = run.evaluate(nests)
@@ -107,7 +107,7 @@ class CuckooSearch(Search):
         while True:
             yield self.alpha
 
-    def _replace(self, run: Run, nests: Array, costs: Array, candidates: Array,
+    def _replace(self, run: SearchRun, nests: Array, costs: Array, candidates: Array,
                  alpha: float) -> None:
         candidates = inside(candidates)
         new = run.evaluate(candidates)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.papers.searches.search import Run, Search
+from robot_identification.papers.searches.search import Search, SearchRun
 from scipy.optimize import differential_evolution
 
 
@@ -44,7 +44,7 @@ class DifferentialEvolution(Search):
     def __init__(self, factor: int = 5) -> None:
         self.factor = factor
 
-    def _search(self, run: Run) -> None:
+    def _search(self, run: SearchRun) -> None:
         def cost(columns: Array) -> Array:
             return run.evaluate(np.ascontiguousarray(np.atleast_2d(columns.T)))
 

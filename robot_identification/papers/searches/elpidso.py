@@ -23,7 +23,7 @@ from robot_identification.arrays import Array
 from robot_identification.errors import MissingDependencyError
 from robot_identification.papers.searches.bounds import Bounds
 from robot_identification.papers.searches.result import BUDGET, SearchResult, TARGET
-from robot_identification.papers.searches.search import at_least, Run, Search
+from robot_identification.papers.searches.search import at_least, Search, SearchRun
 
 
 class ElitistPidSwarm(Search):
@@ -64,7 +64,7 @@ class ElitistPidSwarm(Search):
     def __init__(self, size: int = 20) -> None:
         self.size = at_least('size', size, 2)
 
-    def _search(self, run: Run) -> None:
+    def _search(self, run: SearchRun) -> None:
         kernels = _kernels()
         size, dimension, rng = self.size, run.dimension, run.rng
         learning = learning_probabilities(size)

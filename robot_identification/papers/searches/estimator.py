@@ -37,7 +37,7 @@ from robot_identification.papers.searches.bounds import Bounds
 from robot_identification.papers.searches.family import get_search, SEARCHES
 from robot_identification.papers.searches.objective import get_objective, MeanSquared, Objective
 from robot_identification.papers.searches.problem import SearchProblem
-from robot_identification.papers.searches.projection import Eliminated, minimise_squared
+from robot_identification.papers.searches.projection import minimise_squared, ProjectedObjective
 from robot_identification.papers.searches.ranges import RELATIVE, search_bounds
 from robot_identification.papers.searches.result import SearchResult
 from robot_identification.papers.searches.search import Search
@@ -155,7 +155,7 @@ class SearchEstimator(Estimator):
 
     def _minimise(self, objective: Objective, bounds: Bounds,
                   report: Callable[[float], None] | None) -> SearchResult:
-        eliminated = Eliminated(objective, bounds) if self._alone(objective) else None
+        eliminated = ProjectedObjective(objective, bounds) if self._alone(objective) else None
         cost, box = (objective, bounds) if eliminated is None else (eliminated, eliminated.bounds)
         budget = self.budget
         if budget is None:

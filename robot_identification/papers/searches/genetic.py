@@ -20,7 +20,7 @@ from abc import abstractmethod
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import EstimationError
-from robot_identification.papers.searches.search import at_least, inside, Run, Search
+from robot_identification.papers.searches.search import at_least, inside, Search, SearchRun
 
 
 class Genetic(Search):
@@ -44,7 +44,7 @@ class Genetic(Search):
                                   f'fewer elite ones, not {size} and {elite}')
         self.size, self.crossover, self.elite = at_least('size', size, 2), crossover, elite
 
-    def _search(self, run: Run) -> None:
+    def _search(self, run: SearchRun) -> None:
         genes = self._encode(run.initial(self.size))
         costs = run.evaluate(self._decode(genes))
         while True:
@@ -66,7 +66,7 @@ class Genetic(Search):
         return genes
 
     @abstractmethod
-    def _vary(self, run: Run, parents: Array) -> Array:
+    def _vary(self, run: SearchRun, parents: Array) -> Array:
         """Return children of parents, of the same shape."""
 
 
@@ -92,7 +92,7 @@ class RealGenetic(Genetic):
     summary = 'genetic algorithm, real coding'
     BLEND = 0.3
 
-    def _vary(self, run: Run, parents: Array) -> Array:
+    def _vary(self, run: SearchRun, parents: Array) -> Array:
         rng = run.rng
         first, second = parents[::2], parents[1::2]
         weight = rng.uniform(-self.BLEND, 1 + self.BLEND, (2, *first.shape))
@@ -147,7 +147,7 @@ class BinaryGenetic(Genetic):
         unit: Array = whole / (2.0 ** self.bits - 1)
         return unit
 
-    def _vary(self, run: Run, parents: Array) -> Array:
+    def _vary(self, run: SearchRun, parents: Array) -> Array:
         rng, length = run.rng, parents.shape[1]
         first, second = parents[::2], parents[1::2]
         cuts = np.sort(rng.integers(0, length + 1, (len(first), 2)), axis=1)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.papers.searches.search import inside, Run, Search
+from robot_identification.papers.searches.search import inside, Search, SearchRun
 
 DIFFERENCE = 1e-5
 STEPS = 2.0 ** np.arange(4, -28, -2)
@@ -42,7 +42,7 @@ class GradientDescent(Search):
     name = 'gradient_descent'
     summary = 'projected steepest descent with numerical gradients'
 
-    def _search(self, run: Run) -> None:
+    def _search(self, run: SearchRun) -> None:
         point = run.start if run.start is not None else np.full(run.dimension, 0.5)
         cost = float(run.evaluate(point[None])[0])
         scale = 0.1
@@ -65,7 +65,7 @@ class GradientDescent(Search):
             point, cost = candidates[best], float(costs[best])
             scale = min(0.1, max(float(steps[best]), 1e-9))
 
-    def _gradient(self, run: Run, point: Array) -> Array:
+    def _gradient(self, run: SearchRun, point: Array) -> Array:
         steps = DIFFERENCE * np.eye(run.dimension)
         high, low = inside(point + steps), inside(point - steps)
         costs = run.evaluate(np.vstack([high, low]))

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.papers.searches.search import at_least, inside, Run, Search
+from robot_identification.papers.searches.search import at_least, inside, Search, SearchRun
 
 
 class ParticleFilter(Search):
@@ -49,7 +49,7 @@ class ParticleFilter(Search):
         self.size = None if size is None else at_least('size', size, 2)
         self.discount = discount
 
-    def _search(self, run: Run) -> None:
+    def _search(self, run: SearchRun) -> None:
         rng = run.rng
         size = self.size or max(100, 10 * run.dimension)
         particles = run.initial(size)

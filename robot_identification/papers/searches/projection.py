@@ -30,7 +30,7 @@ from robot_identification.regression.separable import SeparableRegression
 PROJECTION = 'variable_projection'
 
 
-class Eliminated:
+class ProjectedObjective:
     """
     A squared objective as a function of the friction shapes alone.
 
@@ -119,7 +119,7 @@ def minimise_squared(objective: Objective, bounds: Bounds) -> SearchResult:
         values = Box(bounds.lower, bounds.upper).solve(matrix, target)
         cost, evaluations = float(np.sum((matrix @ values - target) ** 2)), 1
     else:
-        eliminated = Eliminated(objective, bounds)
+        eliminated = ProjectedObjective(objective, bounds)
         values, evaluations = eliminated.best()
         cost = float(eliminated(values[None, problem.rank:])[0])
     return SearchResult(PROJECTION, values, cost, evaluations,

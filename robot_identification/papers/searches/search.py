@@ -47,7 +47,7 @@ class _Ended(Exception):  # noqa: N818 - it is no error: it ends a run from insi
         super().__init__(status)
 
 
-class Run:
+class SearchRun:
     """
     One run: evaluates populations of the unit cube and keeps the best point.
 
@@ -189,7 +189,7 @@ class Search(ABC):
             raise EstimationError(f'a search needs a budget of at least one evaluation, '
                                   f'not {budget}')
         began = time.perf_counter()
-        run = Run(cost, bounds, budget, rng, start, target, progress, stop)
+        run = SearchRun(cost, bounds, budget, rng, start, target, progress, stop)
         status = CONVERGED
         try:
             self._search(run)
@@ -203,7 +203,7 @@ class Search(ABC):
             np.array(run.history).reshape(-1, 2), status, time.perf_counter() - began)
 
     @abstractmethod
-    def _search(self, run: Run) -> None:
+    def _search(self, run: SearchRun) -> None:
         """Search the unit cube until `run.evaluate` raises, or return when converged."""
 
 
@@ -213,7 +213,7 @@ def inside(unit: Array) -> Array:
     return points
 
 
-def others(rng: np.random.Generator, chosen: IndexArray, size: int) -> IndexArray:
+def draw_other_members(rng: np.random.Generator, chosen: IndexArray, size: int) -> IndexArray:
     """Return for each chosen member of `size` another one, (len(chosen),) int, uniformly."""
     draw = rng.integers(0, size - 1, len(chosen))
     return draw + (draw >= chosen)

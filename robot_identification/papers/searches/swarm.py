@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 import numpy as np
-from robot_identification.papers.searches.search import at_least, inside, Run, Search
+from robot_identification.papers.searches.search import at_least, inside, Search, SearchRun
 
 
 class ParticleSwarm(Search):
@@ -53,7 +53,7 @@ class ParticleSwarm(Search):
         self.size, self.fastest = at_least('size', size, 1), fastest
         self.inertia, self.acceleration = inertia, acceleration
 
-    def _search(self, run: Run) -> None:
+    def _search(self, run: SearchRun) -> None:
         rng, shape = run.rng, (self.size, run.dimension)
         x = run.initial(self.size)
         v = np.zeros(shape)

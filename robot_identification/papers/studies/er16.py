@@ -27,7 +27,7 @@ from robot_identification.excitation import design, Excitation, Requirements
 from robot_identification.papers.searches import Bounds
 from robot_identification.papers.searches.problem import SearchProblem
 from robot_identification.papers.searches.ranges import search_bounds
-from robot_identification.papers.studies.study import correlation, Progress, Table
+from robot_identification.papers.studies.study import correlations, Progress, Table
 from robot_identification.papers.studies.verdict import Claim, judge
 from robot_identification.regression import build_regression
 from robot_identification.signals import process, Samples
@@ -57,7 +57,7 @@ ASSUMPTIONS = (
 
 
 @dataclass(frozen=True)
-class Chain:
+class SignalChain:
     """
     How samples are made of a recording.
 
@@ -98,15 +98,16 @@ class Chain:
                        joint_names=arm.joint_names, segments=(slice(0, len(t)),))
 
 
-OURS = Chain('ours: 1 kHz, low-passed positions, raw torques', RECORDED, 0, 'low-pass')
-ABC = Chain('ABC paper: 1 kHz, smoothed, Fourier fit', RECORDED, 1, 'fit')
-ICS = Chain('ICS paper: 1 Hz, smoothed, DFT', 1.0, 1, 'DFT')
+OURS = SignalChain('ours: 1 kHz, low-passed positions, raw torques', RECORDED, 0, 'low-pass')
+ABC = SignalChain('ABC paper: 1 kHz, smoothed, Fourier fit', RECORDED, 1, 'fit')
+ICS = SignalChain('ICS paper: 1 Hz, smoothed, DFT', 1.0, 1, 'DFT')
 STEPS = {
-    'abc': (ABC, Chain('without smoothing', RECORDED, 0, 'fit'),
-            Chain('smoothed ten times', RECORDED, 10, 'fit'),
-            Chain('differentiated by DFT', RECORDED, 1, 'DFT'), OURS),
-    'ics': (ICS, Chain('without smoothing', 1.0, 0, 'DFT'), Chain('at 10 Hz', 10.0, 1, 'DFT'),
-            Chain('at 1 kHz', RECORDED, 1, 'DFT'), OURS)}
+    'abc': (ABC, SignalChain('without smoothing', RECORDED, 0, 'fit'),
+            SignalChain('smoothed ten times', RECORDED, 10, 'fit'),
+            SignalChain('differentiated by DFT', RECORDED, 1, 'DFT'), OURS),
+    'ics': (ICS, SignalChain('without smoothing', 1.0, 0, 'DFT'),
+            SignalChain('at 10 Hz', 10.0, 1, 'DFT'),
+            SignalChain('at 1 kHz', RECORDED, 1, 'DFT'), OURS)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +131,7 @@ class Experiment:
     arm: Arm
     motions: tuple[Excitation, Excitation]
     runs: tuple[SimulatedRun, SimulatedRun]
-    chain: Chain = OURS
+    chain: SignalChain = OURS
 
     @classmethod
     def build(cls, quick: bool, seed: int, motions: tuple[Excitation, Excitation] | None = None,
@@ -151,7 +152,7 @@ class Experiment:
         """Return this experiment and those of other arms on the same motions, `arms` in all."""
         return [self, *(Experiment.build(True, seed + k, self.motions) for k in range(1, arms))]
 
-    def through(self, chain: Chain) -> Experiment:
+    def through(self, chain: SignalChain) -> Experiment:
         """Return the same experiment with samples made by another chain."""
         return Experiment(self.arm, self.motions, self.runs, chain)
 
@@ -178,7 +179,7 @@ class Experiment:
 
     def correlations(self, friction: str, values: Array) -> tuple[float, ...]:
         """Return the correlation coefficients of each joint, of the fit and of the validation."""
-        return tuple(float(x) for samples in (self.fit, self.check) for x in correlation(
+        return tuple(float(x) for samples in (self.fit, self.check) for x in correlations(
             samples.tau, self.prediction(friction, values, samples)))
 
     def near_reversals(self, friction: str, values: Array, samples: Samples) -> tuple[float, ...]:
@@ -248,7 +249,7 @@ def compare_chains(experiments: Sequence[Experiment], paper: str, friction: str,
             rated = one.runs[1].plant.truth.rated_torque
             errors[chain.label].append(float(np.sqrt(np.mean(
                 ((predicted - check.tau) / rated) ** 2))))
-            smallest[chain.label].append(float(correlation(check.tau, predicted).min()))
+            smallest[chain.label].append(float(correlations(check.tau, predicted).min()))
             counts[chain.label] = len(through.fit)
     table = Table(
         f'What each step of the signal chain is worth: least squares, {friction} friction, '

@@ -32,7 +32,10 @@ from robot_identification.papers.studies.er16 import (
     OURS,
     REVERSAL,
 )
-from robot_identification.papers.studies.linear_algebra import compare_with_searches, Comparison
+from robot_identification.papers.studies.linear_algebra import (
+    compare_with_searches,
+    SearchComparison,
+)
 from robot_identification.papers.studies.repeat import (
     best_run,
     Contestant,
@@ -151,7 +154,7 @@ def ics_er16(quick: bool, seed: int, progress: Progress, map_items: MapFunction)
 
 
 def _algebra(experiment: Experiment, friction: str, budget: int, seed: int, number: int,
-             progress: Progress, map_items: MapFunction, quick: bool) -> Comparison:
+             progress: Progress, map_items: MapFunction, quick: bool) -> SearchComparison:
     return compare_with_searches(
         friction, *experiment.problem(friction), budget, seed,
         part_of(progress, 0.8 + 0.1 * number, 0.9 + 0.1 * number, friction), map_items, quick)

@@ -24,7 +24,7 @@ from robot_identification.arrays import Array
 from robot_identification.papers.searches import Bounds, get_search, SEARCHES, SearchResult
 from robot_identification.papers.searches.objective import Squared
 from robot_identification.papers.searches.problem import SearchProblem
-from robot_identification.papers.searches.projection import Eliminated, minimise_squared
+from robot_identification.papers.searches.projection import minimise_squared, ProjectedObjective
 from robot_identification.papers.studies.repeat import convergence
 from robot_identification.papers.studies.study import MapFunction, part_of, Plot, Progress, Table
 from robot_identification.papers.studies.verdict import Claim, judge
@@ -40,7 +40,7 @@ FASTER = 10.0
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class SearchComparison:
     """Tables, claims of ours, and the convergence of the searches."""
 
     tables: tuple[Table, ...]
@@ -70,7 +70,7 @@ class _Timed:
 
 def compare_with_searches(friction: str, problem: SearchProblem, bounds: Bounds, budget: int,
                           seed: int, progress: Progress, map_items: MapFunction,
-                          quick: bool = False) -> Comparison:
+                          quick: bool = False) -> SearchComparison:
     """
     Minimise the squared cost by linear algebra and by every search, within the same bounds.
 
@@ -102,7 +102,7 @@ def compare_with_searches(friction: str, problem: SearchProblem, bounds: Bounds,
         part_of(progress, 0.0, 1.0 if problem.linear else 0.7), map_items, quick=quick)
     if problem.linear:
         return whole
-    alone = Eliminated(cost, bounds)
+    alone = ProjectedObjective(cost, bounds)
     few = against_searches(
         f'{friction}: the {alone.bounds.dimension} shape numbers alone, the linear parameters '
         f'eliminated', 'variable projection', alone, alone.bounds,
@@ -110,14 +110,14 @@ def compare_with_searches(friction: str, problem: SearchProblem, bounds: Bounds,
         part_of(progress, 0.7, 1.0), map_items,
         ' Here the searches are given the other half of variable projection: the best linear '
         'parameters within their bounds.', quick)
-    return Comparison(whole.tables + few.tables, whole.claims + few.claims[:1],
-                      whole.plots)
+    return SearchComparison(whole.tables + few.tables, whole.claims + few.claims[:1],
+                            whole.plots)
 
 
 def against_searches(title: str, label: str, cost: Callable[[Array], Array], bounds: Bounds,
                      solve: Callable[[], SearchResult], budget: int, seed: int,
                      progress: Progress, map_items: MapFunction, note: str = '',
-                     quick: bool = False) -> Comparison:
+                     quick: bool = False) -> SearchComparison:
     """
     Compare a solver of linear algebra with every search.
 
@@ -156,8 +156,9 @@ def against_searches(title: str, label: str, cost: Callable[[Array], Array], bou
         near = np.flatnonzero(result.history[:, 1] <= (1 + NEAR) * exact.cost)
         arrived = int(result.history[near[0], 0]) if len(near) else None
         found[name] = _Timed(result, (seconds,), arrived)
-    return Comparison((_table(title, label, best, found, note),),
-                      _claims(title, label, best, found), (_plot(title, label, best, found),))
+    return SearchComparison(
+        (_table(title, label, best, found, note),), _claims(title, label, best, found),
+        (_plot(title, label, best, found),))
 
 
 def _search(name: str, cost: Callable[[Array], Array], bounds: Bounds, budget: int,

@@ -27,7 +27,10 @@ from robot_identification.estimation import get_estimator
 from robot_identification.excitation import design, Excitation, Requirements
 from robot_identification.papers.searches.problem import SearchProblem
 from robot_identification.papers.searches.ranges import search_bounds
-from robot_identification.papers.studies.linear_algebra import compare_with_searches, Comparison
+from robot_identification.papers.studies.linear_algebra import (
+    compare_with_searches,
+    SearchComparison,
+)
 from robot_identification.papers.studies.study import (
     MapFunction,
     PAPER,
@@ -220,7 +223,7 @@ def _rms(errors: Array) -> Array:
 
 def _report(arm: Arm, motions: dict[tuple[str, str], Excitation], fits: dict[Key, list[_Fit]],
             circle: tuple[Array, Array, Array, Array], arms: int, periods: int, quick: bool,
-            seed: int, algebra: Comparison) -> StudyResult:
+            seed: int, algebra: SearchComparison) -> StudyResult:
     rows: list[tuple[str | float, ...]] = []
     for key, runs in fits.items():
         middle = [np.median([getattr(f, name) for f in runs], axis=0)

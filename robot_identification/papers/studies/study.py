@@ -82,7 +82,7 @@ class Plot:
 @dataclass(frozen=True, eq=False)
 class StudyResult:
     """
-    Outcome of a study.
+    MethodResult of a study.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def part_of(progress: Progress, first: float, last: float, label: str = '') -> P
     return tell
 
 
-def correlation(measured: Array, predicted: Array) -> Array:
+def correlations(measured: Array, predicted: Array) -> Array:
     """Return the correlation coefficient of each joint, (n,); (17) of the ICS paper."""
     left, right = measured - measured.mean(axis=0), predicted - predicted.mean(axis=0)
     result: Array = (np.sum(left * right, axis=0)

@@ -21,7 +21,10 @@ from robot_identification.arrays import Array
 from robot_identification.excitation import design, Excitation, Requirements
 from robot_identification.papers.searches.problem import SearchProblem
 from robot_identification.papers.searches.ranges import search_bounds
-from robot_identification.papers.studies.linear_algebra import compare_with_searches, Comparison
+from robot_identification.papers.studies.linear_algebra import (
+    compare_with_searches,
+    SearchComparison,
+)
 from robot_identification.papers.studies.study import (
     MapFunction,
     part_of,
@@ -36,7 +39,7 @@ from robot_identification.papers.studies.survey_methods import (
     CONSISTENT,
     level,
     LEVELS,
-    Outcome,
+    MethodResult,
     Platform,
     SEARCHED,
 )
@@ -59,7 +62,7 @@ LINEAR, STRIBECK = 'coulomb_viscous', 'stribeck'
 PRINTED_CONDITIONS = {LINEAR: 4.6, STRIBECK: 5.7}
 SEARCHERS = {'real_genetic': 'genetic', 'barrier': 'gradient'}
 CAD, OTHER = 'inertias of its CAD model', 'inertias up to 20 % from its CAD model'
-Runs = dict[str, list[Outcome]]
+Runs = dict[str, list[MethodResult]]
 """Outcomes of each method, one for each seed."""
 
 
@@ -192,7 +195,7 @@ def _runs(excitation: Excitation, seeds: range, budgets: dict[str, int], progres
 
 
 def _of_seed(case: tuple[str, float], seed: int, excitation: Excitation,
-             budgets: dict[str, int]) -> tuple[str, float, list[Outcome]]:
+             budgets: dict[str, int]) -> tuple[str, float, list[MethodResult]]:
     """Compare methods on the arm of a seed: friction, error of the inertias, and outcomes."""
     friction, error = case
     methods = ('pseudo-inverse', *SEARCHED, CONSISTENT) if error else ()
@@ -201,9 +204,9 @@ def _of_seed(case: tuple[str, float], seed: int, excitation: Excitation,
 
 
 def _algebra(platform: Platform, seed: int, budget: int, progress: Progress,
-             map_items: MapFunction, quick: bool) -> Comparison:
+             map_items: MapFunction, quick: bool) -> SearchComparison:
     """Compare all searches with linear algebra on the noisy samples, linear and Stribeck."""
-    def one(friction: str, number: int) -> Comparison:
+    def one(friction: str, number: int) -> SearchComparison:
         problem = SearchProblem(build_regression(
             platform.arm, [platform.noisy(friction, seed)], friction))
         return compare_with_searches(
@@ -211,8 +214,8 @@ def _algebra(platform: Platform, seed: int, budget: int, progress: Progress,
             part_of(progress, number / 2, (number + 1) / 2), map_items, quick)
 
     parts = [one(friction, k) for k, friction in enumerate((LINEAR, STRIBECK))]
-    return Comparison(*(tuple(x for part in parts for x in getattr(part, name))
-                        for name in ('tables', 'claims', 'plots')))
+    return SearchComparison(*(tuple(x for part in parts for x in getattr(part, name))
+                              for name in ('tables', 'claims', 'plots')))
 
 
 def _joints(runs: dict[str, Runs]) -> tuple[Table, ...]:

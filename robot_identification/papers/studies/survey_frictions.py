@@ -23,7 +23,7 @@ from robot_identification.arrays import Array
 from robot_identification.dynamics import inverse_dynamics
 from robot_identification.estimation import get_estimator
 from robot_identification.excitation import design, Excitation, Requirements
-from robot_identification.papers.studies.linear_algebra import Comparison
+from robot_identification.papers.studies.linear_algebra import SearchComparison
 from robot_identification.papers.studies.study import MapFunction, Plot, Progress, Table
 from robot_identification.papers.studies.verdict import judge
 from robot_identification.regression import build_regression, Regression
@@ -39,7 +39,7 @@ SHOWN = 2
 
 
 def compare_frictions(seeds: range, budget: int, progress: Progress,
-                      map_items: MapFunction) -> Comparison:
+                      map_items: MapFunction) -> SearchComparison:
     """
     Fit six friction models with a particle filter, as the paper does, and by least squares.
 
@@ -89,7 +89,7 @@ def compare_frictions(seeds: range, budget: int, progress: Progress,
                         'linear friction', values['stribeck'][:, 4],
                         values['coulomb_viscous'][:, 4],
                         'RMS error of least squares over the rated torque, by arm', paired=True))
-    return Comparison(
+    return SearchComparison(
         (table,), tuple(claims),
         (Plot(f'Torque of joint {SHOWN + 1} on another motion, least squares', 'time [s]',
               'torque [N m]', tuple(lines)),))

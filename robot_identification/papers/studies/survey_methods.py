@@ -51,7 +51,7 @@ FORGETTING = 0.999
 
 
 @dataclass(frozen=True)
-class Errors:
+class MethodErrors:
     """
     The survey's evaluation indexes.
 
@@ -73,7 +73,7 @@ class Errors:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class MethodResult:
     """
     A method's errors without and with noise, and its processor time [s].
 
@@ -82,8 +82,8 @@ class Outcome:
     """
 
     method: str
-    clean: Errors
-    noisy: Errors
+    clean: MethodErrors
+    noisy: MethodErrors
     seconds: float
     standard: Array
     shape: Array
@@ -181,7 +181,7 @@ def level(value: float, bounds: tuple[float, float]) -> str:
 
 
 def compare_methods(platform: Platform, friction: str, budget: int, seed: int,
-                    methods: Sequence[str] = ()) -> list[Outcome]:
+                    methods: Sequence[str] = ()) -> list[MethodResult]:
     """
     Run methods without and with noise.
 
@@ -206,9 +206,9 @@ def compare_methods(platform: Platform, friction: str, budget: int, seed: int,
         began = time.process_time()
         standard, shape = clean.run(method)
         seconds = time.process_time() - began
-        outcomes.append(Outcome(method, clean.errors(standard, shape),
-                                noisy.errors(*noisy.run(method)), seconds, standard, shape,
-                                (clean.truth, clean.shape)))
+        outcomes.append(MethodResult(method, clean.errors(standard, shape),
+                                     noisy.errors(*noisy.run(method)), seconds, standard, shape,
+                                     (clean.truth, clean.shape)))
     return outcomes
 
 
@@ -244,7 +244,7 @@ class _Case:
             return fit_consistent(regression, quiet).values, estimate.base.structure.shape
         return self._filter('none' if 'Kalman' in method else 'uniform')
 
-    def errors(self, standard: Array, shape: Array) -> Errors:
+    def errors(self, standard: Array, shape: Array) -> MethodErrors:
         """Return the evaluation indexes of parameters, torques against the noiseless ones."""
         inertial, n = self.structure.inertial, self.platform.arm.n
         found, true = (x[inertial].reshape(n, 10) for x in (standard, self.truth))
@@ -259,9 +259,10 @@ class _Case:
         beta = fixed.base.of(standard)
         torque = self.regression.samples[0].tau - fixed.residuals(beta)
         error = np.abs(torque - self.clean) / rated
-        return Errors(float(wrong[0].mean()), float(np.median(wrong[0])), float(wrong[1].mean()),
-                      float(np.concatenate([friction, shapes]).mean()), float(error.mean()),
-                      float(error.std()))
+        return MethodErrors(
+            float(wrong[0].mean()), float(np.median(wrong[0])), float(wrong[1].mean()),
+            float(np.concatenate([friction, shapes]).mean()), float(error.mean()),
+            float(error.std()))
 
     def _least_norm(self, beta: Array) -> Array:
         standard = np.zeros(self.structure.count)
