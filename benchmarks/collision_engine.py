@@ -33,15 +33,15 @@ from robot_identification.arm import load_arm
 from robot_identification.dynamics.kernels import placements
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.excitation import (
+    build_scene,
     DEFAULT_REQUIREMENTS,
     DesignOptions,
     motion_limits,
     Requirements,
 )
-from robot_identification.excitation.certificate.certificate import scene_for
 from robot_identification.excitation.certificate.clearance import INFLUENCE, RESERVE
 from robot_identification.excitation.certificate.clearance_proof import make_coal_body
-from robot_identification.excitation.certificate.geometry.shapes import coarse
+from robot_identification.excitation.certificate.geometry.shapes import coarsen
 from robot_identification.excitation.design.design import build_problem
 
 TIMES = 200     # of a motion, as a search looks at it
@@ -50,12 +50,12 @@ TIMES = 200     # of a motion, as a search looks at it
 def compare(name: str, motions: int) -> dict[str, float | str]:
     """Return processor times of one pair at one time [us], and how far both differ [m]."""
     arm = load_arm(name)
-    scene, tree = scene_for(arm, DEFAULT_REQUIREMENTS), Kinematics.of(arm)
+    scene, tree = build_scene(arm, DEFAULT_REQUIREMENTS), Kinematics.of(arm)
     problem = build_problem(arm, DesignOptions(requirements=Requirements()),
                             motion_limits(arm)[0])
     cutoff = (DEFAULT_REQUIREMENTS.clearance or 0.0) + RESERVE + INFLUENCE
     basis = problem.series.basis(problem.series.period * np.arange(TIMES) / TIMES)
-    shapes = [coarse(shape) for shape in scene.shapes]
+    shapes = [coarsen(shape) for shape in scene.shapes]
     bodies = [make_coal_body(coal, shape) for shape in shapes]
     world, origin = np.empty((TIMES, arm.n + 1, 3, 3)), np.zeros((TIMES, arm.n + 1, 3))
     world[:, -1] = np.eye(3)                      # link -1 is the base

@@ -43,6 +43,7 @@ from robot_identification.arm import Arm, load_arm
 from robot_identification.arm.meshes import with_mesh_paths
 from robot_identification.arrays import Array
 from robot_identification.excitation import (
+    build_scene,
     check_certificate,
     design,
     Excitation,
@@ -50,7 +51,6 @@ from robot_identification.excitation import (
     Requirements,
     save_excitation,
 )
-from robot_identification.excitation.certificate.certificate import scene_for
 from robot_identification.simulation import Plant, PlantOptions, simulate
 from robot_identification.simulation.contacts import ContactGeometry
 
@@ -119,7 +119,7 @@ def main() -> int:
     options = parser.parse_args()
     arm = load_arm(options.robot)
     requirements = Requirements(torque_margin=0.1, clearance=0.01)
-    ignored = scene_for(arm, requirements).excluded
+    ignored = build_scene(arm, requirements).excluded
     meshes = Meshes(arm, {frozenset(pair) for pair in ignored}, requirements.clearance or 0.0)
     contacts = ContactGeometry(arm, ignored=list(ignored))
     # compile, or load from the cache, before the clock runs

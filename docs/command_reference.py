@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from docutils import nodes
-from robot_identification.cli import app
+from robot_identification.cli.commands import app, load_command
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from typer.main import get_command
@@ -38,7 +38,7 @@ class CommandReference(SphinxDirective):
 
 def _group(path: str, command: Any) -> Iterator[str]:
     for name in command.list_commands(None):
-        found = command.get_command(None, name)
+        found = load_command(name) if path == PROGRAM else command.get_command(None, name)
         if getattr(found, 'hidden', False):
             continue
         if hasattr(found, 'list_commands'):

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         load_model,
     )
     from robot_identification.errors import RobotIdentificationError
+    from robot_identification.excitation import design_excitation
     from robot_identification.identification import (
         IdentificationResult,
         identify,
@@ -44,11 +45,11 @@ __version__ = '0.1.0'
 
 __all__ = [
     'Arm', 'IdentificationResult', 'IdentifiedModel', 'Recording', 'RobotIdentificationError',
-    'Validation', 'base_parameters', 'identify', 'inverse_dynamics', 'joint_torque_regressor',
-    'load_arm', 'load_model', 'load_recording', 'validate']
+    'Validation', 'base_parameters', 'design_excitation', 'identify', 'inverse_dynamics',
+    'joint_torque_regressor', 'load_arm', 'load_model', 'load_recording', 'validate']
 
 EXTENSIONS += ['robot_identification.online', 'robot_identification.papers']
-_ROOMS = ('arm', 'dynamics', 'errors', 'recording', 'identification')
+_ROOMS = ('arm', 'dynamics', 'errors', 'recording', 'identification', 'excitation')
 
 
 def __getattr__(name: str) -> Any:

@@ -62,8 +62,6 @@ MOTION_CSV = FileKind('a motion (CSV)', r'\At,q_.*,a_')
 HTML_PAGE = FileKind('a page of this program', r'\A\s*<!doctype html>')
 EXCITATION_YAML = FileKind('an excitation file', r'^schema: robot_identification/excitation/')
 ROBOT_YAML = FileKind('a robot YAML', r'^urdf:')
-TRAJECTORY_YAML = FileKind('a JointTrajectory', r'\Ajoint_names:')
-UR_SCRIPT = FileKind('a URScript program', r'\Adef excite_')
 
 
 def check_outputs(outputs: Iterable[tuple[Path | None, FileKind]],

@@ -17,10 +17,13 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+import runpy
+from types import SimpleNamespace
 
 import numpy as np
 from robot_identification.arm import Arm, load_arm
 from robot_identification.excitation import Excitation, load_excitation
+from robot_identification.files import shared_folder
 
 FOLDER = Path(__file__).parent / 'data' / 'excitations'
 
@@ -35,6 +38,12 @@ def excitation_of(name: str, arm: Arm | None = None) -> Excitation:
     found = load_excitation(FOLDER / f'{name}.yaml')
     arm = load_arm(found.arm_name) if arm is None else arm
     return dataclasses.replace(found, urdf_sha256=arm.urdf_sha256)
+
+
+def circle_example() -> SimpleNamespace:
+    """Return the functions of examples/circle_motion.py."""
+    return SimpleNamespace(**runpy.run_path(
+        str(shared_folder('launch').parent / 'examples' / 'circle_motion.py')))
 
 
 class SumOfSines:

@@ -16,7 +16,9 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 import re
+from tempfile import TemporaryDirectory
 
 from command_line import call
 from excitation_arms import chain
@@ -25,6 +27,7 @@ import pytest
 from robot_identification.cli.commands import app
 from robot_identification.errors import RobotIdentificationError
 from typer.testing import CliRunner
+import yaml
 
 
 def run(*words, cwd, code=0):
@@ -36,8 +39,12 @@ def run(*words, cwd, code=0):
 
 def here(*words, cwd, code=0):
     """Run a command as `run` does, in this process: a start costs more than most refusals."""
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as folder:
         patch.chdir(cwd)
+        if isinstance(words[-1], dict):    # options of the design
+            path = Path(folder, 'options.yaml')
+            path.write_text(yaml.safe_dump(words[-1]))
+            words = (*words[:-1], '--options', path)
         done = CliRunner().invoke(app, [*map(str, words)])
     if isinstance(done.exception, RobotIdentificationError):
         assert code == 2, done.exception
@@ -57,8 +64,9 @@ def own_arm(tmp_path_factory):
     for value in ('8.0', '8.0', '8.0', 'torque', 'joint', '1', 'false'):
         text = text.replace('null    # FILL IN', f'{value}    # filled in', 1)
     (folder / 'arm.yaml').write_text(text)
+    (folder / 'options').write_text('starts: 1')
     for name, seed in (('excitation', 0), ('other', 7)):
-        run('excite', 'arm.yaml', '-o', f'{name}.yaml', '--starts', 1, '--seed', seed,
+        run('excite', 'arm.yaml', '-o', f'{name}.yaml', '--options', 'options', '--seed', seed,
             '--duration', 8, '--no-collisions', '--csv', f'{name}_motion.csv', cwd=folder)
     run('simulate', 'arm.yaml', 'excitation.yaml', '-o', 'recording.csv', cwd=folder)
     run('simulate', 'arm.yaml', 'other.yaml', '-o', 'other.npz', cwd=folder)
@@ -131,14 +139,12 @@ def test_the_motion_is_exported(own_arm):
     (['identify', 'arm.yaml', 'recording.csv', '-o', 'arm.yaml'], 'arm.yaml'),
     (['validate', 'arm.yaml', 'other.npz'], 'not a model file'),
     (['validate', 'none.yaml', 'other.npz'], 'there is no model file'),
-    (['excite', 'arm.yaml', '-o', 'x.yaml', '--kind', 'polygon'], "'polygon'"),
+    (['excite', 'arm.yaml', '-o', 'x.yaml', {'kind': 'polygon'}], "'polygon'"),
     (['excite', 'arm.yaml', '-o', 'x.yaml', '--harmonics', 0], 'harmonics'),
     (['excite', 'arm.yaml', '-o', 'x.yaml', '--csv', '.'], "'.' is a folder"),
-    (['excite', 'arm.yaml', '-o', 'x.yaml', '--csv', 'x.csv', '--rate', 0.5], 'cannot show a'),
-    (['excite', 'arm.yaml', '-o', 'x.yaml', '--urscript', 'x.script'], 'moves six joints'),
-    (['excite', 'arm.yaml', '-o', 'x.yaml', '--harmonics', 9, '--first-resonance', 3], 'take 5'),
+    (['excite', 'arm.yaml', '-o', 'x.yaml', '--harmonics', 9, {'first_resonance': 3}], 'take 5'),
     (['excite', 'arm.yaml', '-o', 'x.yaml', '--no-collisions', '--time-budget', 0], 'positive'),
-    (['excite', 'arm.yaml', '-o', 'x.yaml', '--no-collisions', '--start', '9,0,0'],
+    (['excite', 'arm.yaml', '-o', 'x.yaml', '--no-collisions', {'start': [9, 0, 0]}],
      "start of joint 'shoulder' is not inside"),
     (['excite', 'arm.yaml', '-o', 'x.yaml', '--no-collisions', '--payload', '500,0,0,1'],
      'torque limit of joint .* is missed by .* N m'),
@@ -183,13 +189,14 @@ def test_lists(tmp_path, command, word):
 
 
 @pytest.mark.parametrize(('options', 'sentence'), [
-    (['--box', '1,2,3'], '--box takes 6 numbers'),
+    ([{'requirements': {'boxes': [[1, 2, 3]]}}], 'a list of 6 values'),
     (['--payload', 'heavy'], '--payload takes 4 numbers'),
-    (['--workspace', 'nose,-1,-1,-1,1,1,1'], "no frame 'nose'"),
+    ([{'requirements': {'workspace': [
+        {'frame': 'nose', 'lower': [-1, -1, -1], 'upper': [1, 1, 1]}]}}], "no frame 'nose'"),
     (['--floor', 0.0], 'need a clearance'),
-    (['--first-resonance', 0.5], 'take a period of'),
-    (['--noise', '1,2'], '--noise takes 3 numbers'),
-    (['--criterion', 'cond + x logdet'], 'positive weight'),
+    ([{'first_resonance': 0.5}], 'take a period of'),
+    ([{'noise': [1, 2]}], 'one positive number or 3'),
+    ([{'criterion': 'cond + x logdet'}], 'positive weight'),
 ])
 def test_requests_for_an_excitation_that_make_no_sense(own_arm, options, sentence):
     text = here('excite', 'arm.yaml', '-o', 'x.yaml', '--no-collisions', *options, cwd=own_arm,
@@ -202,16 +209,14 @@ def test_arms_without_collision_geometry_are_told_the_choice(own_arm):
     assert 'no collision geometry' in text and '--no-collisions' in text
 
 
-def test_an_excitation_extends_a_recording_and_is_exported(own_arm):
+def test_an_excitation_comes_with_motions_to_validate_on_and_a_page(own_arm):
     out = json.loads(run(
-        'excite', 'arm.yaml', '-o', 'next.yaml', '--no-collisions', '--extend', 'recording.csv',
-        '--starts', 1, '--trajectory', 'next_points.yaml', '--report',
-        'next.html', '--validate', '--json', cwd=own_arm))
-    assert out['written'] == ['next.yaml', 'next_points.yaml', 'next_fourier.yaml',
-                              'next_point_to_point.yaml', 'next.html']
+        'excite', 'arm.yaml', '-o', 'next.yaml', '--no-collisions', '--options', 'options',
+        '--report', 'next.html', '--validate', '--json', cwd=own_arm))
+    assert out['written'] == ['next.yaml', 'next_fourier.yaml', 'next_point_to_point.yaml',
+                              'next.html']
     assert all((own_arm / name).is_file() for name in out['written'])
-    # three joints cannot lead the last frame, on the third axis, around a circle
-    assert list(out['not_possible']) == ['circle']
+    assert not out['not_possible']
     assert all(claim['holds'] for claim in out['certificate'])
     assert {claim['quantity'] for claim in out['certificate']} >= {'velocity', 'torque'}
 

@@ -29,6 +29,7 @@ from robot_identification.arm.meshes import with_mesh_paths
 from robot_identification.cli import app
 from robot_identification.errors import ExcitationError
 from robot_identification.excitation import (
+    build_scene,
     check_certificate,
     design,
     DesignOptions,
@@ -43,7 +44,6 @@ from robot_identification.excitation import (
 from robot_identification.excitation.certificate.certificate import (
     build_constraints,
     certify,
-    scene_for,
 )
 from robot_identification.excitation.certificate.clearance_proof import prove_clearance
 from robot_identification.excitation.certificate.joint_limits import prove_peaks
@@ -123,7 +123,7 @@ def safe(panda):
 
 @pytest.fixture(scope='module')
 def scene(panda):
-    return scene_for(panda, SAFE)
+    return build_scene(panda, SAFE)
 
 
 @pytest.fixture(scope='module')
@@ -192,7 +192,7 @@ def test_both_judges_see_a_folded_arm(panda, scene, meshes):
 @pytest.mark.parametrize('name', ['ur10', 'xarm7'])
 def test_what_touches_for_another_engine_touches_for_the_proof(name):
     arm = load_arm(name)
-    scene = scene_for(arm, SAFE)
+    scene = build_scene(arm, SAFE)
     contacts = ContactGeometry(arm, ignored=list(scene.excluded))
     lower, upper = np.maximum(arm.limits.lower, -3.0), np.minimum(arm.limits.upper, 3.0)
     q = np.random.default_rng(8).uniform(lower, upper, size=(300, arm.n))
@@ -223,8 +223,8 @@ def test_a_motion_made_larger_is_refused(panda, safe, beyond):
 
 def test_a_payload_with_a_size_keeps_its_distance(panda, safe):
     box = Payload(0.5, (0.0, 0.0, 0.25), (0.3, 0.3, 0.3))
-    scene = scene_for(panda, dataclasses.replace(SAFE, payload=box))
-    without = scene_for(panda, dataclasses.replace(SAFE, payload=Payload(0.5, (0, 0, 0))))
+    scene = build_scene(panda, dataclasses.replace(SAFE, payload=box))
+    without = build_scene(panda, dataclasses.replace(SAFE, payload=Payload(0.5, (0, 0, 0))))
     carried = [shape for shape in scene.shapes if shape.name == 'payload']
     assert len(scene.shapes) == len(without.shapes) + 1 and carried[0].link == panda.n - 1
     np.testing.assert_allclose([carried[0].vertices.min(0), carried[0].vertices.max(0)],

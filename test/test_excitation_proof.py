@@ -24,6 +24,7 @@ from robot_identification.arm import Arm, load_arm
 from robot_identification.dynamics.regressor import inverse_dynamics
 from robot_identification.errors import ExcitationError, UnknownNameError
 from robot_identification.excitation import (
+    build_scene,
     check_certificate,
     design,
     DesignOptions,
@@ -35,9 +36,9 @@ from robot_identification.excitation import (
     Trajectory,
     Workspace,
 )
-from robot_identification.excitation.certificate.certificate import certify, scene_for
+from robot_identification.excitation.certificate.certificate import certify
 from robot_identification.excitation.certificate.clearance_proof import prove_clearance
-from robot_identification.excitation.certificate.geometry.shapes import coarse, Shape
+from robot_identification.excitation.certificate.geometry.shapes import coarsen, Shape
 from robot_identification.excitation.certificate.nominal_torque import nominal_inertial
 from robot_identification.excitation.certificate.torque_proof import prove_torque
 from robot_identification.excitation.certificate.workspace import prove_workspace
@@ -91,8 +92,8 @@ def test_payload_is_a_point_mass_on_the_last_link():
 
 
 def test_distances_are_those_of_coal_with_exact_derivatives(panda):
-    scene = scene_for(panda, dataclasses.replace(SAFE, floor=-0.1,
-                                                 boxes=((0.4, -0.2, 0.0, 0.6, 0.2, 0.3),)))
+    scene = build_scene(panda, dataclasses.replace(
+        SAFE, floor=-0.1, boxes=((0.4, -0.2, 0.0, 0.6, 0.2, 0.3),)))
     rng = np.random.default_rng(2)
     q = rng.uniform(panda.limits.lower, panda.limits.upper, size=(20, 7))
     distances, gradients = scene.distances(q, 10.0)
@@ -103,7 +104,7 @@ def test_distances_are_those_of_coal_with_exact_derivatives(panda):
                           for p in range(len(scene.pairs))] for k in range(len(q))])
     apart = measured > 1e-4
     assert apart.mean() > 0.9
-    grown = np.array([sum(coarse(scene.shapes[i]).radius for i in pair) for pair in scene.pairs])
+    grown = np.array([sum(coarsen(scene.shapes[i]).radius for i in pair) for pair in scene.pairs])
     assert np.all((distances <= measured + 1e-5)[apart]) and grown.max() < 0.008
     assert np.all((distances >= measured - grown - 1e-5)[apart])
     assert np.all(distances[measured < -1e-4] <= 0)
@@ -134,7 +135,7 @@ def test_round_shapes_and_convex_ones_agree_in_both_distances():
 
 
 def test_clearance_is_proven_or_refuted_as_dense_sampling_says(panda):
-    scene = scene_for(panda, dataclasses.replace(SAFE, clearance=0.1))
+    scene = build_scene(panda, dataclasses.replace(SAFE, clearance=0.1))
     limits, _ = motion_limits(panda)
     options = DesignOptions(period=8.0, harmonics=3, requirements=Requirements())
     problem = build_problem(panda, options, limits)
@@ -192,7 +193,7 @@ def test_a_safe_design_is_certified_and_certifies_again(panda, safe, tmp_path):
     t = np.random.default_rng(6).uniform(0, safe.period, 10_000)
     q, v, a = safe.trajectory.evaluate(t, 2)
     assert np.all(np.abs(inverse_dynamics(panda, q, v, a)) <= 0.9 * panda.limits.torque)
-    assert scene_for(panda, SAFE).distances(q, 0.1)[0].min() >= 0.01
+    assert build_scene(panda, SAFE).distances(q, 0.1)[0].min() >= 0.01
     np.testing.assert_allclose(safe.trajectory.evaluate([0.0], 2)[1:], 0.0, atol=1e-9)
     save_excitation(safe, tmp_path / 'e.yaml')
     again = load_excitation(tmp_path / 'e.yaml')
@@ -221,9 +222,9 @@ def test_a_motion_that_was_tampered_with_is_refused(panda, safe):
 @pytest.mark.parametrize(('requirements', 'words'), [
     (Requirements(clearance=0.01, floor=5.0), "clearance between .* and 'floor' is missed by"),
     (Requirements(workspace=(Workspace('panda_hand', (3, 3, 3), (4, 4, 4)),)),
-     "bound of frame 'panda_hand' is missed by .* mm.*give a larger --workspace"),
+     "bound of frame 'panda_hand' is missed by .* mm.*give a larger `workspace`"),
     (Requirements(torque_margin=0.99, payload=Payload(30.0, (0, 0, 0.1))),
-     'torque limit of joint .* is missed by .* N m.*allow a smaller --torque-margin'),
+     'torque limit of joint .* is missed by .* N m.*allow a smaller `torque_margin`'),
 ])
 def test_impossible_requests_say_what_cannot_be_met_and_by_how_much(panda, requirements, words):
     with pytest.raises(ExcitationError, match=words):
@@ -255,9 +256,10 @@ def test_links_that_have_little_more_than_the_clearance_are_designed_for(gap):
 
 
 def test_links_without_the_clearance_are_a_note_and_other_obstacles_name_a_way_out():
-    scene = scene_for(arm_with_a_gap(0.0095), Requirements(clearance=0.01))
-    assert "'foot' and 'upper' is not looked at" in ' '.join(scene.notes)
-    with pytest.raises(ExcitationError, match=r'allow a smaller --clearance.*--srdf.*--floor'):
+    scene = build_scene(arm_with_a_gap(0.0095), Requirements(clearance=0.01))
+    assert ("'foot' and 'upper' are excluded: almost always closer than 10 mm"
+            in ' '.join(scene.notes))
+    with pytest.raises(ExcitationError, match=r'allow a smaller `clearance`.*`srdf`.*--floor'):
         design(arm_with_a_gap(0.02), acceleration=5.0, starts=1,
                requirements=Requirements(clearance=0.01, floor=1.0))
 
@@ -270,8 +272,8 @@ def test_links_without_the_clearance_are_a_note_and_other_obstacles_name_a_way_o
     (lambda: Requirements(floor=0.0), 'need a clearance'),
     (lambda: Payload(0.0, (0, 0, 0)), 'mass must be a positive number'),
     (lambda: Workspace('tool', (0, 0, 0), (1, 0, 1)), 'lower corner'),
-    (lambda: scene_for(chain(), SAFE), 'no collision geometry'),
-    (lambda: scene_for(load_arm('panda'), dataclasses.replace(SAFE, boxes=((1.0,) * 6,))),
+    (lambda: build_scene(chain(), SAFE), 'no collision geometry'),
+    (lambda: build_scene(load_arm('panda'), dataclasses.replace(SAFE, boxes=((1.0,) * 6,))),
      'box 1 must be six numbers'),
 ])
 def test_requirements_that_make_no_sense(make, words):
@@ -283,7 +285,7 @@ def test_missing_meshes_are_named_with_the_choice(panda):
     moved = panda.reduced_urdf.replace('package://example-robot-data/', 'package://nowhere/')
     with pytest.raises(ExcitationError, match=r"meshes of the arm 'panda' are missing.*"
                                               r'--package-dir.*--no-collisions'):
-        scene_for(dataclasses.replace(panda, reduced_urdf=moved), SAFE)
+        build_scene(dataclasses.replace(panda, reduced_urdf=moved), SAFE)
 
 
 def test_unknown_frames_are_refused(panda):
@@ -304,10 +306,10 @@ def test_coarse_shapes_look_at_few_points_and_are_those_of_looking_at_all(monkey
     points = np.random.default_rng(3).normal(size=(900, 3))
     points *= np.array([0.1, 0.2, 0.3]) / np.linalg.norm(points, axis=1, keepdims=True)
     shape = Shape('egg', 0, points)
-    few = coarse.__wrapped__(shape)
+    few = coarsen.__wrapped__(shape)
     monkeypatch.setattr('robot_identification.excitation.certificate.geometry.shapes.AT_ONCE',
                         len(points))
-    every = coarse.__wrapped__(shape)
+    every = coarsen.__wrapped__(shape)
     assert np.array_equal(few.vertices, every.vertices) and few.radius == every.radius
     from robot_identification.excitation.certificate.geometry.kernels import point_distances
     outside = np.empty(len(points))

@@ -67,7 +67,7 @@ def test_a_long_spline_through_a_path_is_proven_closely():
     from robot_identification.excitation.design.validation_motions import spline_through
     t = np.linspace(0, 20, 400)
     path = 3.0 - np.cos(2 * np.pi * t / 20)[:, None] * [1.2, 0.8]    # columns add up to more
-    trajectory = spline_through(t, path, 20.0)
+    trajectory = spline_through(t, path)
     dense = np.linspace(0, 20, 4001)
     for order in range(1, 4):
         true = np.abs(trajectory.derivative(dense, order)).max(axis=0)

@@ -22,7 +22,7 @@ from robot_identification import Arm
 from robot_identification.arm import load_arm
 from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping
 from robot_identification.errors import ArmError, ConfigurationError, RecordingError
-from robot_identification.excitation.certificate import Requirements
+from robot_identification.excitation import Requirements
 from robot_identification.excitation.certificate.certificate import certify
 from robot_identification.excitation.motion import get_series, Trajectory
 from robot_identification.excitation.motion.limits import motion_limits

@@ -15,36 +15,13 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 import json
 
 import pytest
 from robot_identification import cli
-from robot_identification.cli import app, console
-from robot_identification.cli.words import in_order
-from robot_identification.excitation import DesignOptions
+from robot_identification.cli import app, console, excite
+from robot_identification.excitation import DesignOptions, Requirements
 from typer.testing import CliRunner
-
-stopwatch_module = import_module('robot_identification.cli.stopwatch')
-
-
-@pytest.mark.parametrize('given, meant', [
-    ('--window 2s,10s -o x', '--window 2s 10s -o x'),
-    ('--window 2s 10s -o x', '--window 2s 10s -o x'),
-    ('--centre 0,0,0.1', '--centre 0 0 0.1'),
-    ('--payload 1 0 0 -0.1 --floor 0', '--payload 1,0,0,-0.1 --floor 0'),
-    ('--payload 1, 0, 0, 0.1', '--payload 1,0,0,0.1'),
-    ('--payload 1,0,0,0.1 --floor 0', '--payload 1,0,0,0.1 --floor 0'),
-    ('--workspace tool -1 -1 0 1 1 2 -o x', '--workspace tool,-1,-1,0,1,1,2 -o x'),
-    ('--workspace tool,-1,-1,0,1,1,2', '--workspace tool,-1,-1,0,1,1,2'),
-    ('--effort torque joint +1 gravity', '--effort torque,joint,+1,gravity'),
-    ('--effort torque,joint,+1,gravity --json', '--effort torque,joint,+1,gravity --json'),
-    ('identify a b --quiet -o x', '--quiet identify a b -o x'),
-    ('identify -- --quiet', 'identify -- --quiet'),
-    ('--window', '--window'), ('--payload', '--payload'), ('--effort a', '--effort a')])
-def test_lists_take_commas_or_spaces(given, meant):
-    assert in_order(given.split()) == meant.split()
-    assert in_order(meant.split()) == meant.split()
 
 
 def steps(capsys, as_json=False):
@@ -58,57 +35,56 @@ def test_a_pipe_gets_a_line_for_each_step(capsys, monkeypatch):
     lines = steps(capsys)
     assert len(lines) == 2 and 'reading, 0%' in lines[0] and 'fitting, 90%' in lines[1]
     assert not steps(capsys, as_json=True)
-    monkeypatch.setattr(console, 'loudness', 'quiet')
+    monkeypatch.setattr(cli, 'verbosity', 'quiet')
     assert not steps(capsys)
-    monkeypatch.setattr(console, 'loudness', '')
+    monkeypatch.setattr(cli, 'verbosity', '')
     monkeypatch.setattr(console, 'EVERY', 0.0)
     assert len(steps(capsys)) == 3    # a long step says that it goes on
 
 
 def test_loudness_is_said_anywhere_and_of_one_call(monkeypatch):
-    monkeypatch.setattr(console, 'loudness', '')
+    monkeypatch.setattr(cli, 'verbosity', '')
     runner = CliRunner()
     assert runner.invoke(app, ['robots', '--quiet', '--json']).exit_code == 0
-    assert console.loudness == 'quiet'
+    assert cli.verbosity == 'quiet'
     assert runner.invoke(app, ['--verbose', 'robots', '--json']).exit_code == 0
-    assert console.loudness == 'verbose'
+    assert cli.verbosity == 'verbose'
     assert runner.invoke(app, ['robots', '--json']).exit_code == 0
-    assert console.loudness == ''
+    assert cli.verbosity == ''
     both = runner.invoke(app, ['--verbose', 'robots', '--quiet'])
-    assert both.exit_code == 2 and 'give one of them' in both.output
+    assert both.exit_code == 2 and 'contradict each other' in both.output
 
 
 def stopwatch(monkeypatch, budget, began, now):
     monkeypatch.setattr(cli, 'BEGAN', began)
     clock = [now]
-    monkeypatch.setattr(stopwatch_module.time, 'monotonic', lambda: clock[0])
-    return stopwatch_module.Stopwatch(budget), clock
+    monkeypatch.setattr(excite.time, 'monotonic', lambda: clock[0])
+    return excite.Stopwatch(budget), clock
 
 
 def test_no_time_left_is_said_of_each_validation_motion(monkeypatch):
-    from robot_identification.cli import excite
-    monkeypatch.setattr(excite, 'validation_motion', None)    # is not called
+    monkeypatch.setattr(excite.excitation, 'validation_motion', None)    # is not called
     monkeypatch.setattr(excite, 'design_with_progress', lambda *given, **named: named)
     watch, _ = stopwatch(monkeypatch, 5.0, 100.0, 106.0)
-    motions = excite._Motions(None, DesignOptions(time_budget=5.0), None, watch, True)
-    motions.design((), True)
-    assert not motions.made and set(motions.failed) == {'fourier', 'circle', 'point_to_point'}
-    assert all('time budget is over' in reason for reason in motions.failed.values())
+    designs = excite._Designs(None, DesignOptions(time_budget=5.0, requirements=Requirements()),
+                              watch, True)
+    designs.run(True)
+    assert not designs.made and set(designs.failed) == {'fourier', 'point_to_point'}
+    assert all('no time was left' in reason for reason in designs.failed.values())
 
 
 def test_a_design_gets_a_share_of_what_is_left(monkeypatch):
-    from robot_identification.cli import excite
     asked = []
     monkeypatch.setattr(excite, 'design_with_progress',
                         lambda arm, as_json, options, **more: asked.append(options.time_budget))
-    monkeypatch.setattr(excite, 'validation_motion', lambda *given, **named: None)
+    monkeypatch.setattr(excite.excitation, 'validation_motion', lambda *given, **named: None)
     for budget, validate, expected in ((20.0, False, 9.4), (20.0, True, 0.75 * 9.4),
                                        (None, True, None), (5.0, False, 0.01)):
         watch, clock = stopwatch(monkeypatch, budget, 90.0, 92.0)
-        watch.lap('start of the program')    # 2 s, so that 0.6 s are kept for files and page
+        designs = excite._Designs(None, DesignOptions(    # 0.3 of 2 s are kept for files and page
+            time_budget=budget, requirements=Requirements()), watch, True)
         clock[0] = 100.0
-        excite._Motions(None, DesignOptions(time_budget=budget), None, watch,
-                        True).design((), validate)
+        designs.run(validate)
         assert asked[-1] == (None if expected is None else pytest.approx(expected))
 
 
@@ -121,29 +97,29 @@ def test_what_took_longer_than_the_budget_is_said(monkeypatch):
     clock[0] = 114.0
     watch.lap('page')
     assert watch.exceeded() == (
-        '14.0 s went by, the time budget was 12 s; seconds by stage: excitation 10.5, page 2.5, '
-        'start of the program 1.0')
+        'took 14.0 s; budget was 12 s (excitation 10.5, page 2.5, start of the program 1.0)')
     watch.budget = None
     assert watch.exceeded() is None
 
 
 def test_one_scene_serves_all_motions_and_the_page(tmp_path, monkeypatch):
-    from robot_identification.excitation.certificate import certificate
+    from robot_identification.excitation.certificate.geometry import scene
     built = []
 
     def counted(*given, **named):
         built.append(given)
-        return build_scene(*given, **named)
+        return link_shapes(*given, **named)
 
-    build_scene = certificate.build_scene
-    monkeypatch.setattr(certificate, 'build_scene', counted)
+    link_shapes = scene.link_shapes
+    monkeypatch.setattr(scene, 'link_shapes', counted)
+    (tmp_path / 'options.yaml').write_text('starts: 1')
     answer = CliRunner().invoke(app, [
         'excite', 'two_link', '-o', str(tmp_path / 'x.yaml'), '--validate', '--report',
-        str(tmp_path / 'x.html'), '--starts', '1', '--good-enough', '1e6', '--duration', '5',
-        '--harmonics', '3', '--json'])
+        str(tmp_path / 'x.html'), '--options', str(tmp_path / 'options.yaml'), '--good-enough',
+        '1e6', '--duration', '5', '--harmonics', '3', '--json'])
     assert answer.exit_code == 0, answer.output
     assert len(built) == 1
     content = json.loads(answer.stdout)
-    assert content['time_budget'] is None and set(content['not_possible']) <= {'circle'}
+    assert content['time_budget'] is None and not content['not_possible']
     assert {'start of the program', 'collision geometry', 'excitation', 'page',
-            'validation motion circle'} <= set(content['stages'])
+            'validation motion point_to_point'} <= set(content['stages'])

@@ -95,6 +95,6 @@ def test_the_refusal_comes_before_anything_is_waited_for(tmp_path, monkeypatch):
     def too_late(*_):
         raise AssertionError
 
-    monkeypatch.setattr(excite, 'scene_for', too_late)
+    monkeypatch.setattr(excite.excitation, 'build_scene', too_late)
     result = runner.invoke(app, ['excite', 'arm.yaml', '-o', 'e.yaml', '--validate'])
     assert '--guess-inertias' in str(result.exception)

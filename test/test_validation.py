@@ -20,6 +20,7 @@ import io
 
 from excitation_arms import chain
 from known_truth import samples_of
+from motions import circle_example
 import numpy as np
 import pytest
 from reporting_results import record
@@ -32,8 +33,7 @@ from robot_identification import (
     validate,
 )
 from robot_identification.errors import ConfigurationError, RecordingError, SignalError
-from robot_identification.excitation import Requirements, validation_motion
-from robot_identification.excitation.design import validation_motions
+from robot_identification.excitation import Requirements
 from robot_identification.signals import process
 from robot_identification.signals.effort_check import check_effort
 from robot_identification.signals.shift import judged
@@ -213,10 +213,11 @@ def test_a_joint_may_stand_still_in_a_motion_to_validate_on():
 
 def test_a_joint_that_rests_while_others_move_is_not_judged(monkeypatch):
     """Encoders of 17 bits, Stribeck friction, delay: the sign of what is left is no friction."""
-    monkeypatch.setattr(validation_motions, 'SWING', 0.0)    # the last joint rests on it
+    example = circle_example()
+    monkeypatch.setitem(example.find_circle.__globals__, 'SWING', 0.0)    # the last joint rests
     arm = load_arm('ur10')
     plant = Plant(arm, PlantOptions(seed=1))
-    lap = validation_motion(arm, 'circle', requirements=Requirements(torque_margin=0.1))
+    lap = example.find_circle(arm, Requirements(torque_margin=0.1))
     assert np.abs(lap.sample(100.0)[2])[:, -1].max() < 1e-6     # the last joint rests
     train = simulate(plant, slow_motion(arm, period=5.0), rng=np.random.default_rng(0), periods=2)
     circle = simulate(plant, lap, rng=np.random.default_rng(1), name='circle')

@@ -348,10 +348,12 @@ WHOLE = {    # the shapes again, with few joints: from init to a verdict; flags 
 def walk(source, folder, flags=(), more=()):
     """Take an arm from init to the verdict of `validate`, by commands alone; return them all."""
     names = {name: folder / f'{name}.yaml' for name in ('wild', 'motion', 'other')}
+    (folder / 'one_start.yaml').write_text('starts: 1')
     commands = [('init', *source, '-o', names['wild'], *KNOWN, *flags)]
     for seed, name in enumerate(('motion', 'other')):
         commands += [('excite', names['wild'], '-o', names[name], '--no-collisions', '--seed',
-                      seed, '--duration', 5, '--starts', 1, '--good-enough', 60, *more),
+                      seed, '--duration', 5, '--options', folder / 'one_start.yaml',
+                      '--good-enough', 60, *more),
                      ('simulate', names['wild'], names[name], '-o', folder / f'{name}.csv')]
     commands += [('identify', names['wild'], folder / 'motion.csv', '--held-out',
                   folder / 'other.csv', '-o', folder / 'result', '--json'),

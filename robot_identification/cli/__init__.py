@@ -12,9 +12,9 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-The command `robot-identification`: how it begins and ends.
+Entry point of the command `robot-identification`: start, signals, exit codes.
 
-Only the standard library is imported here, so that Ctrl-C is answered while the rest loads.
+Only the standard library is imported here, so that Ctrl-C works while the rest loads.
 """
 
 from __future__ import annotations
@@ -29,20 +29,22 @@ from types import FrameType, TracebackType
 from typing import Any
 
 WRONG_INPUT, DEFECT = 2, 70    # 70: EX_SOFTWARE of sysexits.h; 1 is a negative verdict alone
-BEGAN: float | None = None    # when the program did, by the monotonic clock [s]
-LONGEST = 2000    # characters of a sentence; a hostile file may have names of megabytes
+BEGAN: float | None = None    # start of the program, monotonic clock [s]
+LONGEST = 2000    # characters of an error message: names in a hostile file may have megabytes
+verbosity = ''
+"""'quiet', 'verbose' or '', from the command line."""
 
 
 def main() -> None:
-    """Run the command line: 0 is a pass, 1 a negative verdict, 2 a wrong input, 130 Ctrl-C."""
-    sys.excepthook = _defect
+    """Run the command line; exit code 0: pass, 1: failed verdict, 2: wrong input, 130: Ctrl-C."""
+    sys.excepthook = _report_defect
     global BEGAN
     BEGAN = time.monotonic()
-    _open_what_is_closed()
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):    # a terminal may know ASCII alone
         with suppress(AttributeError):
             stream.reconfigure(errors='backslashreplace')    # type: ignore[union-attr]
-    _let_signals_end_the_program()
+    _exit_on_signals()
     from robot_identification.cli.commands import app
     from robot_identification.errors import RobotIdentificationError
     try:
@@ -57,11 +59,11 @@ def main() -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         _refuse(f"'{error.filename or 'the output'}' cannot be used: {error.strerror}")
     except MemoryError:
-        _refuse('the memory of this machine is not enough for that; give it less at a time')
+        _refuse('out of memory; pass fewer or shorter recordings')
 
 
-def _open_what_is_closed() -> None:
-    """Open closed standard streams (`>&-`), whose numbers the first files opened would have."""
+def _open_closed_streams() -> None:
+    """Open closed standard streams (`>&-`), so that no other file takes their numbers."""
     for number, name in enumerate(('stdin', 'stdout', 'stderr')):
         try:
             os.fstat(number)
@@ -71,9 +73,9 @@ def _open_what_is_closed() -> None:
             setattr(sys, name, os.fdopen(number, 'r' if number == 0 else 'w', closefd=False))
 
 
-def _refuse(sentence: str) -> None:
-    """Print one line without control characters, and end with the code of a wrong input."""
-    line = re.sub(r'\s+', ' ', sentence).strip()
+def _refuse(message: str) -> None:
+    """Print one line without control characters, and exit with the code of a wrong input."""
+    line = re.sub(r'\s+', ' ', message).strip()
     line = ''.join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
     if len(line) > LONGEST:
         line = f'{line[:LONGEST // 2]} [...] {line[-LONGEST // 2:]}'
@@ -82,9 +84,9 @@ def _refuse(sentence: str) -> None:
     sys.exit(WRONG_INPUT)
 
 
-def _defect(kind: type[BaseException], error: BaseException,
-            trace: TracebackType | None) -> None:
-    """Print what nobody foresaw, and end with a code that is no verdict."""
+def _report_defect(kind: type[BaseException], error: BaseException,
+                   trace: TracebackType | None) -> None:
+    """Print an unexpected exception, and exit with a code that is no verdict."""
     import traceback
     traceback.print_exception(kind, error, trace)
     sys.stderr.write('this is a defect of robot-identification: please report the lines above\n')
@@ -92,8 +94,8 @@ def _defect(kind: type[BaseException], error: BaseException,
     os._exit(DEFECT)
 
 
-def _let_signals_end_the_program() -> None:
-    """Let Ctrl-C and SIGTERM unwind the program, so that temporary files go, without a word."""
+def _exit_on_signals() -> None:
+    """Turn Ctrl-C and SIGTERM into SystemExit, so that temporary files are removed."""
     def end(number: int, frame: FrameType | None) -> None:
         signal.signal(number, lambda number, frame: os._exit(128 + number))    # the second time
         sys.exit(128 + number)
@@ -110,7 +112,7 @@ def _let_signals_end_the_program() -> None:
 
 
 def __getattr__(name: str) -> Any:
-    """Import the commands when they are asked for."""
+    """Import the commands on first access."""
     if name == 'app':
         from robot_identification.cli.commands import app
         return app

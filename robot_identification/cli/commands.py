@@ -11,84 +11,61 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""
-The commands of `robot-identification`, each imported when it is called.
-
-A command that lists or helps must not wait for compilers and plots, so the list of commands and
-their first lines are read from the source.
-"""
+"""The commands of `robot-identification`, each imported when it is called."""
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator
+from functools import lru_cache
 from importlib import import_module
-from pathlib import Path
-import sys
 from typing import Annotated, Any
 
 import robot_identification
-from robot_identification.cli.words import in_order
+from robot_identification import cli
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 
-COMMANDS = {    # name: module and function, in the order of the help
-    'demo': 'cli.demo', 'init': 'cli.init', 'excite': 'cli.excite', 'simulate': 'cli.simulate',
-    'identify': 'cli.identify', 'validate': 'cli.identify', 'report': 'cli.identify',
-    'compare': 'cli.compare',
-    'export': 'cli.export', 'payload': 'cli.payload', 'gains': 'cli.payload',
-    'servos': 'servos.commands',
-    'fleet': 'fleet.commands', 'study': 'papers.commands', 'estimators': 'cli.lists',
-    'frictions': 'cli.lists', 'robots': 'cli.lists', 'studies': 'papers.commands',
-    'ros': 'cli.ros'}
-
-
-class _Commands(TyperGroup):
-    """The group of all commands, which imports one when it is called."""
-
-    _listing = False
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the words of the command line, put in order."""
-        return super().parse_args(ctx, in_order(args))
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of the commands."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a command; while the help is made one that knows its first line alone."""
-        if cmd_name not in COMMANDS:
-            return None
-        if self._listing:
-            return TyperCommand(cmd_name, help=_first_line(cmd_name))
-        if cmd_name not in self.commands:
-            self.commands[cmd_name] = _load(cmd_name)
-        return self.commands[cmd_name]
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help without importing any command."""
-        self._listing = True
-        try:
-            super().format_help(ctx, formatter)
-        finally:
-            self._listing = False
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(COMMANDS)
+COMMANDS = {    # name: module, first line of its help; the help imports none of the modules
+    'demo': ('cli.demo', 'Design, simulate, record, identify, validate and report.'),
+    'init': ('cli.init', 'Write a robot YAML from a URDF, and mark what the URDF lacks.'),
+    'excite': ('cli.excite', 'Design a motion that excites all parameters within proven limits.'),
+    'simulate': ('cli.simulate', 'Record a simulated arm (MuJoCo) that differs from its URDF.'),
+    'identify': ('cli.identify', 'Identify a dynamic model; exit code 1 if the verdict fails.'),
+    'validate': ('cli.validate', 'Predict recorded torques; exit code 1 if the verdict fails.'),
+    'report': ('cli.validate', 'Write the HTML report of an identification again.'),
+    'compare': ('cli.compare', 'Compare two identifications of one arm, with significance.'),
+    'export': ('cli.export', 'Write a model for a simulator, a controller or a program.'),
+    'payload': ('cli.payload', 'Identify the ten inertial parameters of a payload.'),
+    'gains': ('cli.payload', 'Identify drive gains from recordings with a known payload.'),
+    'servos': ('servos.commands', 'Identify position servos that measure no torque.'),
+    'fleet': ('fleet.commands', 'Identify many robots, on all cores or a Dask cluster.'),
+    'study': ('papers.commands', "Reproduce a paper's comparison on a simulated arm."),
+    'estimators': ('cli.lists', 'List the estimators.'),
+    'frictions': ('cli.lists', 'List friction terms and models.'),
+    'robots': ('cli.lists', 'List the shipped robots.'),
+    'studies': ('papers.commands', 'List the studies.'),
+    'ros': ('cli.ros', 'Run the same pipeline on ROS 2.')}
+MARKUP: Any = 'markdown'    # keeps units in brackets
+VERBOSITY = ('quiet', 'verbose')
 
 
-def _first_line(name: str) -> str:
-    """Return the first line of a command's docstring, from its source."""
-    path = Path(robot_identification.__file__).parent / (COMMANDS[name].replace('.', '/') + '.py')
-    module = ast.parse(path.read_text(encoding='utf-8'))
-    described = next((node for node in module.body
-                      if isinstance(node, ast.FunctionDef) and node.name == name), module)
-    return (ast.get_docstring(described) or '').split('\n')[0]    # a group: of its module
+class _LazyGroup(TyperGroup):
+    """Commands whose modules are imported when they are called."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the name, the command and its arguments; `--quiet` may follow any command."""
+        name, _, rest = super().resolve_command(ctx, args)
+        command = load_command(str(name))
+        for each in (command, *getattr(command, 'commands', {}).values()):
+            known = {option.name for option in each.params}
+            each.params += [option for option in self.params
+                            if option.name in VERBOSITY and option.name not in known]
+        return name, command, rest
 
 
-def _load(name: str) -> Any:
-    found = getattr(import_module(f'robot_identification.{COMMANDS[name]}'), name)
+@lru_cache
+def load_command(name: str) -> Any:
+    """Import a command, and return it with its options."""
+    found = getattr(import_module(f'robot_identification.{COMMANDS[name][0]}'), f'{name}_command')
     if not isinstance(found, typer.Typer):
         alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False,
                             rich_markup_mode=MARKUP)
@@ -99,16 +76,26 @@ def _load(name: str) -> Any:
     return command
 
 
-MARKUP: Any = 'markdown'    # so that units in brackets stay
-app = typer.Typer(cls=_Commands, no_args_is_help=True,
-                  pretty_exceptions_enable=False, rich_markup_mode=MARKUP,
-                  help='From a URDF to a validated dynamic model of a serial arm.')
-
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(requested: bool) -> None:
+    if requested:
         typer.echo(f'robot-identification {robot_identification.__version__}')
         raise typer.Exit
+
+
+def _set_verbosity(context: typer.Context, parameter: typer.CallbackParam, given: bool) -> None:
+    chosen = context.meta.setdefault('verbosity', set())
+    if given:
+        chosen.add(parameter.name)
+    if len(chosen) > 1:
+        raise typer.BadParameter('--quiet and --verbose contradict each other')
+    cli.verbosity = next(iter(chosen), '')
+
+
+app = typer.Typer(cls=_LazyGroup, no_args_is_help=True,
+                  pretty_exceptions_enable=False, rich_markup_mode=MARKUP,
+                  help='From a URDF to a validated dynamic model of a serial arm.')
+for _name, (_, _line) in COMMANDS.items():
+    app.command(_name, help=_line)(lambda: None)
 
 
 @app.callback()
@@ -117,14 +104,10 @@ def _options(
         '--version', callback=_print_version, is_eager=True,
         help='Print the version and exit.')] = False,
     quiet: Annotated[bool, typer.Option(
-        '--quiet', help='Say results and errors only, no progress and no notes; anywhere in the '
-                        'line.')] = False,
+        '--quiet', callback=_set_verbosity, expose_value=False,
+        help='Print results and errors only.')] = False,
     verbose: Annotated[bool, typer.Option(
-        '--verbose', help='Say every step with the time that it began; anywhere in the line.',
-    )] = False,
+        '--verbose', callback=_set_verbosity, expose_value=False,
+        help='Print every step with its time.')] = False,
 ) -> None:
-    if quiet and verbose:
-        raise typer.BadParameter('--quiet and --verbose: give one of them')
-    if quiet or verbose or 'robot_identification.cli.console' in sys.modules:
-        from robot_identification.cli import console
-        console.loudness = 'quiet' if quiet else 'verbose' if verbose else ''
+    pass

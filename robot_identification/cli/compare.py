@@ -34,7 +34,7 @@ import typer
 SHOWN = 12    # parameters in the terminal; the page and --json have all
 
 
-def compare(
+def compare_command(
     first: Annotated[Path, typer.Argument(
         metavar='A', help='Folder that identify wrote, or the model file in it.')],
     second: Annotated[Path, typer.Argument(metavar='B', help='Another one of the same arm.')],
@@ -42,7 +42,7 @@ def compare(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say what changed between two identifications of one arm, and what may be chance."""
+    """Compare two identifications of one arm, with significance."""
     folders = [path.parent if path.is_file() else path for path in (first, second)]
     check_outputs([(report, HTML_PAGE)],
                   [folder / name for folder in folders for name in RESULT_FILES], force=force)

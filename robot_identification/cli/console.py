@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What the commands share: where they write, progress, machine output and errors."""
+"""Output of the commands (text, progress, JSON) and the options that several share."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from typing import Annotated, Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from robot_identification import cli
 from robot_identification.arm import Arm
 from robot_identification.errors import ConfigurationError
 from robot_identification.recording import load_recording, Recording
@@ -33,29 +34,32 @@ import typer
 
 out = Console()
 err = Console(stderr=True)
-loudness = ''
-"""'quiet' or 'verbose', as the command line says."""
-EVERY = 5.0    # [s] between lines of one step
+EVERY = 5.0    # [s] between two lines about the same step
 
-AsJson = Annotated[bool, typer.Option('--json', help='Print one JSON object, for machines.')]
+AsJson = Annotated[bool, typer.Option('--json', help='Print one JSON object.')]
 Robot = Annotated[str, typer.Argument(
     metavar='ROBOT', help='Name of a shipped robot (see `robots`) or path of a robot YAML.')]
 Force = Annotated[bool, typer.Option(
-    '--force', help='Replace existing files of another kind; an input never is.')]
+    '--force', help='Overwrite existing files; inputs are never overwritten.')]
+Window = Annotated[tuple[str, str] | None, typer.Option(
+    metavar='FIRST LAST', help='Use only this part of a recording: seconds from its first stamp, '
+                               'as 2s 10s or 2.0 10.0; whole numbers are sample indices.')]
+Topic = Annotated[str | None, typer.Option(
+    help='Topic of the joint states, in bags with several.')]
 
 
 def load_recording_verbose(path: Path, arm: Arm, window: tuple[str, str] | None = None,
                            topic: str | None = None) -> Recording:
     """
-    Load a recording, and say on stderr what its reader remarked.
+    Load a recording, and print its reader's remarks on stderr.
 
     Parameters
     ----------
     path, arm
         As for `load_recording`.
     window
-        What to keep: seconds from the first stamp, as 2s 10s or 2.0 10.0; whole numbers are
-        numbers of samples.
+        First and last time from the first stamp, as 2s 10s or 2.0 10.0; whole numbers are indices
+        of samples.
     topic
         Topic of the joint states, in bags with several.
 
@@ -77,14 +81,14 @@ def load_recording_verbose(path: Path, arm: Arm, window: tuple[str, str] | None 
 
 
 def note(remark: str) -> None:
-    """Say on stderr what a user should know."""
-    if loudness == 'quiet':
+    """Print a note on stderr, unless `--quiet` is given."""
+    if cli.verbosity == 'quiet':
         return
     err.print(f'note: {remark}', style='yellow', markup=False, soft_wrap=True)
 
 
 def _seconds(window: tuple[str, str]) -> tuple[float, float] | None:
-    """Return a window in seconds, None where it is one of samples."""
+    """Return a window in seconds, None if it is one of samples."""
     if all(re.fullmatch(r'-?\d+', end.strip()) for end in window):
         return None
     try:
@@ -99,37 +103,37 @@ def _seconds(window: tuple[str, str]) -> tuple[float, float] | None:
 @contextmanager
 def progress(as_json: bool) -> Iterator[Callable[[str, float], None]]:
     """
-    Show progress on stderr; yields a function of what is being done and the part done.
+    Show progress on stderr; yields a function of the present step and the fraction done.
 
-    A terminal gets a bar, a pipe or --verbose a line for every step and every `EVERY` seconds, and
-    --quiet and --json nothing.
+    A terminal gets a bar; a pipe or `--verbose` a line for every step and every `EVERY` seconds;
+    `--quiet` and `--json` nothing.
     """
-    if as_json or loudness == 'quiet':
-        yield lambda text, part: None
+    if as_json or cli.verbosity == 'quiet':
+        yield lambda text, fraction: None
         return
-    if loudness == 'verbose' or not err.is_terminal:
+    if cli.verbosity == 'verbose' or not err.is_terminal:
         yield _lines()
         return
     columns = (SpinnerColumn(), TextColumn('{task.description}'), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=err, transient=True) as bar:
         task = bar.add_task('', total=1.0)
-        yield lambda text, part: bar.update(task, description=text, completed=part)
+        yield lambda text, fraction: bar.update(task, description=text, completed=fraction)
 
 
 def _lines() -> Callable[[str, float], None]:
-    """Return a function that writes a line for every step, and for long ones now and then."""
+    """Return a function that prints a line for every step, and for long steps every `EVERY` s."""
     began = time.monotonic()
-    last, spoke = '', began
+    last, printed = '', began
 
-    def tell(text: str, part: float) -> None:
-        nonlocal last, spoke
+    def report(text: str, fraction: float) -> None:
+        nonlocal last, printed
         now = time.monotonic()
         step = text.split(':')[0]
-        if step != last or now - spoke >= EVERY:
-            last, spoke = step, now
-            err.print(f'[{now - began:6.1f} s] {text}, {part:.0%}', markup=False, highlight=False,
-                      soft_wrap=True)
-    return tell
+        if step != last or now - printed >= EVERY:
+            last, printed = step, now
+            err.print(f'[{now - began:6.1f} s] {text}, {fraction:.0%}', markup=False,
+                      highlight=False, soft_wrap=True)
+    return report
 
 
 def emit(content: Mapping[str, Any]) -> None:

@@ -23,7 +23,11 @@ import numpy as np
 from robot_identification.arm import load_arm
 from robot_identification.arm.meshes import has_collision_geometry
 from robot_identification.cli.console import AsJson, emit, Force, out, progress
-from robot_identification.cli.excite import design_with_progress, usage_table
+from robot_identification.cli.excite import (
+    design_with_progress,
+    print_certificate,
+    usage_table,
+)
 from robot_identification.excitation import DEFAULT_REQUIREMENTS, DesignOptions, save_excitation
 from robot_identification.files import check_output_folder
 from robot_identification.identification import identify
@@ -35,7 +39,7 @@ GOOD = 15.0    # condition number that a first impression needs: no processor de
 INPUTS = ('excitation.yaml', 'recording.csv', 'held_out.csv')
 
 
-def demo(
+def demo_command(
     output: Annotated[Path, typer.Option('--output', '-o', help='Folder for the results.')] = Path(
         'results/demo'),
     robot: Annotated[str, typer.Option(help='Shipped robot or robot YAML.')] = 'panda',
@@ -47,7 +51,7 @@ def demo(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Design, move, record, identify, validate and report, on a simulated arm."""
+    """Design, simulate, record, identify, validate and report."""
     from robot_identification.simulation import Plant, PlantOptions, simulate
 
     def say(text: str) -> None:
@@ -68,9 +72,8 @@ def demo(
     if not as_json:
         out.print(usage_table(excitation))
         out.print(f'condition number {excitation.condition_number:.2f} after '
-                  f'{excitation.seconds:.0f} s, {excitation.status}; proven for all times:')
-        for claim in excitation.certificate.claims:
-            out.print(f'  {claim}', markup=False, highlight=False)
+                  f'{excitation.seconds:.0f} s, {excitation.status}')
+        print_certificate(excitation)
     other = design_with_progress(
         arm, as_json, dataclasses.replace(asked, period=8.0, seed=seed + 1, starts=1),
         title='designing another motion to validate on')

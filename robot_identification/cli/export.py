@@ -28,7 +28,7 @@ import typer
 TO = ', '.join(TARGETS)
 
 
-def export(
+def export_command(
     model: Annotated[Path, typer.Argument(metavar='MODEL', help='Model file.')],
     to: Annotated[str, typer.Option('--to', metavar='FORMAT', help=f'One of {TO}.')],
     output: Annotated[Path, typer.Option(
@@ -48,7 +48,11 @@ def export(
         '--force', help='Replace files that no export wrote; never the model.')] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write a model for a simulator, a controller or a program; says what the format lacks."""
+    """
+    Write a model for a simulator, a controller or a program.
+
+    Losses of the format are printed with their torque errors.
+    """
     text = None if urdf is None else read_urdf(urdf)[0]
     exported = export_model(load_model(model), to, ExportOptions(
         strict=strict, friction=friction, regressor=regressor, urdf=text, name=name))

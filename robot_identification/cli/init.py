@@ -40,7 +40,7 @@ _PLACEHOLDER = 0.01    # of a rated torque, that gravity takes at least in an ar
 _TINY = 1e-9           # that it takes of arms that move in a level plane
 
 
-def init(
+def init_command(
     urdf: Annotated[Path | None, typer.Argument(
         metavar='URDF', help='URDF or xacro file of your arm.')] = None,
     arguments: Annotated[list[str] | None, typer.Argument(
@@ -87,7 +87,7 @@ def init(
     force: Annotated[bool, typer.Option('--force', help='Overwrite an existing file.')] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write a robot YAML with what the URDF says, and mark what it does not."""
+    """Write a robot YAML from a URDF, and mark what the URDF lacks."""
     stem = _stem(urdf, from_topic)
     target = output or Path(f'{stem}.yaml')
     if target.exists() and not force:

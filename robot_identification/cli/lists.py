@@ -38,8 +38,8 @@ PAPERS = ('Methods of the papers, to repeat their comparisons: on a squared cost
           '`bounded` finds the optimum within the same bounds, sooner.')
 
 
-def robots(as_json: AsJson = False) -> None:
-    """List the robots that are shipped."""
+def robots_command(as_json: AsJson = False) -> None:
+    """List the shipped robots."""
     rows = []
     for name in robot_files():
         try:
@@ -51,8 +51,8 @@ def robots(as_json: AsJson = False) -> None:
     _show(as_json, 'robots', ('name', 'joints', 'names of the joints'), rows)
 
 
-def estimators(as_json: AsJson = False, markdown: Markdown = False) -> None:
-    """List the estimators: what they do, what they can take, need and cost."""
+def estimators_command(as_json: AsJson = False, markdown: Markdown = False) -> None:
+    """List the estimators."""
     load_extensions()
     rows = [{'name': name, 'what it does': estimator.summary, **estimator.features.row()}
             for name, estimator in ESTIMATORS.items()]
@@ -69,8 +69,8 @@ def estimators(as_json: AsJson = False, markdown: Markdown = False) -> None:
               [tuple(row.values()) for row in rows if _room(row['name']) == room], markdown)
 
 
-def frictions(as_json: AsJson = False, markdown: Markdown = False) -> None:
-    """List friction terms, which add up as in 'coulomb + viscous + atan', and short names."""
+def frictions_command(as_json: AsJson = False, markdown: Markdown = False) -> None:
+    """List friction terms and models."""
     rows = [(name, term.formula, ', '.join(term.parameters), ', '.join(term.shape) or '-')
             for name, term in FRICTION_TERMS.items()]
     short = list(SHORT_NAMES.items())

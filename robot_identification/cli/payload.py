@@ -30,7 +30,7 @@ from robot_identification.estimation.payload import identify_payload
 import typer
 
 
-def payload(
+def payload_command(
     model: Annotated[Path, typer.Argument(
         metavar='MODEL', help='Model file of the arm, identified without payload.')],
     loaded: Annotated[Path, typer.Argument(
@@ -39,7 +39,7 @@ def payload(
         help='A recording without it, to take out what the friction of the day adds.')] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find the ten inertial parameters of a payload, the model of the arm frozen."""
+    """Identify the ten inertial parameters of a payload."""
     identified = load_model(model)
     found = identify_payload(
         identified, load_recording_verbose(loaded, identified.arm),
@@ -68,7 +68,7 @@ def payload(
     raise typer.Exit(1 if found.verdict == 'undetermined' else 0)
 
 
-def gains(
+def gains_command(
     robot: Robot,
     mass: Annotated[float, typer.Option(help='Mass of the payload [kg].')],
     unloaded: Annotated[list[Path], typer.Option(help='Recording without payload; repeatable.')],
@@ -78,7 +78,7 @@ def gains(
     friction: Annotated[str, typer.Option(help='See `frictions`.')] = 'coulomb_viscous',
     as_json: AsJson = False,
 ) -> None:
-    """Find the gains of the drives from recordings with and without a known mass."""
+    """Identify drive gains from recordings with a known payload."""
     arm = load_arm(robot)
     found = identify_gains(
         arm, [load_recording_verbose(path, arm) for path in unloaded],

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Do the same job on ROS 2."""
+"""Run the same pipeline on ROS 2."""
 
 from __future__ import annotations
 
@@ -25,16 +25,17 @@ from robot_identification.errors import ConfigurationError
 from robot_identification.files import check_output_folder
 import typer
 
-ros = typer.Typer(no_args_is_help=True, add_completion=False, help='The same job on ROS 2.')
+ros_command = typer.Typer(no_args_is_help=True, add_completion=False,
+                          help='Run the same pipeline on ROS 2.')
 
 
-@ros.callback()
+@ros_command.callback()
 def group() -> None:
-    """Do the same job on ROS 2."""
+    """Run the same pipeline on ROS 2."""
 
 
-@ros.command()
-def demo(
+@ros_command.command('demo')
+def ros_demo_command(
     output: Annotated[
         Path,
         typer.Option('--output', '-o', help='Folder for the results.')] = Path('results/ros_demo'),

@@ -24,8 +24,7 @@ import numpy as np
 from robot_identification.arm import Arm, load_arm
 from robot_identification.cli.console import AsJson, emit, err, Force, out, Robot
 from robot_identification.errors import ConfigurationError, ExcitationError, SimulationError
-from robot_identification.excitation import Excitation, load_excitation
-from robot_identification.excitation.certificate.certificate import scene_for
+from robot_identification.excitation import build_scene, Excitation, load_excitation
 from robot_identification.files import check_outputs, check_writable, FileKind, NPZ, RECORDING_CSV
 from robot_identification.recording import Recording, write_bag
 import typer
@@ -39,7 +38,7 @@ KINDS: dict[str, FileKind] = {'.csv': RECORDING_CSV, '.npz': NPZ}
 CONTACT_RATE = 200.0    # at which a simulated path is searched for contact [Hz]
 
 
-def simulate(
+def simulate_command(
     robot: Robot,
     excitation: Annotated[Path, typer.Argument(help='Excitation file.')],
     output: Annotated[Path, typer.Option(
@@ -55,7 +54,7 @@ def simulate(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Move a simulated arm (MuJoCo) that differs from its URDF, and record it."""
+    """Record a simulated arm (MuJoCo) that differs from its URDF."""
     from robot_identification.simulation import Plant, PlantOptions
     from robot_identification.simulation import simulate as run_plant
 
@@ -104,7 +103,7 @@ def _contacts(arm: Arm, motion: Excitation, run: SimulatedRun) -> tuple[list[str
         return None, 'contact between links was not looked at: the motion knows no collisions'
     try:
         geometry = ContactGeometry(arm, motion.requirements.package_dirs,
-                                   list(scene_for(arm, motion.requirements).excluded))
+                                   list(build_scene(arm, motion.requirements).excluded))
     except (ExcitationError, SimulationError) as error:
         return None, f'contact between links was not looked at: {error}'
     step = max(1, round(run.plant.options.rate / CONTACT_RATE))

@@ -11,34 +11,45 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The names of `motion`, `certificate` and `design` that designing an excitation takes."""
+"""
+Optimal excitation: a motion within proven limits that excites all inertial parameters.
 
-from robot_identification.excitation.certificate import (
-    Certificate,
+`motion` parametrises, `certificate` proves limits for all times, `design` searches the best.
+"""
+
+from robot_identification.excitation.certificate.claim import Certificate
+from robot_identification.excitation.certificate.geometry.scene import build_scene, Scene
+from robot_identification.excitation.certificate.requirements import (
     DEFAULT_REQUIREMENTS,
     Payload,
     Requirements,
     Workspace,
 )
-from robot_identification.excitation.design import (
-    check_certificate,
-    condition_number,
-    CRITERIA,
-    design,
-    DesignOptions,
-    Excitation,
+from robot_identification.excitation.design.check import check_certificate
+from robot_identification.excitation.design.criteria import CRITERIA
+from robot_identification.excitation.design.design import condition_number, design_excitation
+from robot_identification.excitation.design.excitation import Excitation
+from robot_identification.excitation.design.excitation_file import load_excitation, save_excitation
+from robot_identification.excitation.design.exports import (
     joint_trajectory,
-    load_excitation,
-    save_excitation,
     save_joint_trajectory,
     save_motion_csv,
-    save_ur_script,
+)
+from robot_identification.excitation.design.options import DesignOptions
+from robot_identification.excitation.design.regressor import EarlierMotion
+from robot_identification.excitation.design.search import SearchProgress
+from robot_identification.excitation.design.validation_motions import (
+    follow_path,
     validation_motion,
+    VALIDATION_MOTIONS,
 )
 from robot_identification.excitation.motion import motion_limits, Series, TRAJECTORIES, Trajectory
 
-__all__ = ['CRITERIA', 'Certificate', 'DEFAULT_REQUIREMENTS', 'DesignOptions', 'Excitation',
-           'Payload', 'Requirements', 'Series', 'TRAJECTORIES', 'Trajectory', 'Workspace',
-           'check_certificate', 'condition_number', 'design', 'joint_trajectory',
-           'load_excitation', 'motion_limits', 'save_excitation', 'save_joint_trajectory',
-           'save_motion_csv', 'save_ur_script', 'validation_motion']
+design = design_excitation    # as scripts and notebooks call it
+
+__all__ = ['CRITERIA', 'Certificate', 'DEFAULT_REQUIREMENTS', 'DesignOptions', 'EarlierMotion',
+           'Excitation', 'Payload', 'Requirements', 'Scene', 'SearchProgress', 'Series',
+           'TRAJECTORIES', 'Trajectory', 'VALIDATION_MOTIONS', 'Workspace', 'build_scene',
+           'check_certificate', 'condition_number', 'design', 'design_excitation', 'follow_path',
+           'joint_trajectory', 'load_excitation', 'motion_limits', 'save_excitation',
+           'save_joint_trajectory', 'save_motion_csv', 'validation_motion']

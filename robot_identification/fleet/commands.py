@@ -23,7 +23,7 @@ from robot_identification.fleet import read_fleet, run_fleet
 import typer
 
 
-def fleet(
+def fleet_command(
     source: Annotated[Path, typer.Argument(
         metavar='FLEET.yaml', help='Fleet file (docs/fleet.md).')],
     output: Annotated[Path, typer.Option(
@@ -36,7 +36,11 @@ def fleet(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Identify many robots on all cores or a Dask cluster; only those whose inputs changed."""
+    """
+    Identify many robots, on all cores or a Dask cluster.
+
+    Only robots whose inputs changed are identified again.
+    """
     summary = run_fleet(
         read_fleet(source), output, scheduler=scheduler, workers=workers, force=force,
         report=lambda text: err.print(text, markup=False, highlight=False, soft_wrap=True))

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 STYLES = {'holds': 'green', 'does not hold': 'yellow', 'undecided': 'cyan'}
 
 
-def study(
+def study_command(
     name: Annotated[str | None, typer.Argument(
         metavar='[NAME]', help='See `studies`; the beginning of a name is enough.')] = None,
     every: Annotated[bool, typer.Option(
@@ -65,7 +65,7 @@ def study(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Reproduce the comparison of a paper on a simulated arm, and say which claims hold."""
+    """Reproduce a paper's comparison on a simulated arm."""
     if every != (name is None):
         raise ConfigurationError('name a study (see `studies`), or give --all')
     if docs is not None and not every:
@@ -185,7 +185,7 @@ def _print_claims(claims: Sequence[Mapping[str, Any]]) -> None:
                   f"{claim['p']:.2g}, n = {claim['n'][0]} and {claim['n'][1]})", markup=False)
 
 
-def studies(as_json: AsJson = False) -> None:
+def studies_command(as_json: AsJson = False) -> None:
     """List the studies."""
     from robot_identification.papers.studies import STUDIES
 

@@ -22,10 +22,9 @@ import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.dynamics.kinematics import Kinematics
-from robot_identification.excitation import Excitation
-from robot_identification.excitation.certificate.certificate import scene_for
+from robot_identification.excitation import build_scene, Excitation
 from robot_identification.excitation.certificate.geometry.scene import Scene
-from robot_identification.excitation.certificate.geometry.shapes import coarse, Shape
+from robot_identification.excitation.certificate.geometry.shapes import coarsen, Shape
 from robot_identification.excitation.certificate.nominal_torque import (
     joints_with_invalid_inertia,
     NominalTorque,
@@ -138,7 +137,7 @@ def _motion(arm: Arm, excitation: Excitation, scene: Scene | None) -> dict[str, 
     path = arm.tool_path(world, origin)
     # a floor is drawn as a grid; other shapes as large would hide the arm
     shapes = [] if excitation.requirements.clearance is None else [
-        shape for shape in (scene or scene_for(arm, excitation.requirements)).shapes
+        shape for shape in (scene or build_scene(arm, excitation.requirements)).shapes
         if shape.bounding_radius < 10]
     seen = np.concatenate([path, origin.reshape(-1, 3), np.zeros((1, 3))])
     centre = (seen.max(axis=0) + seen.min(axis=0)) / 2
@@ -167,7 +166,7 @@ def _floor(centre: Array, radius: float, height: float) -> list[list[list[float]
 
 
 def _hull(shape: Shape, n: int) -> dict[str, Any]:
-    vertices = coarse(shape).vertices
+    vertices = coarsen(shape).vertices
     try:
         faces = ConvexHull(vertices).simplices.tolist() if len(vertices) > 3 else []
     except QhullError:

@@ -30,8 +30,9 @@ from robot_identification.cli.console import (
     out,
     progress,
     Robot,
+    Topic,
+    Window,
 )
-from robot_identification.cli.identify import Topic, Window
 from robot_identification.export import export_model, ExportOptions
 from robot_identification.files import check_output_folder, write_text
 from robot_identification.reporting.results_dict import plain
@@ -43,7 +44,7 @@ MODEL, MJCF, RESULT = 'model.yaml', 'servos.xml', 'servos.json'
 STYLES = {'passed': 'bold green', 'failed': 'bold red', 'not validated': 'bold black on yellow'}
 
 
-def servos(
+def servos_command(
     robot: Robot,
     recordings: Annotated[list[Path], typer.Argument(
         metavar='RECORDING...', help='Recordings with commanded positions (command_<joint>, or '
@@ -56,7 +57,7 @@ def servos(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Find gains, armature and friction of position servos that measure no torque."""
+    """Identify position servos that measure no torque."""
     arm = load_arm(robot)
     check_output_folder(output, (MODEL, MJCF, RESULT), RESULT,
                         (*arm.files, *recordings, *(held_out or ())), force=force)

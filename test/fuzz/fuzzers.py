@@ -39,11 +39,12 @@ from robot_identification.arm.template import robot_template, TemplateOptions
 from robot_identification.cli.excite import read_options
 from robot_identification.dynamics import IdentifiedModel, load_model
 from robot_identification.estimation.link_limits import load_limits
-from robot_identification.excitation.certificate import Certificate, Requirements
-from robot_identification.excitation.design import (
+from robot_identification.excitation import (
+    Certificate,
     DesignOptions,
     Excitation,
     load_excitation,
+    Requirements,
     save_excitation,
 )
 from robot_identification.excitation.design.excitation import ColumnChoice

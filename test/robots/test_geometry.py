@@ -25,8 +25,7 @@ import pytest
 from robot_identification.arm import load_arm
 from robot_identification.arm.library import example_folder
 from robot_identification.arm.meshes import with_mesh_paths
-from robot_identification.excitation import check_certificate, design
-from robot_identification.excitation.certificate.geometry.scene import build_scene
+from robot_identification.excitation import build_scene, check_certificate, design, Requirements
 
 OWN = [name for name, contract in CONTRACTS.items() if contract.own_urdf]
 FRAMES = {'tool0', 'fr3_link8'}      # links that are frames only
@@ -112,7 +111,7 @@ def test_representative_arms_collide_with_what_is_drawn(name):
     ('er16', set()), ('er20_c10', set()), ('qianjiang_i', set()), ('two_link', set()),
 ])
 def test_only_pairs_that_are_never_apart_or_never_meet_are_not_looked_at(name, excluded):
-    scene = build_scene(arm_of(name), clearance=0.01)
+    scene = build_scene(arm_of(name), Requirements(clearance=0.01))
     assert {pair for pair, why in scene.excluded.items() if why != 'neighbours'} == excluded
 
 

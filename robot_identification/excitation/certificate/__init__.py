@@ -11,14 +11,4 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What is proven about a motion for all times: each constraint beside its proof."""
-
-from robot_identification.excitation.certificate.claim import Certificate
-from robot_identification.excitation.certificate.requirements import (
-    DEFAULT_REQUIREMENTS,
-    Payload,
-    Requirements,
-    Workspace,
-)
-
-__all__ = ['Certificate', 'Payload', 'Requirements', 'DEFAULT_REQUIREMENTS', 'Workspace']
+"""Limits of a motion: constraints for the search, and their proof for all times."""

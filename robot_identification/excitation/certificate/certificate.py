@@ -17,15 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
 from robot_identification.arm import Arm, Limits
 from robot_identification.excitation.certificate.claim import Certificate
 from robot_identification.excitation.certificate.clearance import Clearance
 from robot_identification.excitation.certificate.constraint import Constraint
 from robot_identification.excitation.certificate.geometry.scene import build_scene, Scene
-from robot_identification.excitation.certificate.geometry.shapes import box, Shape
 from robot_identification.excitation.certificate.joint_limits import JointLimits
-from robot_identification.excitation.certificate.requirements import Payload, Requirements
+from robot_identification.excitation.certificate.requirements import Requirements
 from robot_identification.excitation.certificate.torque import PowerLimit, TorqueLimits
 from robot_identification.excitation.certificate.workspace import WorkspaceLimits
 from robot_identification.excitation.motion import Series, Trajectory
@@ -62,7 +60,7 @@ def build_constraints(arm: Arm, series: Series, limits: Limits, margin: float = 
         constraints.append(PowerLimit(arm, series, asked))
     constraints += [WorkspaceLimits(arm, series, box) for box in asked.workspace]
     if asked.clearance is not None:
-        scene = scene or scene_for(arm, asked)
+        scene = scene or build_scene(arm, asked)
         if len(scene.pairs):
             constraints.append(Clearance(scene, series, asked.clearance))
     return tuple(constraints)
@@ -96,19 +94,3 @@ def certify(arm: Arm, trajectory: Trajectory, limits: Limits, margin: float = 0.
     """
     return prove(build_constraints(arm, trajectory.series, limits, margin, requirements, scene),
                  trajectory)
-
-
-def scene_for(arm: Arm, requirements: Requirements) -> Scene:
-    """Return the collision geometry that requirements ask for; see `build_scene`."""
-    clearance = requirements.clearance if requirements.clearance is not None else 0.0
-    return build_scene(
-        arm, clearance=clearance, self_collision=requirements.self_collision,
-        floor=requirements.floor, boxes=requirements.boxes, srdf=requirements.srdf,
-        package_dirs=requirements.package_dirs, carried=_carried(arm, requirements.payload))
-
-
-def _carried(arm: Arm, payload: Payload | None) -> Shape | None:
-    if payload is None or payload.size is None:
-        return None
-    centre, half = np.array(payload.centre), np.array(payload.size) / 2
-    return box('payload', centre - half, centre + half, link=arm.n - 1)

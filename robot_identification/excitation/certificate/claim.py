@@ -11,11 +11,12 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What was proven about a motion."""
+"""What a certificate claims about a motion."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 
 from robot_identification.yaml_file import Number
 
@@ -23,7 +24,7 @@ from robot_identification.yaml_file import Number
 @dataclass(frozen=True)
 class CertificateClaim:
     """
-    One limit that holds at all times.
+    One limit, with the bound that was proven for all times.
 
     Parameters
     ----------
@@ -32,17 +33,17 @@ class CertificateClaim:
     bound
         Largest value that can occur, or the smallest for a distance.
     limit
-        What it must not exceed, or fall below.
+        Limit of the quantity: largest, or smallest if `at_least`.
     unit
         Unit of bound and limit.
     method
-        How it was proven, in words.
+        How it was proven.
     holds
-        Whether it was.
+        Whether the bound respects the limit.
     detail
-        Joint or pair that is nearest to its limit.
+        Joint or pair closest to its limit.
     at_least
-        Whether the limit is one from below: a distance.
+        Whether the limit is a smallest value: a distance.
 
     """
 
@@ -56,23 +57,24 @@ class CertificateClaim:
     at_least: bool = False
 
     def __str__(self) -> str:
-        verb = 'is' if self.holds else 'is NOT proven to be'
-        side = 'at least' if self.at_least else 'at most'
-        where = f' ({self.detail})' if self.detail else ''
-        return (f'{self.quantity} {verb} {side} {self.limit:g} {self.unit}: '
-                f'{self.bound:.4g}{where}')
+        scale, unit = (100, f'% {self.unit}') if self.unit.startswith('of ') else (1, self.unit)
+        limit = (f"{'required' if self.at_least else 'limit'} {scale * self.limit:g} "
+                 f'{unit.split()[0]}')
+        value = f'{scale * self.bound:.4g} {unit}' if self.bound < inf else 'no pair comes close'
+        return (f"{self.quantity}{'' if self.holds else ' is NOT proven'}: {value} ({limit}"
+                f"{f', {self.detail}' if self.detail and self.bound < inf else ''})")
 
 
 def describe_critical_joint(joint: str, wider: tuple[str, ...] = ()) -> str:
-    """Return the joint that comes nearest to its limit, and whose limits are not the URDF's."""
-    beyond = f"; limits of {', '.join(wider)} are wider than the URDF, which the YAML calls wrong"
+    """Describe the joint closest to its limit, and name joints whose limits exceed the URDF's."""
+    beyond = f"; the robot YAML widens the URDF's limits of {', '.join(wider)}"
     return f"joint '{joint}'{beyond if wider else ''}"
 
 
 @dataclass(frozen=True)
 class Certificate:
     """
-    Everything that was proven about a motion.
+    All claims about a motion.
 
     Parameters
     ----------
@@ -90,7 +92,7 @@ class Certificate:
 
     @property
     def broken(self) -> tuple[CertificateClaim, ...]:
-        """What was not proven."""
+        """Claims that do not hold."""
         return tuple(claim for claim in self.claims if not claim.holds)
 
     def __getitem__(self, quantity: str) -> CertificateClaim:

@@ -48,8 +48,8 @@ class Clearance(StateConstraint):
 
     """
 
-    way_out = ('allow a smaller --clearance, disable the pair in an SRDF where its links cannot '
-               'touch (--srdf), or correct the collision geometry or --floor')
+    hint = ('allow a smaller `clearance`, disable the pair in an SRDF if its links cannot touch '
+            '(`srdf`), or correct the collision geometry or --floor')
 
     def __init__(self, scene: Scene, series: Series, clearance: float,
                  reserve: float = RESERVE) -> None:
@@ -57,30 +57,30 @@ class Clearance(StateConstraint):
         self.scene, self.clearance = scene, clearance
         room = np.full(len(scene.pairs), np.inf) if scene.room is None else scene.room
         self.reserve: Array = np.minimum(reserve, (room - clearance) / 2)    # (P,) [m]
-        self.wanted: Array = clearance + self.reserve
+        self.required: Array = clearance + self.reserve
 
     def at(self, states: tuple[Array, ...]) -> Array:
         """Return the slacks of the pairs, (N, P)."""
-        return self._slack(self._look(states[0])[0])
+        return self._slack(self._measure(states[0])[0])
 
     def derivatives(self, states: tuple[Array, ...]) -> Array:
         """Return the slacks' derivatives, (1, N, P, n)."""
-        distances, gradients = self._look(states[0])
-        x = np.minimum((distances - self.wanted) / INFLUENCE, 1.0)
+        distances, gradients = self._measure(states[0])
+        x = np.minimum((distances - self.required) / INFLUENCE, 1.0)
         return (2.0 * (1.0 - x) / INFLUENCE)[None, :, :, None] * gradients
 
-    def _look(self, q: Array) -> tuple[Array, Array]:
+    def _measure(self, q: Array) -> tuple[Array, Array]:
         """Distances and gradients of one motion, kept for the next question about it."""
         known = getattr(self._last, 'q', None)
         if known is None or known.shape != q.shape or not np.array_equal(known, q):
             self._last.seen = self.scene.distances(
-                q, float(self.wanted.max(initial=self.clearance)) + INFLUENCE)
+                q, float(self.required.max(initial=self.clearance)) + INFLUENCE)
             self._last.q = q
         seen: tuple[Array, Array] = self._last.seen
         return seen
 
     def _slack(self, distances: Array) -> Array:
-        x = np.minimum((distances - self.wanted) / INFLUENCE, 1.0)
+        x = np.minimum((distances - self.required) / INFLUENCE, 1.0)
         return 1.0 - (1.0 - x) ** 2
 
     def prove(self, trajectory: Trajectory) -> tuple[CertificateClaim, ...]:
@@ -100,5 +100,6 @@ class Clearance(StateConstraint):
         """Return in words by how much a negative slack breaks the limit."""
         lacking = (np.sqrt(1.0 - slack) - 1.0) * INFLUENCE
         _, pair = self.place(index, len(self.scene.pairs))
-        return (f'{lacking * 1000:.3g} mm (wanted are {self.wanted[pair] * 1000:.3g} mm, '
-                f'{self.reserve[pair] * 1000:.3g} of them for what happens between samples)')
+        return (f'{lacking * 1000:.3g} mm ({self.required[pair] * 1000:.3g} mm required: '
+                f'{self.clearance * 1000:.3g} mm plus {self.reserve[pair] * 1000:.3g} mm sampling '
+                f'margin)')

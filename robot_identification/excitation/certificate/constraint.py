@@ -36,13 +36,13 @@ class Constraint(ABC):
     density
         Weight of one slack in a barrier, 1 over the number of times at which the same
         limit is looked at, so that the grid's fineness does not change the problem.
-    way_out
+    hint
         What helps where no motion keeps the limit.
 
     """
 
     density: float
-    way_out: str
+    hint: str
 
     def refined(self) -> Constraint:
         """Return the same limits, looked at more often."""

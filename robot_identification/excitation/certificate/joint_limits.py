@@ -61,7 +61,7 @@ class JointLimits(Constraint):
 
     """
 
-    way_out = 'ask for a smaller --margin'
+    hint = 'ask for a smaller --margin'
 
     def __init__(self, series: Series, limits: Limits, joint_names: tuple[str, ...],
                  margin: float = 0.0, wider: tuple[str, ...] = ()) -> None:

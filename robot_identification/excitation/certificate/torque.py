@@ -50,8 +50,8 @@ class TorqueLimits(StateConstraint):
 
     """
 
-    way_out = ('allow a smaller --torque-margin or a lighter --payload, correct the masses or '
-               'torque limits of the URDF, or design without torque (--no-torque)')
+    hint = ('allow a smaller `torque_margin` or a lighter --payload, correct the masses or torque '
+            'limits of the URDF, or design without torque checks (--no-torque)')
 
     def __init__(self, arm: Arm, series: Series, requirements: Requirements,
                  reserve: float = RESERVE) -> None:
@@ -91,7 +91,7 @@ class TorqueLimits(StateConstraint):
         n = len(self.names)
         _, number = self.place(index, 2 * n)
         limit, unit = self.range[number % n], self.units[number % n]
-        return f'{-slack * limit:.3g} {unit} (allowed are {limit:.3g} {unit})'
+        return f'{-slack * limit:.3g} {unit} (limit {limit:.3g} {unit})'
 
 
 class PowerLimit(StateConstraint):
@@ -107,7 +107,7 @@ class PowerLimit(StateConstraint):
 
     """
 
-    way_out = 'allow more --power, or a lighter --payload'
+    hint = 'allow more `power`, or a lighter --payload'
 
     def __init__(self, arm: Arm, series: Series, requirements: Requirements,
                  reserve: float = RESERVE) -> None:
@@ -140,4 +140,4 @@ class PowerLimit(StateConstraint):
 
     def excess(self, index: int, slack: float) -> str:
         """Return in words by how much a negative slack breaks the limit."""
-        return f'{-slack * self.range:.3g} W (allowed are {self.range:.3g} W)'
+        return f'{-slack * self.range:.3g} W (limit {self.range:.3g} W)'

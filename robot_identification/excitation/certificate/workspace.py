@@ -63,7 +63,7 @@ class WorkspaceLimits(StateConstraint):
 
     """
 
-    way_out = 'give a larger --workspace, or another frame'
+    hint = 'give a larger `workspace`, or another frame'
 
     def __init__(self, arm: Arm, series: Series, workspace: Workspace) -> None:
         super().__init__(series, 1)

@@ -20,8 +20,8 @@ from collections.abc import Callable
 import numpy as np
 from robot_identification.arm import Arm, Limits
 from robot_identification.errors import ExcitationError
-from robot_identification.excitation.certificate import Certificate
 from robot_identification.excitation.certificate.certificate import certify
+from robot_identification.excitation.certificate.claim import Certificate
 from robot_identification.excitation.design.excitation import Excitation
 
 

@@ -26,12 +26,8 @@ from robot_identification.arm import Arm, Limits
 from robot_identification.arrays import Array
 from robot_identification.dynamics.regressor import joint_torque_regressor
 from robot_identification.errors import ExcitationError
-from robot_identification.excitation.certificate.certificate import (
-    build_constraints,
-    prove,
-    scene_for,
-)
-from robot_identification.excitation.certificate.geometry.scene import Scene
+from robot_identification.excitation.certificate.certificate import build_constraints, prove
+from robot_identification.excitation.certificate.geometry.scene import build_scene, Scene
 from robot_identification.excitation.certificate.joint_limits import prove_peaks
 from robot_identification.excitation.certificate.nominal_torque import nominal_notes
 from robot_identification.excitation.design.criteria import get_criterion
@@ -57,9 +53,9 @@ PROOFS = 2.0       # times the proof of a random motion; the best one is nearer 
 LEAST = 0.5        # part of it that is searched whatever the collision geometry took
 
 
-def design(arm: Arm, options: DesignOptions | None = None, *,
-           earlier: Sequence[EarlierMotion] = (), progress: Report | None = None,
-           scene: Scene | None = None, **changes: Any) -> Excitation:
+def design_excitation(arm: Arm, options: DesignOptions | None = None, *,
+                      earlier: Sequence[EarlierMotion] = (), progress: Report | None = None,
+                      scene: Scene | None = None, **changes: Any) -> Excitation:
     """
     Design a periodic motion that excites the inertial parameters best.
 
@@ -78,10 +74,10 @@ def design(arm: Arm, options: DesignOptions | None = None, *,
     progress
         Called with a `SearchProgress` a few times a second; an exception from it ends the design.
     scene
-        Collision geometry of these requirements, from `scene_for`, where it is shared by several
+        Collision geometry of these requirements, from `build_scene`, where it is shared by several
         motions; built when None.
     **changes
-        Fields of `DesignOptions` that differ from `options`: `design(arm, period=8.0, seed=1)`.
+        Fields of `DesignOptions` that differ from `options`: `design_excitation(arm, period=8.0)`.
 
     Returns
     -------
@@ -106,7 +102,7 @@ def design(arm: Arm, options: DesignOptions | None = None, *,
     requirements, budget = asked.requirements, asked.time_budget
     limits, notes = motion_limits(arm, asked.velocity, asked.acceleration)
     if scene is None and requirements.clearance is not None:
-        scene = scene_for(arm, requirements)
+        scene = build_scene(arm, requirements)
     # matrices are small: threads of BLAS cost three times the processor time that they share
     with single_threaded_blas():
         problem = build_problem(arm, asked, limits, scene=scene, earlier=earlier)
@@ -154,7 +150,7 @@ def build_problem(arm: Arm, options: DesignOptions, limits: Limits, *, scene: Sc
     scene
         Collision geometry; built from the requirements when None.
     earlier
-        As for `design`.
+        As for `design_excitation`.
 
     Raises
     ------

@@ -23,7 +23,7 @@ import numpy as np
 from robot_identification.arm import Arm, Limits
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import ExcitationError
-from robot_identification.excitation.certificate import Certificate
+from robot_identification.excitation.certificate.claim import Certificate
 from robot_identification.excitation.certificate.requirements import Requirements
 from robot_identification.excitation.motion import Trajectory
 

@@ -24,8 +24,7 @@ from typing import Any, TypeVar
 import numpy as np
 from robot_identification.arm import Limits
 from robot_identification.errors import ConfigurationError, ExcitationError
-from robot_identification.excitation.certificate import Certificate
-from robot_identification.excitation.certificate.claim import CertificateClaim
+from robot_identification.excitation.certificate.claim import Certificate, CertificateClaim
 from robot_identification.excitation.certificate.requirements import Requirements
 from robot_identification.excitation.design.excitation import ColumnChoice, Excitation
 from robot_identification.excitation.motion import get_series, Trajectory

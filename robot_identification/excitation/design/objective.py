@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.excitation.design.criteria.criterion import Criterion
+from robot_identification.excitation.design.criteria import Criterion
 from robot_identification.excitation.design.regressor import DesignRegressor
 from robot_identification.excitation.motion import Series
 from scipy.linalg import eigh

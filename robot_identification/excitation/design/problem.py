@@ -92,19 +92,18 @@ class Problem:
             swing = self._draw(rng, min(0.95, OFFSET + attempt / ATTEMPTS))
             still = np.zeros_like(swing)
             still[0] = swing[0]
-            part = 1.0 if self.most_violated(still) is None else 0.0
-            while part > SMALLEST:
+            fraction = 1.0 if self.most_violated(still) is None else 0.0
+            while fraction > SMALLEST:
                 if self.most_violated(swing) is None:
                     return swing
-                part /= 2
+                fraction /= 2
                 swing[1:] /= 2
-        obstacle, way_out = self.obstacle(rng)
-        raise ExcitationError(f'no motion is possible: {obstacle}, even when the arm hardly '
-                              f'moves; {way_out}')
+        obstacle, hint = self.describe_obstacle(rng)
+        raise ExcitationError(f'no motion is possible: {obstacle}, even at rest; {hint}')
 
-    def obstacle(self, rng: np.random.Generator) -> tuple[str, str]:
+    def describe_obstacle(self, rng: np.random.Generator) -> tuple[str, str]:
         """
-        Return in words the constraint that keeps the arm from resting anywhere, and what helps.
+        Describe the constraint that is violated in every pose tried, and a hint how to relax it.
 
         Parameters
         ----------
@@ -112,18 +111,18 @@ class Problem:
             Draws the positions that are tried.
 
         """
-        best, words, way_out = -np.inf, '', ''
-        place = (f'at the best of {RESTS_TRIED} positions' if np.any(self.free[0])
-                 else 'at the start that was given')
+        best, description, hint = -np.inf, '', ''
+        where = (f'in the best of {RESTS_TRIED} poses tried' if np.any(self.free[0])
+                 else 'at the given start')
         for _ in range(RESTS_TRIED):
             still = self._draw(rng, 0.95)
             still[1:] = 0.0
             slack, constraint, index = self._nearest(still)
             if slack > best:
-                best, way_out = slack, constraint.way_out
-                words = (f'{constraint.describe(index)} is missed by '
-                         f'{constraint.excess(index, slack)} {place}')
-        return words, way_out if np.any(self.free[0]) else f'give another --start, or {way_out}'
+                best, hint = slack, constraint.hint
+                description = (f'{constraint.describe(index)} is missed by '
+                               f'{constraint.excess(index, slack)} {where}')
+        return description, hint if np.any(self.free[0]) else f'give another start, or {hint}'
 
     def _draw(self, rng: np.random.Generator, offset: float) -> Array:
         ranges, middle = half_ranges(self.limits), centre(self.limits)
@@ -141,7 +140,7 @@ class Problem:
         return swing
 
     def _nearest(self, coefficients: Array) -> tuple[float, Constraint, int]:
-        """Smallest slack, whose it is and which."""
+        """Return the smallest slack, its constraint and its index."""
         found = []
         for constraint in self.constraints:
             slack = constraint.slack(coefficients)
@@ -150,6 +149,6 @@ class Problem:
         return min(found, key=lambda entry: entry[0])
 
     def most_violated(self, coefficients: Array) -> str | None:
-        """Return in words the constraint that is broken most, None when all hold."""
+        """Describe the most violated constraint; None if all hold."""
         slack, constraint, index = self._nearest(coefficients)
         return constraint.describe(index) if slack <= 0 else None

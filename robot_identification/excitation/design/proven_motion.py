@@ -23,8 +23,8 @@ import numpy as np
 from robot_identification.arm import Limits
 from robot_identification.arrays import Array
 from robot_identification.errors import ExcitationError
-from robot_identification.excitation.certificate import Certificate
 from robot_identification.excitation.certificate.certificate import prove
+from robot_identification.excitation.certificate.claim import Certificate
 from robot_identification.excitation.certificate.joint_limits import prove_peaks
 from robot_identification.excitation.design.optimisers.barrier import minimise_by_barrier, PHASES
 from robot_identification.excitation.design.optimisers.minimum import Minimum

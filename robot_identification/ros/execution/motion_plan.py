@@ -23,7 +23,7 @@ from robot_identification.arm import Arm, Limits
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import ExecutionError
 from robot_identification.excitation import Excitation, Requirements, Trajectory
-from robot_identification.excitation.certificate.certificate import scene_for
+from robot_identification.excitation import build_scene
 from robot_identification.excitation.certificate.clearance_proof import prove_clearance
 from robot_identification.excitation.motion.fourier import FourierSeries
 from robot_identification.excitation.motion.limits import motion_limits
@@ -272,7 +272,7 @@ def check_approach(arm: Arm, requirements: Requirements, q: Array, start: Array)
     series = FourierSeries(period=1.0, harmonics=1)
     line = Trajectory(series, np.stack(
         [q + half, np.zeros_like(half), half * series.angular_frequency]))
-    proof = prove_clearance(line, scene_for(arm, requirements), requirements.clearance)
+    proof = prove_clearance(line, build_scene(arm, requirements), requirements.clearance)
     if not proof.proven:
         distance = ('would collide' if proof.smallest <= 0 else
                     f'would come within {1e3 * proof.smallest:.1f} mm of each other')

@@ -23,11 +23,12 @@ from typing import Any
 
 from robot_identification.arm import Arm
 from robot_identification.errors import ExcitationError
-from robot_identification.excitation.certificate import DEFAULT_REQUIREMENTS, Requirements
-from robot_identification.excitation.design import (
+from robot_identification.excitation import (
+    DEFAULT_REQUIREMENTS,
     design,
     DesignOptions,
     Excitation,
+    Requirements,
     save_excitation,
 )
 from robot_identification.excitation.design.search import SearchProgress

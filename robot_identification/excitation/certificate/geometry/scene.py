@@ -11,16 +11,16 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What may not touch: the arm's shapes, its surroundings, and the pairs to keep apart."""
+"""Collision geometry of an arm and its surroundings: shapes, and the pairs to keep apart."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 import pinocchio as pin
 from robot_identification.arm import Arm
 from robot_identification.arm.meshes import (
@@ -33,15 +33,16 @@ from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.errors import ExcitationError, MissingDependencyError
 from robot_identification.excitation.certificate.geometry.shapes import (
     box,
-    coarse,
+    coarsen,
     convex_shapes,
-    merged,
+    merge_shapes,
     Shape,
 )
+from robot_identification.excitation.certificate.requirements import Requirements
 
 RANDOM_STATES = 400
 ALWAYS = 0.95                # part of the random states in which a pair is close
-FLOOR = (40.0, 40.0)         # width and depth [m]
+FLOOR = 40.0                 # width and depth of the floor's box [m]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +76,7 @@ class Scene:
     room: Array | None = None
 
     def __post_init__(self) -> None:
-        shapes = [coarse(shape) for shape in self.shapes]
+        shapes = [coarsen(shape) for shape in self.shapes]
         starts = np.cumsum([0, *(len(shape.vertices) for shape in shapes)])
         packed = (
             np.concatenate([shape.vertices for shape in shapes]), starts.astype(np.int64),
@@ -163,74 +164,63 @@ def _carried_by(tree: Kinematics, shape: Shape, furthest: Array) -> dict[int, fl
     return reach
 
 
-def build_scene(
-    arm: Arm, *, clearance: float, self_collision: bool = True, floor: float | None = None,
-    boxes: Sequence[ArrayLike] = (), srdf: str | Path | None = None,
-    package_dirs: Iterable[str | Path] = (), carried: Shape | None = None,
-) -> Scene:
+def build_scene(arm: Arm, requirements: Requirements) -> Scene:
     """
-    Collect what must keep apart.
+    Return the collision geometry of an arm with its payload and surroundings.
 
-    Links that are rigidly connected or neighbours are not looked at, nor are those whose
-    collisions the SRDF disables, nor pairs of links that are nearer than the clearance nearly
-    everywhere, which a note says. What is carried is looked at against every link but its own.
+    Pairs of links are excluded that are rigidly connected, neighbours, disabled in the SRDF, or
+    closer than the clearance in nearly all poses, which a note lists. The payload is paired with
+    every link but its own.
 
     Parameters
     ----------
     arm
         The arm; collision geometry and meshes come from its URDF.
-    clearance
-        Distance to keep [m].
-    self_collision
-        Whether the arm's own links are looked at.
-    floor
-        Height of a floor in the base frame [m].
-    boxes
-        Each (6,): the lower and the upper corner in the base frame [m].
-    srdf
-        The one beside the URDF when None.
-    package_dirs
-        Where packages with meshes are.
-    carried
-        Shape of a payload.
+    requirements
+        Clearance, floor, boxes, payload, SRDF and mesh folders.
 
     Raises
     ------
     ExcitationError
-        Meshes are missing, or there is no collision geometry at all.
+        Meshes are missing, or there is no collision geometry.
 
     """
-    shapes = link_shapes(arm, package_dirs)
+    clearance = requirements.clearance or 0.0
+    shapes = link_shapes(arm, requirements.package_dirs)
     bare = [name for name in arm.joint_names
             if not any(shape.link == arm.joint_names.index(name) for shape in shapes)]
     if not shapes or len(bare) == arm.n:
         raise ExcitationError(
             f"the URDF of '{arm.name}' has no collision geometry; add it, or design without "
-            f'looking at collisions (--no-collisions, in Python requirements without a clearance)')
+            f'collision checks (--no-collisions, in Python requirements without a clearance)')
     notes = [f"no collision geometry moves with {', '.join(bare)}"] if bare else []
-    if carried is not None:
+    payload = requirements.payload
+    carried = None
+    if payload is not None and payload.size is not None:
+        centre, half = np.array(payload.centre), np.array(payload.size) / 2
+        carried = box('payload', centre - half, centre + half, link=arm.n - 1)
         shapes.append(carried)
     links = len(shapes)
-    if floor is not None:
-        half, depth = FLOOR[0] / 2, FLOOR[1]
-        shapes.append(box('floor', np.array([-half, -half, floor - depth]),
-                          np.array([half, half, floor])))
-    for number, corners in enumerate(boxes):
-        shapes.append(_box(corners, number))
-    file = Path(srdf) if srdf is not None else find_srdf(arm)
+    if requirements.floor is not None:
+        shapes.append(box(
+            'floor', np.array([-FLOOR / 2, -FLOOR / 2, requirements.floor - FLOOR]),
+            np.array([FLOOR / 2, FLOOR / 2, requirements.floor])))
+    shapes += [box(f'box {number}', np.array(corners[:3]), np.array(corners[3:]))
+               for number, corners in enumerate(requirements.boxes, start=1)]
+    file = Path(requirements.srdf) if requirements.srdf is not None else find_srdf(arm)
     disabled = disabled_pairs(file) if file is not None else set()
     tree = Kinematics.of(arm)
-    pairs, excluded = _pairs(shapes, links, tree, disabled, self_collision, carried)
+    pairs, excluded = _pair_shapes(shapes, links, tree, disabled, requirements.self_collision,
+                                   carried)
     scene = Scene(tree, tuple(shapes), pairs, excluded, ())
-    distances = _seen_anywhere(arm, scene, clearance)
-    keep, close = _always_close(scene, links, distances, clearance)
+    distances = _random_distances(arm, scene, clearance)
+    keep, close = _find_close_pairs(scene, links, distances, clearance)
     excluded.update(close)
     if file is not None:
-        notes.append(f'collisions that {file.name} disables are not looked at')
-    notes += [f"the distance between '{a}' and '{b}' is not looked at: {why}"
-              for (a, b), why in close.items()]
+        notes.append(f'collisions that {file.name} disables are not checked')
+    notes += [f"'{a}' and '{b}' are excluded: {why}" for (a, b), why in close.items()]
     if not np.any(keep):
-        notes.append('there is no distance to look at: nothing but neighbouring links')
+        notes.append('no pair is left to check: all links are neighbours or excluded')
     clear = np.ma.masked_less_equal(distances[:, keep], clearance)
     room = np.ma.median(clear, axis=0).filled(clearance)
     return Scene(tree, tuple(shapes), pairs[keep], excluded, tuple(notes), room)
@@ -265,21 +255,13 @@ def link_shapes(arm: Arm, package_dirs: Iterable[str | Path] = ()) -> list[Shape
     for item in geometry.geometryObjects:
         found = convex_shapes(item, arm.model.frames[item.parentFrame].name)
         # the slabs of one mesh stay apart, simple shapes are joined
-        shapes = shapes + found if len(found) > 1 else merged([*shapes, *found])
+        shapes = shapes + found if len(found) > 1 else merge_shapes([*shapes, *found])
     return shapes
 
 
-def _box(corners: ArrayLike, number: int) -> Shape:
-    values = np.asarray(corners, dtype=float)
-    if values.shape != (6,) or not np.all(values[:3] < values[3:]):
-        raise ExcitationError(f'box {number + 1} must be six numbers: the lower corner, then the '
-                              f'upper one, x y z [m], not {corners!r}')
-    return box(f'box {number + 1}', values[:3], values[3:])
-
-
-def _pairs(shapes: list[Shape], links: int, tree: Kinematics, disabled: set[frozenset[str]],
-           self_collision: bool, carried: Shape | None,
-           ) -> tuple[NDArray[np.int64], dict[tuple[str, str], str]]:
+def _pair_shapes(shapes: list[Shape], links: int, tree: Kinematics,
+                 disabled: set[frozenset[str]], self_collision: bool, carried: Shape | None,
+                 ) -> tuple[NDArray[np.int64], dict[tuple[str, str], str]]:
     parents = tree.parents
     pairs: list[tuple[int, int]] = []
     excluded: dict[tuple[str, str], str] = {}
@@ -305,7 +287,7 @@ def _pairs(shapes: list[Shape], links: int, tree: Kinematics, disabled: set[froz
     return np.array(pairs, dtype=np.int64).reshape(-1, 2), excluded
 
 
-def _seen_anywhere(arm: Arm, scene: Scene, clearance: float) -> Array:
+def _random_distances(arm: Arm, scene: Scene, clearance: float) -> Array:
     """Return the pairs' distances in random states, (N, P) [m]."""
     lower = np.maximum(arm.limits.lower, -np.pi)
     upper = np.minimum(arm.limits.upper, np.pi)
@@ -313,8 +295,8 @@ def _seen_anywhere(arm: Arm, scene: Scene, clearance: float) -> Array:
     return scene.distances(q, 4 * clearance + 0.01)[0]
 
 
-def _always_close(scene: Scene, links: int, distances: Array, clearance: float,
-                  ) -> tuple[NDArray[np.bool_], dict[tuple[str, str], str]]:
+def _find_close_pairs(scene: Scene, links: int, distances: Array, clearance: float,
+                      ) -> tuple[NDArray[np.bool_], dict[tuple[str, str], str]]:
     keep, excluded = np.ones(len(scene.pairs), dtype=bool), {}
     names = [(scene.shapes[int(a)].name, scene.shapes[int(b)].name) for a, b in scene.pairs]
     surroundings = {shape.name for shape in scene.shapes[links:]}
@@ -324,5 +306,5 @@ def _always_close(scene: Scene, links: int, distances: Array, clearance: float,
         columns = [p for p, other in enumerate(names) if other == name]
         if np.mean(distances[:, columns].min(axis=1) < clearance) > ALWAYS:
             keep[columns] = False
-            excluded[name] = f'nearer than {clearance:g} m nearly everywhere'
+            excluded[name] = f'almost always closer than {1000 * clearance:g} mm'
     return keep, excluded

@@ -134,7 +134,7 @@ def convex_shapes(geometry: pin.GeometryObject, name: str) -> list[Shape]:
                   radius) for group in groups]
 
 
-def merged(shapes: list[Shape]) -> list[Shape]:
+def merge_shapes(shapes: list[Shape]) -> list[Shape]:
     """Join the vertices of shapes of one link where their common hull is hardly larger."""
     result: list[Shape] = []
     for shape in shapes:
@@ -153,7 +153,7 @@ def merged(shapes: list[Shape]) -> list[Shape]:
 
 
 @lru_cache(maxsize=1000)
-def coarse(shape: Shape) -> Shape:
+def coarsen(shape: Shape) -> Shape:
     """
     Return a shape of few vertices that contains another one, at most slightly larger.
 

@@ -1,0 +1,96 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The commands validate and report: judge a model on other recordings, write its report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from robot_identification import files
+from robot_identification.cli import console, processing
+from robot_identification.dynamics import load_model
+from robot_identification.errors import ConfigurationError, ModelFileError
+from robot_identification.identification import validate
+from robot_identification.reporting import write_report
+from robot_identification.reporting.results_dict import verdict_to_dict
+from robot_identification.reporting.report import REPORT
+from robot_identification.reporting.results_files import RESULT_FILES
+from robot_identification.reporting.summary import verdict_summary
+from robot_identification.validation import Thresholds
+from robot_identification.validation.predict import prediction_csv
+import typer
+
+
+def validate_command(
+    model: Annotated[Path, typer.Argument(metavar='MODEL', help='Model file.')],
+    recordings: Annotated[list[Path], typer.Argument(
+        metavar='RECORDING...', help='Recordings; one verdict over all.')],
+    csv: Annotated[Path | None, typer.Option(
+        help='Write t and tau_hat_<joint> at the stamps of the one recording.')] = None,
+    window: console.Window = None,
+    overall: processing.Overall = Thresholds.overall,
+    joint: processing.Joint = Thresholds.joint,
+    cutoff: processing.Cutoff = None,
+    decimation_cutoff: processing.Decimation = None,
+    method: processing.Method = 'butterworth',
+    period: processing.Period = None,
+    harmonics: processing.Harmonics = None,
+    basis: processing.Basis = None,
+    smoothing_passes: processing.Passes = None,
+    topic: console.Topic = None,
+    force: console.Force = False,
+    as_json: console.AsJson = False,
+) -> None:
+    """Predict recorded torques; exit code 1 if the verdict fails."""
+    files.check_outputs([(csv, files.PREDICTION_CSV)], (model, *recordings), force=force)
+    if csv is not None and len(recordings) > 1:
+        raise ConfigurationError('--csv takes one recording at a time')
+    thresholds = Thresholds(overall, joint)
+    identified = load_model(model)
+    measured = [console.load_recording_verbose(path, identified.arm, window, topic)
+                for path in recordings]
+    validation = validate(identified, measured, thresholds=thresholds,
+                          processing=processing.processing_options(
+                              cutoff, decimation_cutoff, method, period, harmonics, basis,
+                              smoothing_passes))
+    if csv is not None:
+        files.write_text(csv, prediction_csv(validation.t, validation.torque,
+                                             identified.arm.joint_names))
+    if as_json:
+        console.emit(verdict_to_dict(identified.arm, validation.verdict))
+    else:
+        console.out.print(verdict_summary(identified.arm, validation.verdict))
+        if csv is not None:
+            console.out.print(f'wrote {csv}', markup=False)
+    raise typer.Exit(0 if validation.verdict.passed else 1)
+
+
+def report_command(
+    directory: Annotated[Path, typer.Argument(metavar='DIR', help='Folder that identify wrote.')],
+    force: console.Force = False,
+    as_json: console.AsJson = False,
+) -> None:
+    """Write the HTML report of an identification again."""
+    results = [directory / name for name in RESULT_FILES if name != REPORT]
+    files.check_outputs([(directory / REPORT, files.HTML_PAGE)], results, force=force)
+    try:
+        path = write_report(directory)
+    except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
+        raise ModelFileError(f"the results in '{directory}' are damaged ({error!r}); identify "
+                             f'again with -o {directory}') from error
+    if as_json:
+        console.emit({'report': str(path)})
+    else:
+        console.out.print(f'wrote {path}', markup=False)
