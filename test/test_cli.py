@@ -189,7 +189,7 @@ def test_lists(tmp_path, command, word):
 
 
 @pytest.mark.parametrize(('options', 'sentence'), [
-    ([{'requirements': {'boxes': [[1, 2, 3]]}}], 'a list of 6 values'),
+    ([{'requirements': {'boxes': [[1, 2, 3]]}}], 'box 1 must be six numbers'),
     (['--payload', 'heavy'], '--payload takes 4 numbers'),
     ([{'requirements': {'workspace': [
         {'frame': 'nose', 'lower': [-1, -1, -1], 'upper': [1, 1, 1]}]}}], "no frame 'nose'"),

@@ -19,8 +19,7 @@ import subprocess
 import sys
 
 import pytest
-from robot_identification import cli
-from robot_identification.cli import app
+from robot_identification.cli import app, console
 from robot_identification.cli.commands import COMMANDS, load_command
 from typer.main import get_command
 from typer.testing import CliRunner
@@ -57,4 +56,4 @@ def test_every_command_is_there_and_says_in_the_list_what_its_help_says():
 @pytest.mark.parametrize('words', [['robots', '--quiet'], ['--quiet', 'robots']])
 def test_a_command_may_be_made_quiet_on_either_side(words):
     answer = CliRunner().invoke(app, [*words, '--json'])
-    assert answer.exit_code == 0 and cli.verbosity == 'quiet'
+    assert answer.exit_code == 0 and console.verbosity == 'quiet'

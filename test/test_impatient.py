@@ -35,22 +35,22 @@ def test_a_pipe_gets_a_line_for_each_step(capsys, monkeypatch):
     lines = steps(capsys)
     assert len(lines) == 2 and 'reading, 0%' in lines[0] and 'fitting, 90%' in lines[1]
     assert not steps(capsys, as_json=True)
-    monkeypatch.setattr(cli, 'verbosity', 'quiet')
+    monkeypatch.setattr(console, 'verbosity', 'quiet')
     assert not steps(capsys)
-    monkeypatch.setattr(cli, 'verbosity', '')
+    monkeypatch.setattr(console, 'verbosity', '')
     monkeypatch.setattr(console, 'EVERY', 0.0)
     assert len(steps(capsys)) == 3    # a long step says that it goes on
 
 
 def test_loudness_is_said_anywhere_and_of_one_call(monkeypatch):
-    monkeypatch.setattr(cli, 'verbosity', '')
+    monkeypatch.setattr(console, 'verbosity', '')
     runner = CliRunner()
     assert runner.invoke(app, ['robots', '--quiet', '--json']).exit_code == 0
-    assert cli.verbosity == 'quiet'
+    assert console.verbosity == 'quiet'
     assert runner.invoke(app, ['--verbose', 'robots', '--json']).exit_code == 0
-    assert cli.verbosity == 'verbose'
+    assert console.verbosity == 'verbose'
     assert runner.invoke(app, ['robots', '--json']).exit_code == 0
-    assert cli.verbosity == ''
+    assert console.verbosity == ''
     both = runner.invoke(app, ['--verbose', 'robots', '--quiet'])
     assert both.exit_code == 2 and 'contradict each other' in both.output
 

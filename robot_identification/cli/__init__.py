@@ -31,8 +31,6 @@ from typing import Any
 WRONG_INPUT, DEFECT = 2, 70    # 70: EX_SOFTWARE of sysexits.h; 1 is a negative verdict alone
 BEGAN: float | None = None    # start of the program, monotonic clock [s]
 LONGEST = 2000    # characters of an error message: names in a hostile file may have megabytes
-verbosity = ''
-"""'quiet', 'verbose' or '', from the command line."""
 
 
 def main() -> None:

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 from importlib import import_module
+import sys
 from typing import Annotated, Any
 
 import robot_identification
-from robot_identification import cli
 import typer
 from typer.core import TyperGroup
 
@@ -88,7 +88,9 @@ def _set_verbosity(context: typer.Context, parameter: typer.CallbackParam, given
         chosen.add(parameter.name)
     if len(chosen) > 1:
         raise typer.BadParameter('--quiet and --verbose contradict each other')
-    cli.verbosity = next(iter(chosen), '')
+    if chosen or 'robot_identification.cli.console' in sys.modules:
+        from robot_identification.cli import console
+        console.verbosity = next(iter(chosen), '')
 
 
 app = typer.Typer(cls=_LazyGroup, no_args_is_help=True,

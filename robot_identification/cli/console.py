@@ -25,7 +25,6 @@ from typing import Annotated, Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from robot_identification import cli
 from robot_identification.arm import Arm
 from robot_identification.errors import ConfigurationError
 from robot_identification.recording import load_recording, Recording
@@ -34,6 +33,8 @@ import typer
 
 out = Console()
 err = Console(stderr=True)
+verbosity = ''
+"""'quiet', 'verbose' or '', from the command line."""
 EVERY = 5.0    # [s] between two lines about the same step
 
 AsJson = Annotated[bool, typer.Option('--json', help='Print one JSON object.')]
@@ -82,7 +83,7 @@ def load_recording_verbose(path: Path, arm: Arm, window: tuple[str, str] | None 
 
 def note(remark: str) -> None:
     """Print a note on stderr, unless `--quiet` is given."""
-    if cli.verbosity == 'quiet':
+    if verbosity == 'quiet':
         return
     err.print(f'note: {remark}', style='yellow', markup=False, soft_wrap=True)
 
@@ -108,10 +109,10 @@ def progress(as_json: bool) -> Iterator[Callable[[str, float], None]]:
     A terminal gets a bar; a pipe or `--verbose` a line for every step and every `EVERY` seconds;
     `--quiet` and `--json` nothing.
     """
-    if as_json or cli.verbosity == 'quiet':
+    if as_json or verbosity == 'quiet':
         yield lambda text, fraction: None
         return
-    if cli.verbosity == 'verbose' or not err.is_terminal:
+    if verbosity == 'verbose' or not err.is_terminal:
         yield _lines()
         return
     columns = (SpinnerColumn(), TextColumn('{task.description}'), BarColumn(), TimeElapsedColumn())
