@@ -54,6 +54,7 @@ def test_every_command_is_there_and_says_in_the_list_what_its_help_says():
 
 
 @pytest.mark.parametrize('words', [['robots', '--quiet'], ['--quiet', 'robots']])
-def test_a_command_may_be_made_quiet_on_either_side(words):
+def test_a_command_may_be_made_quiet_on_either_side(words, monkeypatch):
+    monkeypatch.setattr(console, 'verbosity', '')    # of the other tests
     answer = CliRunner().invoke(app, [*words, '--json'])
     assert answer.exit_code == 0 and console.verbosity == 'quiet'

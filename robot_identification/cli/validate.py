@@ -24,8 +24,8 @@ from robot_identification.dynamics import load_model
 from robot_identification.errors import ConfigurationError, ModelFileError
 from robot_identification.identification import validate
 from robot_identification.reporting import write_report
-from robot_identification.reporting.results_dict import verdict_to_dict
 from robot_identification.reporting.report import REPORT
+from robot_identification.reporting.results_dict import verdict_to_dict
 from robot_identification.reporting.results_files import RESULT_FILES
 from robot_identification.reporting.summary import verdict_summary
 from robot_identification.validation import Thresholds
