@@ -22,8 +22,7 @@ import numpy as np
 from robot_identification.arm import Arm, Limits
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import ExecutionError
-from robot_identification.excitation import Excitation, Requirements, Trajectory
-from robot_identification.excitation import build_scene
+from robot_identification.excitation import build_scene, Excitation, Requirements, Trajectory
 from robot_identification.excitation.certificate.clearance_proof import prove_clearance
 from robot_identification.excitation.motion.fourier import FourierSeries
 from robot_identification.excitation.motion.limits import motion_limits
