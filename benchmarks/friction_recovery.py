@@ -35,7 +35,7 @@ from robot_identification.arm import Arm
 from robot_identification.dynamics import get_friction
 from robot_identification.errors import EstimationError
 from robot_identification.estimation import fit_samples, FitOptions, get_estimator
-from robot_identification.estimation.auto import choose
+from robot_identification.estimation.auto import select_model
 from simulation_arms import two_link
 
 TRUTHS = ('coulomb_viscous', 'coulomb + viscous + slip + offset', 'load_dependent',
@@ -61,7 +61,7 @@ def covered(arm, data, truth: str, shape, standard) -> tuple[int, int]:
 
 def chosen(arm, data, truth: str) -> tuple[int, int]:
     """Return on how many joints `auto` missed a true term, and took one that is absent."""
-    options = choose(arm, [data], None, {'wls': get_estimator('wls')}, delay=False).options
+    options = select_model(arm, [data], None, {'wls': get_estimator('wls')}, delay=False).options
     friction = get_friction(options.friction)
     active = friction.active_terms(arm.actuator_names)
     true = {term.key for term in get_friction(truth).terms}

@@ -44,7 +44,7 @@ from robot_identification.dynamics import FRICTION_TERMS
 from robot_identification.dynamics.friction import ElementMotion, FrictionTerm
 from robot_identification.errors import EstimationError
 from robot_identification.estimation import fit_samples, FitOptions, get_estimator
-from robot_identification.estimation.auto import choose, split
+from robot_identification.estimation.auto import select_model, split
 from robot_identification.signals import process, Samples
 from robot_identification.signals.thinning import thinned
 
@@ -192,8 +192,8 @@ def explained(residual: Array, columns: Array, odd: Array) -> float:
 def residual(arm, samples: Samples) -> None:
     """Print what would explain the residual of the terms that `auto` takes."""
     names = ('wls',)
-    chosen = choose(arm, [samples], None, {name: get_estimator(name) for name in names},
-                    delay=False).options
+    chosen = select_model(arm, [samples], None, {name: get_estimator(name) for name in names},
+                          delay=False).options
     fit = fit_samples(arm, [samples], chosen)
     model, decimator = fit.model({}), samples.decimator()
 

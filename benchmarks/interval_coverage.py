@@ -32,7 +32,7 @@ from known_truth import friction_samples, standard_truth, two_link_recording
 import numpy as np
 from robot_identification import load_arm, Recording
 from robot_identification.estimation import ESTIMATORS, fit_samples, FitOptions, get_estimator
-from robot_identification.estimation.block_covariance import widened
+from robot_identification.estimation.block_covariance import inflate_covariance
 from robot_identification.estimation.bootstrap import Bootstrap
 from robot_identification.regression import build_regression
 from robot_identification.signals import process
@@ -77,7 +77,7 @@ def between_recordings(count: int, seeds: int) -> str:
         fit = fit_samples(arm, [
             process(two_link_recording(1000 * seed + k, size), arm, cutoff=20.0,
                     decimation_cutoff=10.0) for k, size in enumerate(sizes)], options)
-        fit = replace(fit, estimate=widened(fit.estimate, fit.regression))
+        fit = replace(fit, estimate=inflate_covariance(fit.estimate, fit.regression))
         drawn = Bootstrap.of(fit, options, 500)
         for joint in arm.joint_names:
             for name, truth in (('coulomb', 0.8), ('viscous', 0.3)):

@@ -31,7 +31,6 @@ from robot_identification.errors import (
     SignalError,
 )
 from robot_identification.estimation import (
-    choose,
     ConsistentEstimate,
     Estimate,
     Estimator,
@@ -40,18 +39,19 @@ from robot_identification.estimation import (
     fit_samples,
     FitOptions,
     get_estimator,
+    select_model,
 )
 from robot_identification.estimation.auto import AUTO, Choice
-from robot_identification.estimation.block_covariance import widened
+from robot_identification.estimation.block_covariance import inflate_covariance
 from robot_identification.estimation.bootstrap import Bootstrap
-from robot_identification.estimation.consistent import knowing
+from robot_identification.estimation.consistent import with_data_covariance
 from robot_identification.estimation.delay import DelayEstimate
 from robot_identification.estimation.fit import PLAIN
 from robot_identification.estimation.payload_errors import payload_covariance
 from robot_identification.estimation.tilt import estimate_tilt, stand, Tilt
 from robot_identification.estimation.uncertainty import (
+    low_rank_covariance,
     to_rows,
-    uncertain_directions,
     UNCERTAINTY,
 )
 from robot_identification.parallel import single_threaded_blas
@@ -254,9 +254,10 @@ def run_identification(
     fit_options, choice = _options(arm, samples, options, tell)
     fit = fit_samples(arm, samples, fit_options, backend=backend,
                       progress=lambda part: tell('reducing the regressor', part))
-    estimate = widened(fit.estimate, fit.regression)
+    estimate = inflate_covariance(fit.estimate, fit.regression)
     if estimate is not fit.estimate:
-        fit = replace(fit, estimate=estimate, consistent=knowing(fit.consistent, estimate))
+        fit = replace(fit, estimate=estimate,
+                      consistent=with_data_covariance(fit.consistent, estimate))
     drawn = None
     if bootstrap:
         tell('fitting recordings that are drawn again', 1.0)
@@ -404,8 +405,8 @@ def _options(arm: Arm, samples: Sequence[Samples], options: IdentificationOption
     repeated = all(part.noise is not None for part in samples)
     estimators = {name: get_estimator(name) for name, kind in ESTIMATORS.items()
                   if kind.candidate and (repeated or not kind.needs_repeats)}
-    choice = choose(arm, samples, friction, estimators, delay=delay,
-                    consistency=options.consistency, backend=options.backend, progress=tell)
+    choice = select_model(arm, samples, friction, estimators, delay=delay,
+                          consistency=options.consistency, backend=options.backend, progress=tell)
     return choice.options, choice
 
 
@@ -529,7 +530,7 @@ def _information(recordings: Sequence[_Named], samples: Sequence[Samples], estim
         'rows_per_joint': int(estimate.rows[0]),
         'condition_number': float(estimate.condition_number),
         'status': estimate.status,
-        UNCERTAINTY: to_rows(uncertain_directions(
+        UNCERTAINTY: to_rows(low_rank_covariance(
             consistent.structure, consistent.covariance)),
         'smallest_pseudo_inertia_eigenvalue': {
             joint: float(value)

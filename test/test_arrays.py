@@ -27,7 +27,7 @@ import pytest
 from robot_identification import identify, load_arm, Recording, scratch
 from robot_identification.arrays import read_only
 from robot_identification.estimation import get_estimator
-from robot_identification.estimation.block_covariance import widened
+from robot_identification.estimation.block_covariance import inflate_covariance
 from robot_identification.regression import regression
 from robot_identification.scratch import (
     changes,
@@ -190,7 +190,7 @@ def test_what_is_in_memory_does_not_grow_with_the_recording(monkeypatch):
         samples = process(recording, arm, cutoff=20.0, decimation_cutoff=10.0)
         problem = regression.build_regression(arm, [samples])
         estimate = get_estimator('wls').fit(problem)
-        widened(replace(estimate, colour=2 * np.ones(arm.n)), problem)
+        inflate_covariance(replace(estimate, autocorrelation_factor=2 * np.ones(arm.n)), problem)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
         assert len(samples) > 0.95 * count

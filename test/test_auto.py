@@ -24,7 +24,7 @@ from rich.console import Console
 from robot_identification import identify, load_model, Recording, validate
 from robot_identification.dynamics import get_friction
 from robot_identification.errors import EstimationError, SignalError
-from robot_identification.estimation import choose, fit_samples, FitOptions, get_estimator
+from robot_identification.estimation import fit_samples, FitOptions, get_estimator, select_model
 from robot_identification.estimation.auto import split
 from robot_identification.estimation.fit import transmitted_torques
 from robot_identification.estimation.selection import TermSelection
@@ -64,7 +64,7 @@ def test_blocks_leave_out_the_same_phase_of_every_period():
 def test_the_true_friction_is_chosen_and_a_simpler_one_is_not_passed_over(truth):
     arm = two_link()
     data, *_ = friction_samples(arm, truth, noise=0.05, seconds=16.0)
-    found = choose(arm, [data], None, WLS, delay=False)
+    found = select_model(arm, [data], None, WLS, delay=False)
     assert found.options.friction == truth
     assert [trial.chosen for trial in found.trials].count(True) == 1
     errors = [trial.error for trial in found.trials]
@@ -86,8 +86,8 @@ def test_load_dependent_friction_is_found_where_friction_is_most_of_a_torque(see
 
 def test_what_could_not_be_fitted_is_said_without_a_way_out_that_is_not_needed():
     data, *_ = friction_samples(two_link(), 'coulomb_viscous', noise=0.05)
-    found = choose(two_link(), [data], 'coulomb_viscous',
-                   {**WLS, 'idim_iv': get_estimator('idim_iv')}, delay=False)
+    found = select_model(two_link(), [data], 'coulomb_viscous',
+                         {**WLS, 'idim_iv': get_estimator('idim_iv')}, delay=False)
     assert found.options.estimator.name == 'wls'
     (note,) = [trial.note for trial in found.trials if trial.estimator == 'idim_iv']
     assert note.startswith('could not be fitted: the estimator idim_iv simulates')
@@ -102,7 +102,7 @@ def selected(arm, data):
         fit = fit_samples(arm, [data], options)
         base = build_regression(arm, [data]).base
         found = TermSelection(base, [data], [[out for _, out in pairs]],
-                              transmitted_torques([data], fit.consistent)).choose(
+                              transmitted_torques([data], fit.consistent)).select_terms(
                                   ['coulomb', 'viscous', 'offset'], lambda text: None)
         options = FitOptions(get_estimator('wls'), found.friction, shape=found.shape)
     return get_friction(found.friction).active_terms(arm.actuator_names), options

@@ -73,14 +73,14 @@ def test_every_pair_recovers_the_truth_or_is_refused(friction):
     shaped = bool(get_friction(friction).shape)
     for name in (*FITTED, *LINEAR_FILTERS):
         options = FitOptions(get_estimator(name), friction)
-        if shaped and not options.estimator.features.nonlinear:
+        if shaped and not options.estimator.info.nonlinear:
             with pytest.raises(EstimationError, match='is linear and cannot find the shape'):
                 fit_samples(arm, [data], options)
             continue
         fit = fit_samples(arm, [data], options)
         estimate, structure = fit.estimate, fit.regression.base.structure
         assert estimate.status == 'ok', (name, estimate.message)
-        assert estimate.own_values == (options.estimator.features.consistent == 'nearest'), name
+        assert estimate.own_values == (options.estimator.info.consistent == 'nearest'), name
         inertial = estimate.base.columns < 22
         error = np.abs(estimate.values - estimate.base.of(standard))[inertial]
         limit = 5 if name != 'ridge' and not shaped else 8
@@ -102,9 +102,9 @@ def test_what_has_no_meaning_is_refused_with_a_sentence(name):
     for literal in ('load_dependent_literal', 'load_dependent_literal_asymmetric'):
         with pytest.raises(EstimationError, match='cannot be identified from a recording'):
             fit_samples(arm, [data], FitOptions(get_estimator(name), literal))
-    features = ESTIMATORS[name].features
-    assert features.bounds == (name in SEARCHES or name == 'bounded')
-    if features.control_law:
+    info = ESTIMATORS[name].info
+    assert info.bounds == (name in SEARCHES or name == 'bounded')
+    if info.control_law:
         with pytest.raises(EstimationError, match='needs the reference'):
             fit_samples(arm, [data], FitOptions(get_estimator(name)))
         for friction in ('stribeck', 'bompos_asymmetric'):

@@ -46,7 +46,7 @@ def test_drawing_is_fitting_recordings_as_often_as_they_are_drawn(samples, estim
     assert np.allclose(normal.rss(beta), again.normal.rss(beta), rtol=1e-10)
     assert np.array_equal(normal.rows, again.normal.rows)
     method = get_estimator(estimator)
-    found, unexcited = method.again(
+    found, unexcited = method.refit(
         build_regression(ARM, samples[:1]).at(whole.base.structure.shape, normal),
         method.fit(whole))
     assert np.allclose(found, method.fit(again).values, rtol=1e-6, atol=1e-9)

@@ -26,7 +26,7 @@ from robot_identification.arm.robot_file import arm_from_mapping
 from robot_identification.dynamics import from_pseudo_inertia, pseudo_inertia
 from robot_identification.dynamics.inertial import smallest_eigenvalues
 from robot_identification.estimation import fit_consistent, get_estimator
-from robot_identification.estimation.consistent import knowing
+from robot_identification.estimation.consistent import with_data_covariance
 from robot_identification.estimation.prior import _scales, link_transform, Prior
 from robot_identification.regression import build_regression
 from simulation_arms import example
@@ -40,7 +40,7 @@ def fitted(arm, **options):
 
 def cost(regression, estimate, prior, deviation, values):
     """Return what fit_consistent minimises."""
-    weights = 1 / (estimate.noise * np.sqrt(estimate.colour)) ** 2
+    weights = 1 / (estimate.noise * np.sqrt(estimate.autocorrelation_factor)) ** 2
     spread = np.ones(len(values))
     spread[regression.base.structure.inertial] = deviation
     scaled = np.linalg.solve(prior.transform, values - prior.mean) / spread
@@ -135,9 +135,10 @@ def test_torques_without_noise_are_no_obstacle(robot):
 
 def test_a_wider_free_estimate_widens_the_consistent_one():
     _, estimate, consistent = fitted(chain(), count=400, noise=2.0)
-    same = knowing(consistent, estimate)
+    same = with_data_covariance(consistent, estimate)
     assert np.allclose(same.covariance, consistent.covariance, rtol=1e-3, atol=1e-9)
-    wide = knowing(consistent, dataclasses.replace(estimate, covariance=9 * estimate.covariance))
+    wide = with_data_covariance(consistent, dataclasses.replace(
+        estimate, covariance=9 * estimate.covariance))
     before, after = (np.diag(x.covariance) for x in (consistent, wide))
     assert np.all(after > before * (1 - 1e-6)) and np.any(after > 2 * before)
     assert np.all(after < 9.001 * before)

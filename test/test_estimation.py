@@ -24,7 +24,7 @@ from robot_identification import Recording
 from robot_identification.dynamics import base_parameters, ModelStructure
 from robot_identification.errors import EstimationError, UnknownNameError
 from robot_identification.estimation import get_estimator
-from robot_identification.estimation.noise import colour
+from robot_identification.estimation.noise import autocorrelation_factor
 from robot_identification.regression import build_regression
 from robot_identification.signals import process
 from robot_identification.simulation import Plant, PlantOptions, simulate
@@ -133,11 +133,11 @@ def test_unknown_estimator_lists_what_there_is():
 def test_colour_is_one_for_white_noise_and_grows_with_correlation():
     rng = np.random.default_rng(0)
     white = rng.normal(size=(4000, 3))
-    assert np.array_equal(colour(white), np.ones(3))
+    assert np.array_equal(autocorrelation_factor(white), np.ones(3))
     slow = white.copy()
     for k in range(1, len(slow)):
         slow[k] += 0.8 * slow[k - 1]    # density at zero over variance: (1 + 0.8) / (1 - 0.8)
-    assert np.allclose(colour(slow), 9.0, rtol=0.25)
+    assert np.allclose(autocorrelation_factor(slow), 9.0, rtol=0.25)
 
 
 def test_colour_is_the_mean_square_of_sums_over_rows():
@@ -145,7 +145,7 @@ def test_colour_is_the_mean_square_of_sums_over_rows():
     length = 201    # of so many rows
     sums = np.array([np.convolve(column, np.ones(length), 'valid') for column in residuals.T])
     expected = np.mean(sums ** 2, axis=1) / np.mean(residuals ** 2, axis=0) / length
-    assert np.allclose(colour(residuals), expected, rtol=1e-9)
+    assert np.allclose(autocorrelation_factor(residuals), expected, rtol=1e-9)
 
 
 def test_an_exact_fit_is_no_accident():

@@ -75,7 +75,7 @@ def test_the_entropic_fit_minimises_what_it_says():
             ratio = np.linalg.solve(origin, pseudo_inertia(values[10 * i:10 * i + 10]))
             divergence += np.trace(ratio) - np.linalg.slogdet(ratio)[1] - 4
         distance = (values - prior.mean)[drives] / prior.transform.diagonal()[drives]
-        return (np.sum(rss / (estimate.noise ** 2 * estimate.colour))
+        return (np.sum(rss / (estimate.noise ** 2 * estimate.autocorrelation_factor))
                 + np.sum(distance ** 2) / DRIVE_DEVIATION ** 2
                 + 2 / 0.1 ** 2 * divergence)
 

@@ -30,8 +30,8 @@ from robot_identification.errors import (
     UnknownNameError,
 )
 from robot_identification.estimation.uncertainty import (
+    low_rank_covariance,
     to_rows,
-    uncertain_directions,
     UNCERTAINTY,
 )
 from robot_identification.online import (
@@ -170,7 +170,7 @@ def test_a_model_file_knows_its_covariance_well_enough():
     model = model_of(two_link())
     rng = np.random.default_rng(0)
     half = rng.normal(size=(28, 28)) * rng.uniform(0, 0.1, 28)
-    directions = uncertain_directions(model.structure, half.T @ half)
+    directions = low_rank_covariance(model.structure, half.T @ half)
     stored = dataclasses.replace(model, information={UNCERTAINTY: to_rows(directions)})
     learnt = [calibrate_residuals(MomentumObserver(used), *moving(model, 8.0, noise=0.1),
                                   covariance)

@@ -152,8 +152,8 @@ def test_stepping_gives_what_the_estimator_gives():
 
 
 def get_noise(part):
-    from robot_identification.estimation.estimator import reweight
-    return reweight(data.regression('coulomb_viscous').normal).deviations
+    from robot_identification.estimation.estimator import iteratively_reweight
+    return iteratively_reweight(data.regression('coulomb_viscous').normal).deviations
 
 
 @pytest.mark.parametrize('power', [1, 2], ids=['ramp', 'parabola'])

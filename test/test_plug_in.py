@@ -23,8 +23,8 @@ from robot_identification import identify, load_model, Recording
 from robot_identification.dynamics import FRICTION_TERMS, FrictionTerm, get_friction
 from robot_identification.estimation import (
     Estimator,
+    EstimatorInfo,
     ESTIMATORS,
-    Features,
     fit_samples,
     FitOptions,
     get_estimator,
@@ -60,7 +60,7 @@ class Halved(Estimator):
 
     name = 'halved'
     summary = 'weighted least squares, the first joint counts half'
-    features = Features()
+    info = EstimatorInfo()
     candidate = True
 
     def weights(self, regression, reweighted):

@@ -111,7 +111,7 @@ def test_the_covariance_with_shape_is_that_of_the_full_nonlinear_problem():
         return fixed.residuals(x[:-2]).ravel() / spread
 
     rows = regression.at(estimate.shape).residuals(estimate.values)
-    spread = np.tile(estimate.noise * np.sqrt(estimate.colour), len(rows))
+    spread = np.tile(estimate.noise * np.sqrt(estimate.autocorrelation_factor), len(rows))
     x = np.append(estimate.values, np.log(estimate.shape))
     scale = np.append(estimate.standard_deviations, np.sqrt(np.diag(estimate.shape_covariance)))
     jacobian = least_squares(residual, x, x_scale=scale, max_nfev=1, diff_step=1e-6).jac

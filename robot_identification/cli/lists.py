@@ -54,7 +54,7 @@ def robots_command(as_json: AsJson = False) -> None:
 def estimators_command(as_json: AsJson = False, markdown: Markdown = False) -> None:
     """List the estimators."""
     load_extensions()
-    rows = [{'name': name, 'what it does': estimator.summary, **estimator.features.row()}
+    rows = [{'name': name, 'what it does': estimator.summary, **estimator.info.row()}
             for name, estimator in ESTIMATORS.items()]
     rows.append({'name': AUTO, 'what it does': AUTO_SUMMARY, **AUTO_FEATURES.row()})
     if as_json:

@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from robot_identification.estimation.auto import choose
+from robot_identification.estimation.auto import select_model
 from robot_identification.estimation.consistent import ConsistentEstimate, fit_consistent
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.estimator import Estimator
-from robot_identification.estimation.features import Features
+from robot_identification.estimation.estimator_info import EstimatorInfo
 from robot_identification.estimation.fit import Fit, fit_samples, FitOptions
 from robot_identification.estimation.huber import Huber
 from robot_identification.estimation.mle import MaximumLikelihood
@@ -60,6 +60,6 @@ def get_estimator(name: str, **settings: Any) -> Estimator:
     return built
 
 
-__all__ = ['ConsistentEstimate', 'ESTIMATORS', 'Estimate', 'Estimator', 'Features', 'Fit',
-           'FitOptions', 'choose',
-           'fit_consistent', 'fit_samples', 'get_estimator']
+__all__ = ['ConsistentEstimate', 'ESTIMATORS', 'Estimate', 'Estimator', 'EstimatorInfo', 'Fit',
+           'FitOptions', 'fit_consistent',
+           'fit_samples', 'get_estimator', 'select_model']

@@ -34,7 +34,7 @@ from robot_identification.dynamics import (
 from robot_identification.errors import EstimationError, RobotIdentificationError
 from robot_identification.estimation.consistent import RELATIVE_DEVIATION
 from robot_identification.estimation.estimator import Estimator
-from robot_identification.estimation.features import Features
+from robot_identification.estimation.estimator_info import EstimatorInfo
 from robot_identification.estimation.fit import (
     Fit,
     fit_samples,
@@ -58,7 +58,7 @@ STRONGER = 3.0
 Key = tuple[str, str, str, float]
 AUTO = 'auto'
 AUTO_SUMMARY = 'chooses friction model, estimator and delays by cross-validation'
-AUTO_FEATURES = Features(
+AUTO_FEATURES = EstimatorInfo(
     needs='some seconds of motion for each of five blocks', cost='some hundred fits',
     purpose='you do not know which to take')
 
@@ -186,7 +186,7 @@ def _runs(mask: Array, segment: slice, shortest: int) -> Iterable[slice]:
             yield slice(segment.start + int(first), segment.start + int(last))
 
 
-def choose(
+def select_model(
     arm: Arm,
     samples: Sequence[Samples],
     friction: str | None,
@@ -329,7 +329,7 @@ class _Run:
                 selection = TermSelection(
                     base, samples, blocks, transmitted_torques(samples, fit.consistent),
                     options.consistency.get('deviation', RELATIVE_DEVIATION))
-                selected = selection.choose(
+                selected = selection.select_terms(
                     [key for key, term in FRICTION_TERMS.items() if term.basic],
                     lambda text: self.progress(text, 1 / self.count))
             if last or not get_friction(selected.friction).needs_load:

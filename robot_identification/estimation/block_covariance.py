@@ -44,7 +44,7 @@ PRIOR_FREEDOM = 10.0
 own, which comes of few blocks. As many as the blocks."""
 
 
-def widened(estimate: Estimate, regression: Regression) -> Estimate:
+def inflate_covariance(estimate: Estimate, regression: Regression) -> Estimate:
     """
     Return an estimate whose covariance knows that the model is not complete.
 
@@ -73,7 +73,7 @@ def widened(estimate: Estimate, regression: Regression) -> Estimate:
 
     """
     known = np.isfinite(np.diag(estimate.covariance))
-    if np.all(estimate.colour <= 1) or not np.all(known):
+    if np.all(estimate.autocorrelation_factor <= 1) or not np.all(known):
         return estimate
     regression = regression.of(estimate.base)
     weights = 1 / estimate.noise

@@ -21,7 +21,7 @@ import numpy as np
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import from_pseudo_inertia, pseudo_inertia
 from robot_identification.errors import EstimationError, MissingDependencyError
-from robot_identification.estimation.cone_program import nearest_in_cones
+from robot_identification.estimation.cone_program import solve_conic_least_squares
 from robot_identification.estimation.prior import (
     covariance_with_prior,
     link_transform,
@@ -99,6 +99,6 @@ def _constrained(matrix: Array, target: Array, scale: Array, mean: Array) -> Arr
         raise MissingDependencyError('clarabel', 'a physical payload') from error
     inverse = np.linalg.inv(matrix_root(scale))
     inside = inverse @ pseudo_inertia(mean) @ inverse - MARGIN * np.eye(4)
-    return nearest_in_cones(
+    return solve_conic_least_squares(
         matrix, target, [-WEAK * np.eye(10)], [np.einsum('kij,ij->k', SYMMETRIC_BASIS, inside)],
         [clarabel.PSDTriangleConeT(4)])[0]

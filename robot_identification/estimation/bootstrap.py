@@ -23,7 +23,7 @@ import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import ConfigurationError, EstimationError
-from robot_identification.estimation.consistent import knowing
+from robot_identification.estimation.consistent import with_data_covariance
 from robot_identification.estimation.fit import Fit, FitOptions
 from robot_identification.parallel import parallel_map
 from robot_identification.regression import NormalForm
@@ -96,7 +96,7 @@ class Bootstrap:
                                      f'{resamples}; 1000 are usual')
         why = ("'auto' chooses it from all samples" if options is None
                else 'ridge leans on a prior, whose part does not scatter'
-               if options.estimator.own_covariance and options.estimator.of_factors
+               if options.estimator.own_covariance and options.estimator.needs_only_factors
                else options.nonlinear(arm))
         if why:
             raise ConfigurationError(
@@ -127,7 +127,7 @@ class Bootstrap:
             count, np.full(count, 1 / count), size=resamples))
 
         def one(counts: Array) -> Array:
-            values, unexcited = options.estimator.again(
+            values, unexcited = options.estimator.refit(
                 replace(fit.regression, reduced=drawing.normal(counts)), fit.estimate)
             values[unexcited] = np.nan
             return values
@@ -176,7 +176,8 @@ class Bootstrap:
         known = np.isfinite(factor)
         covariance[np.ix_(known, known)] *= np.outer(factor[known], factor[known])
         covariance[~known, ~known] = np.inf
-        consistent = knowing(fit.consistent, replace(fit.estimate, covariance=covariance))
+        consistent = with_data_covariance(
+            fit.consistent, replace(fit.estimate, covariance=covariance))
         return np.sqrt(np.diag(consistent.covariance))
 
 

@@ -25,8 +25,8 @@ from scipy import sparse
 ROUNDS = 200
 
 
-def nearest_in_cones(matrix: Array, target: Array, rows: list[Array], bounds: list[Array],
-                     kinds: list[Any]) -> tuple[Array, str]:
+def solve_conic_least_squares(matrix: Array, target: Array, rows: list[Array], bounds: list[Array],
+                              kinds: list[Any]) -> tuple[Array, str]:
     """
     Minimise |matrix s - target|^2 + |s|^2 where every bounds - rows s is in its cone.
 

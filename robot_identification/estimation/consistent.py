@@ -27,7 +27,7 @@ from robot_identification.errors import (
     MissingDependencyError,
     UnknownNameError,
 )
-from robot_identification.estimation.cone_program import nearest_in_cones
+from robot_identification.estimation.cone_program import solve_conic_least_squares
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.link_limits import limit_rows, LinkLimits
 from robot_identification.estimation.prior import (
@@ -197,7 +197,7 @@ def fit_consistent(
         prior_root=transform)
 
 
-def knowing(consistent: ConsistentEstimate, estimate: Estimate) -> ConsistentEstimate:
+def with_data_covariance(consistent: ConsistentEstimate, estimate: Estimate) -> ConsistentEstimate:
     """
     Return the same values with the covariance that a free estimate and the prior make together.
 
@@ -216,7 +216,7 @@ def knowing(consistent: ConsistentEstimate, estimate: Estimate) -> ConsistentEst
 def _data(normal: NormalForm, estimate: Estimate, transform: Array,
           mean: Array) -> tuple[Array, Array]:
     """Rows of the data in the scaled parameters, compressed to one triangle."""
-    weights = 1 / (estimate.noise * np.sqrt(estimate.colour))
+    weights = 1 / (estimate.noise * np.sqrt(estimate.autocorrelation_factor))
     if estimate.equal_weights:
         weights = np.full(normal.joints, 1 / np.sqrt(np.mean(1 / weights ** 2)))
     rows, target = _near(estimate) if estimate.own_values else normal.stacked(weights)
@@ -258,7 +258,7 @@ def _solve(structure: ModelStructure, prior: Prior, spread: Array, matrix: Array
     rows.append(-scaled / norms[:, None])
     bounds.append((signs @ prior.mean - lowest) / norms)
     cones.append(clarabel.NonnegativeConeT(len(signs)))
-    return nearest_in_cones(matrix, target, rows, bounds, cones)
+    return solve_conic_least_squares(matrix, target, rows, bounds, cones)
 
 
 def _centre(mean: Array, scale: Array) -> Array:

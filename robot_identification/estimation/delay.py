@@ -105,7 +105,7 @@ def estimate_delay(regression: Regression, estimate: Estimate,
     regression = regression.of(estimate.base)
     joints = regression.normal.joints
     delay = np.zeros(joints) if start is None else np.array(start, dtype=float)
-    weights = 1 / (estimate.noise * np.sqrt(estimate.colour))
+    weights = 1 / (estimate.noise * np.sqrt(estimate.autocorrelation_factor))
     beta = np.array(estimate.values)
     columns = joint_columns(regression.base)
     damping, last = 1.0, np.inf

@@ -44,9 +44,9 @@ class Estimate:
         (r, r); infinite variances where the data say nothing.
     noise
         Standard deviation of each joint's torque noise, (n,) [N m or N], per independent row.
-    colour
-        For each joint how much more noise there is at low frequencies than white noise of the same
-        variance would have, (n,) >= 1; contained in the covariance.
+    autocorrelation_factor
+        Density of each joint's residuals at low frequencies over that of white noise with the same
+        variance, (n,) >= 1; contained in the covariance.
     residual_rms
         Root mean square of each joint's residual on the fitted rows, (n,) [N m or N].
     relative_error
@@ -84,7 +84,7 @@ class Estimate:
     values: Array
     covariance: Array
     noise: Array
-    colour: Array
+    autocorrelation_factor: Array
     residual_rms: Array
     relative_error: Array
     rows: Array
@@ -104,8 +104,8 @@ class Estimate:
                 f'{self.condition_number:.4g}, {self.status}>')
 
     def __post_init__(self) -> None:
-        for name in ('values', 'covariance', 'noise', 'colour', 'residual_rms', 'relative_error',
-                     'shape_covariance'):
+        for name in ('values', 'covariance', 'noise', 'autocorrelation_factor', 'residual_rms',
+                     'relative_error', 'shape_covariance'):
             object.__setattr__(self, name, read_only(getattr(self, name)))
         object.__setattr__(self, 'rows', read_only(self.rows, np.int64))
 

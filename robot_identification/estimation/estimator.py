@@ -22,8 +22,8 @@ from typing import ClassVar
 import numpy as np
 from robot_identification.arrays import Array, IndexArray
 from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK, RANK_DEFICIENT
-from robot_identification.estimation.features import Features
-from robot_identification.estimation.noise import colour
+from robot_identification.estimation.estimator_info import EstimatorInfo
+from robot_identification.estimation.noise import autocorrelation_factor
 from robot_identification.estimation.variable_projection import (
     best_shape,
     with_shape_uncertainty,
@@ -51,7 +51,7 @@ class _Solution:
 
 
 @dataclass(frozen=True, eq=False)
-class Reweighted:
+class ReweightedFit:
     """
     The fit in which each joint weighs by its own residuals.
 
@@ -107,15 +107,15 @@ class Estimator(ABC):
 
     name: ClassVar[str]
     summary: ClassVar[str]
-    features: ClassVar[Features]
+    info: ClassVar[EstimatorInfo]
     own_covariance: ClassVar[bool] = False
     equal_weights: ClassVar[bool] = False
     candidate: ClassVar[bool] = False
     needs_repeats: ClassVar[bool] = False
     interval_doubt: ClassVar[str] = ''
-    of_factors: ClassVar[bool] = False
+    needs_only_factors: ClassVar[bool] = False
 
-    def weights(self, regression: Regression, reweighted: Reweighted) -> Array:
+    def weights(self, regression: Regression, reweighted: ReweightedFit) -> Array:
         """
         Return the weight of each joint's rows, (n,).
 
@@ -130,7 +130,7 @@ class Estimator(ABC):
         """
         return reweighted.weights
 
-    def noise(self, regression: Regression, reweighted: Reweighted) -> tuple[Array, Array]:
+    def noise(self, regression: Regression, reweighted: ReweightedFit) -> tuple[Array, Array]:
         """
         Return deviation and colour of the noise that the covariance is made of, each (n,).
 
@@ -143,7 +143,7 @@ class Estimator(ABC):
             As for `weights`.
 
         """
-        return reweighted.deviations, colour(
+        return reweighted.deviations, autocorrelation_factor(
             regression.residuals_of_parts(reweighted.solution.beta),
             int(regression.normal.rows[0]))
 
@@ -165,7 +165,7 @@ class Estimator(ABC):
         estimate = self._fit(regression) if regression.fixed else self._fit_shape(regression)
         return replace(estimate, equal_weights=self.equal_weights)
 
-    def again(self, regression: Regression, near: Estimate) -> tuple[Array, IndexArray]:
+    def refit(self, regression: Regression, near: Estimate) -> tuple[Array, IndexArray]:
         """
         Estimate the parameters of a similar problem alone.
 
@@ -182,17 +182,17 @@ class Estimator(ABC):
             Parameters (r,), and which of them the data do not determine.
 
         """
-        weights = self.weights(regression, reweight(regression.normal, 1 / near.noise))
+        weights = self.weights(regression, iteratively_reweight(regression.normal, 1 / near.noise))
         solution = solve(regression.normal, weights)
         return solution.beta, solution.unexcited
 
     def _fit(self, regression: Regression) -> Estimate:
         normal = regression.normal
-        reweighted = reweight(normal)
+        reweighted = iteratively_reweight(normal)
         weights = self.weights(regression, reweighted)
-        noise, colours = self.noise(regression, reweighted)
-        return assemble(self.name, normal, weights, solve(normal, weights), noise, colours,
-                        OK if reweighted.converged else NOT_CONVERGED, reweighted.iterations)
+        noise, factors = self.noise(regression, reweighted)
+        return make_estimate(self.name, normal, weights, solve(normal, weights), noise, factors,
+                             OK if reweighted.converged else NOT_CONVERGED, reweighted.iterations)
 
     def _fit_shape(self, regression: Regression) -> Estimate:
         """Alternate between the weights of the joints and the shape that is best with them."""
@@ -200,7 +200,7 @@ class Estimator(ABC):
         found = best_shape(separable, np.ones(separable.joints), regression.start)
         for _ in range(SHAPE_ROUNDS):
             fixed = separable.at(found.shape)
-            weights = self.weights(fixed, reweight(fixed.normal))
+            weights = self.weights(fixed, iteratively_reweight(fixed.normal))
             following = best_shape(separable, weights, start=found.shape)
             change = np.max(np.abs(np.log(following.shape / found.shape)))
             found = following
@@ -210,10 +210,11 @@ class Estimator(ABC):
         if self.own_covariance:
             return self._fit(fixed)
         return with_shape_uncertainty(self._fit(fixed), separable,
-                                      self.weights(fixed, reweight(fixed.normal)), found)
+                                      self.weights(fixed, iteratively_reweight(fixed.normal)),
+                                      found)
 
 
-def reweight(normal: NormalForm, start: Array | None = None) -> Reweighted:
+def iteratively_reweight(normal: NormalForm, start: Array | None = None) -> ReweightedFit:
     """
     Weigh each joint by its own residuals, until weights and residuals agree.
 
@@ -233,7 +234,7 @@ def reweight(normal: NormalForm, start: Array | None = None) -> Reweighted:
         if converged or iteration == MOST_ITERATIONS:
             break
         weights = 1 / deviations
-    return Reweighted(solution, weights, deviations, iteration, converged)
+    return ReweightedFit(solution, weights, deviations, iteration, converged)
 
 
 def solve(normal: NormalForm, weights: Array) -> _Solution:
@@ -285,8 +286,8 @@ def _residual_deviations(normal: NormalForm, weights: Array, solution: _Solution
     return np.where(normal.measured, deviations, 1.0)    # of zero rows: any weight will do
 
 
-def assemble(name: str, normal: NormalForm, weights: Array, solution: _Solution, noise: Array,
-             colours: Array, status: str, iterations: int) -> Estimate:
+def make_estimate(name: str, normal: NormalForm, weights: Array, solution: _Solution, noise: Array,
+                  factors: Array, status: str, iterations: int) -> Estimate:
     """
     Make the estimate of a solution.
 
@@ -296,15 +297,15 @@ def assemble(name: str, normal: NormalForm, weights: Array, solution: _Solution,
         Name of the estimator.
     normal, weights, solution
         The problem, the weights of its rows (n,), and what was found.
-    noise, colours
-        Noise and its colours of each joint's rows, (n,) each.
+    noise, factors
+        Standard deviation and autocorrelation factor of each joint's noise, (n,) each.
     status, iterations
         How it was found.
 
     """
     base = normal.base
     sizes = [len(factor) for factor in normal.factors]
-    spread = np.repeat(weights * noise * np.sqrt(colours), sizes)
+    spread = np.repeat(weights * noise * np.sqrt(factors), sizes)
     half = solution.inverse * spread
     covariance = half @ half.T
     labels = tuple(base.labels[i] for i in solution.unexcited)
@@ -315,7 +316,7 @@ def assemble(name: str, normal: NormalForm, weights: Array, solution: _Solution,
     rss = normal.rss(solution.beta)
     return Estimate(
         estimator=name, base=base, values=solution.beta, covariance=covariance, noise=noise,
-        colour=colours, residual_rms=np.sqrt(rss / normal.rows),
+        autocorrelation_factor=factors, residual_rms=np.sqrt(rss / normal.rows),
         relative_error=_relative(normal, rss), rows=normal.rows,
         condition_number=float(singular[0] / singular[solution.rank - 1])
         if not labels else float('inf'),
@@ -324,8 +325,8 @@ def assemble(name: str, normal: NormalForm, weights: Array, solution: _Solution,
         iterations=iterations)
 
 
-def assemble_found(name: str, fixed: Regression, reweighted: Reweighted, beta: Array, status: str,
-                   iterations: int) -> Estimate:
+def make_found_estimate(name: str, fixed: Regression, reweighted: ReweightedFit, beta: Array,
+                        status: str, iterations: int) -> Estimate:
     """
     Make the estimate of parameters that were found otherwise than by least squares.
 
@@ -348,12 +349,12 @@ def assemble_found(name: str, fixed: Regression, reweighted: Reweighted, beta: A
     """
     normal = fixed.normal
     noise = np.maximum(np.sqrt(normal.rss(beta) / normal.rows), reweighted.deviations)
-    return assemble(name, normal, reweighted.weights, replace(reweighted.solution, beta=beta),
-                    noise, colour(fixed.residuals(beta)), status, iterations)
+    return make_estimate(name, normal, reweighted.weights, replace(reweighted.solution, beta=beta),
+                         noise, autocorrelation_factor(fixed.residuals(beta)), status, iterations)
 
 
-def revalued(estimate: Estimate, normal: NormalForm, values: Array,
-             covariance: Array) -> Estimate:
+def with_values(estimate: Estimate, normal: NormalForm, values: Array,
+                covariance: Array) -> Estimate:
     """
     Return an estimate with other values, covariance (r, r), and the residuals that belong to them.
 

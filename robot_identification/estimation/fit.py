@@ -84,7 +84,7 @@ class FitOptions:
     def nonlinear(self, arm: Arm) -> str:
         """Return why it needs more than triangular factors and residuals; '' where it does not."""
         friction = get_friction(self.friction)
-        if not self.estimator.of_factors:
+        if not self.estimator.needs_only_factors:
             return f"the estimator '{self.estimator.name}' looks at every sample"
         if friction.shape or friction.needs_load:
             return f"the friction '{friction.key}' has shape numbers or depends on load"

@@ -21,13 +21,13 @@ import numpy as np
 from robot_identification.errors import ConfigurationError
 from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK
 from robot_identification.estimation.estimator import (
-    assemble,
     Estimator,
-    revalued,
-    reweight,
+    iteratively_reweight,
+    make_estimate,
     solve,
+    with_values,
 )
-from robot_identification.estimation.features import Features, NEAREST
+from robot_identification.estimation.estimator_info import EstimatorInfo, NEAREST
 from robot_identification.estimation.spikes import without_spikes
 from robot_identification.regression import NormalForm, Regression
 from robot_identification.regression.normal_form import triangle
@@ -64,8 +64,8 @@ class Huber(Estimator):
     name = 'huber'
     candidate = True
     summary = 'robust: Huber loss by re-weighting rows; for outliers, collisions, sticking'
-    features = Features(cost='one pass, then some ten rounds over kept rows', consistent=NEAREST,
-                        purpose='there are outliers: collisions, slips, sticking')
+    info = EstimatorInfo(cost='one pass, then some ten rounds over kept rows', consistent=NEAREST,
+                         purpose='there are outliers: collisions, slips, sticking')
     own_covariance = True
 
     def __init__(self, threshold: float = 1.345) -> None:
@@ -94,8 +94,8 @@ class Huber(Estimator):
         normal = regression.normal
         columns = joint_columns(regression.base)
         rows = regression.rows()
-        reweighted = reweight(normal)
-        _, colours = self.noise(regression, reweighted)
+        reweighted = iteratively_reweight(normal)
+        _, factors = self.noise(regression, reweighted)
         beta, status, iteration = reweighted.solution.beta, NOT_CONVERGED, 0
         while status != OK and iteration < ROUNDS:
             iteration += 1
@@ -118,10 +118,10 @@ class Huber(Estimator):
             np.sqrt(np.mean((c * e) ** 2)) / max(np.mean(np.abs(e) < self.threshold * s), 0.1)
             for e, c, s in zip(errors, counts, scale)])
         noise[~normal.measured] = 1.0
-        plain = assemble(self.name, normal, 1 / scale, solve(normal, 1 / scale), noise, colours,
-                         status, iteration)
+        plain = make_estimate(self.name, normal, 1 / scale, solve(normal, 1 / scale), noise,
+                              factors, status, iteration)
         share = np.mean([np.mean(c < 1) for c in counts])
-        found = revalued(plain, normal, beta, plain.covariance)
+        found = with_values(plain, normal, beta, plain.covariance)
         if status == OK and not plain.unexcited:
             found = replace(found, message=f'{found.message}; {share:.0%} of the rows count less')
         return replace(found, own_values=True)

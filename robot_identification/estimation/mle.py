@@ -18,8 +18,8 @@ from __future__ import annotations
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import EstimationError
-from robot_identification.estimation.estimator import Estimator, Reweighted
-from robot_identification.estimation.features import Features
+from robot_identification.estimation.estimator import Estimator, ReweightedFit
+from robot_identification.estimation.estimator_info import EstimatorInfo
 from robot_identification.regression import Regression
 
 
@@ -43,14 +43,14 @@ class MaximumLikelihood(Estimator):
     candidate = True
     needs_repeats = True
     summary = 'maximum likelihood; noise measured over the periods of a repeated motion'
-    features = Features(needs='two periods of a repeated motion',
-                        purpose='the motion repeats often')
+    info = EstimatorInfo(needs='two periods of a repeated motion',
+                         purpose='the motion repeats often')
 
-    def weights(self, regression: Regression, reweighted: Reweighted) -> Array:
+    def weights(self, regression: Regression, reweighted: ReweightedFit) -> Array:
         """Return the reciprocal of the measured noise of the rows."""
         return 1 / self._measured(regression)
 
-    def noise(self, regression: Regression, reweighted: Reweighted) -> tuple[Array, Array]:
+    def noise(self, regression: Regression, reweighted: ReweightedFit) -> tuple[Array, Array]:
         """Return the measured noise, taken for white."""
         return self._measured(regression), np.ones(regression.normal.joints)
 

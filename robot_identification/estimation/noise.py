@@ -24,7 +24,7 @@ from robot_identification.scratch import SUMMED, walk
 SIGNIFICANT = 3.0
 
 
-def colour(residuals: Array | Iterable[Array], rows: int | None = None) -> Array:
+def autocorrelation_factor(residuals: Array | Iterable[Array], rows: int | None = None) -> Array:
     """
     Return the low-frequency noise density over the variance, (n,), 1 for white residuals.
 

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.estimation.estimator import Estimator, Reweighted
-from robot_identification.estimation.features import Features
+from robot_identification.estimation.estimator import Estimator, ReweightedFit
+from robot_identification.estimation.estimator_info import EstimatorInfo
 from robot_identification.regression import Regression
 
 
@@ -34,12 +34,12 @@ class OrdinaryLeastSquares(Estimator):
     """
 
     name = 'ols'
-    of_factors = True
+    needs_only_factors = True
     equal_weights = True
     candidate = True
     summary = 'ordinary least squares; joints with large torques dominate'
-    features = Features(purpose='comparing with papers')
+    info = EstimatorInfo(purpose='comparing with papers')
 
-    def weights(self, regression: Regression, reweighted: Reweighted) -> Array:
+    def weights(self, regression: Regression, reweighted: ReweightedFit) -> Array:
         """Return ones."""
         return np.ones(regression.normal.joints)

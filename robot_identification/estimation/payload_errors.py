@@ -26,7 +26,7 @@ from robot_identification.dynamics import (
     inverse_dynamics,
     joint_torque_regressor,
 )
-from robot_identification.estimation.noise import colour
+from robot_identification.estimation.noise import autocorrelation_factor
 from robot_identification.signals import delayed, Samples
 from robot_identification.signals.shift import select, spread_rows, thinned
 from robot_identification.signals.thinning import FINE
@@ -85,7 +85,7 @@ def residual_noise(rows: Array, target: Array) -> Array:
     """Return the standard deviation of each joint's residual, autocorrelation included, (n,)."""
     free = np.linalg.lstsq(rows.reshape(-1, 10), target.ravel(), rcond=None)[0]
     residual = target - rows @ free
-    std: Array = np.sqrt(np.mean(residual ** 2, axis=0) * colour(residual))
+    std: Array = np.sqrt(np.mean(residual ** 2, axis=0) * autocorrelation_factor(residual))
     return np.maximum(std, 1e-9)
 
 

@@ -22,9 +22,9 @@ from robot_identification.errors import ConfigurationError
 from robot_identification.estimation.estimate import Estimate, OK
 from robot_identification.estimation.estimator import (
     Estimator,
-    revalued,
+    with_values,
 )
-from robot_identification.estimation.features import Features
+from robot_identification.estimation.estimator_info import EstimatorInfo
 from robot_identification.estimation.prior import Prior
 from robot_identification.regression import Regression
 
@@ -54,10 +54,10 @@ class Ridge(Estimator):
     """
 
     name = 'ridge'
-    of_factors = True
+    needs_only_factors = True
     summary = 'ridge regression towards the URDF in a metric of inertias; strength from the data'
-    features = Features(needs='inertias in the URDF that are roughly right',
-                        purpose='the motion excites little')
+    info = EstimatorInfo(needs='inertias in the URDF that are roughly right',
+                         purpose='the motion excites little')
     own_covariance = True
 
     def __init__(self, deviation: float | None = None) -> None:
@@ -71,7 +71,7 @@ class Ridge(Estimator):
         base = normal.base
         prior = Prior.from_urdf(base.structure)
         transform = base.matrix @ prior.transform
-        rows, target = normal.stacked(1 / (plain.noise * np.sqrt(plain.colour)))
+        rows, target = normal.stacked(1 / (plain.noise * np.sqrt(plain.autocorrelation_factor)))
         target = target - rows @ base.of(prior.mean)
         left, singular, right = np.linalg.svd(rows @ transform, full_matrices=False)
         inside = left.T @ target
@@ -86,7 +86,7 @@ class Ridge(Estimator):
         half = transform @ right.T
         silent = transform @ transform.T - half @ half.T
         covariance = scale ** 2 * ((half / (1 + size)) @ half.T + silent)
-        found = revalued(plain, normal, values, covariance)
+        found = with_values(plain, normal, values, covariance)
         return replace(found, status=OK, rank=base.rank, unexcited=(), message=(
             f"the prior has {scale:.3g} of the URDF's scale, "
             f'{"found from" if self.deviation is None else "given, not found from"} the data'))

@@ -32,7 +32,7 @@ from robot_identification.dynamics.friction.asymmetric import Asymmetric
 from robot_identification.dynamics.friction.names import friction_name
 from robot_identification.dynamics.structure import element_loads
 from robot_identification.estimation.consistent import DRIVE_DEVIATION, RELATIVE_DEVIATION
-from robot_identification.estimation.noise import colour
+from robot_identification.estimation.noise import autocorrelation_factor
 from robot_identification.estimation.prior import Prior
 from robot_identification.regression.packing import joint_columns
 from robot_identification.regression.reduce import packed_rows
@@ -207,7 +207,7 @@ class TermSelection:
                     column += len(sizes)
         return [[np.hstack(parts) for parts in fold] for fold in bank]
 
-    def choose(self, start: Sequence[str], tell: Callable[[str], None]) -> Selected:
+    def select_terms(self, start: Sequence[str], tell: Callable[[str], None]) -> Selected:
         """
         Add, exchange and take away terms until nothing more predicts better.
 
@@ -352,7 +352,7 @@ class TermSelection:
             residuals = [np.concatenate([parts[j][:, index] @ x for parts in self._rows])
                          for j in range(self.joints)]
             deviations = np.array([np.sqrt(np.mean(r ** 2)) for r in residuals])
-            factors = np.array([colour(r[:, None])[0] for r in residuals])
+            factors = np.array([autocorrelation_factor(r[:, None])[0] for r in residuals])
             weights = np.where(present, 1 / np.maximum(deviations * np.sqrt(factors), 1e-12), 0.0)
         return weights
 

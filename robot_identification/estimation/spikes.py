@@ -19,7 +19,7 @@ from dataclasses import replace
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.estimation.estimator import reweight
+from robot_identification.estimation.estimator import iteratively_reweight
 from robot_identification.regression import Regression
 from robot_identification.signals import Samples
 from scipy.ndimage import median_filter
@@ -52,7 +52,7 @@ def without_spikes(regression: Regression) -> tuple[Regression, int]:
     Technology 10(1), 2002.
 
     """
-    beta = reweight(regression.normal).solution.beta
+    beta = iteratively_reweight(regression.normal).solution.beta
     cleaned, count = [], 0
     for samples, load in regression.parts:
         excess = _excess(samples, _residual(regression, samples, load, beta))

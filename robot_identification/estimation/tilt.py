@@ -128,7 +128,7 @@ def estimate_tilt(fit: Fit) -> Tilt:
     arm, base = regression.base.structure.arm, regression.base
     axes = _axes(arm.gravity)
     turned = [arm.with_gravity(np.cross(axis, arm.gravity)) for axis in axes]
-    weights = 1 / (estimate.noise * np.sqrt(estimate.colour))
+    weights = 1 / (estimate.noise * np.sqrt(estimate.autocorrelation_factor))
     columns, rank = joint_columns(base), base.rank
     kept: Sequence[list[Array] | None] = ([None] * len(regression.samples)
                                           if regression.kept is None else regression.kept)

@@ -22,9 +22,9 @@ from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.estimator import (
     Estimator,
-    revalued,
+    with_values,
 )
-from robot_identification.estimation.features import Features, NEAREST
+from robot_identification.estimation.estimator_info import EstimatorInfo, NEAREST
 from robot_identification.regression import Regression
 
 CLOSEST = 0.7
@@ -54,8 +54,8 @@ class TotalLeastSquares(Estimator):
 
     name = 'tls'
     summary = 'total least squares, errors in the regressor too; needs a well excited motion'
-    features = Features(needs='every base parameter excited', consistent=NEAREST,
-                        purpose='the size of the errors of positions is known')
+    info = EstimatorInfo(needs='every base parameter excited', consistent=NEAREST,
+                         purpose='the size of the errors of positions is known')
     own_covariance = True
 
     def __init__(self, ratio: float = 0.1) -> None:
@@ -70,7 +70,7 @@ class TotalLeastSquares(Estimator):
             raise EstimationError(f'total least squares needs a motion that excites every base '
                                   f'parameter; this one does not determine '
                                   f'{", ".join(plain.unexcited)}: take ridge or wls')
-        rows, target = normal.stacked(1 / (plain.noise * np.sqrt(plain.colour)))
+        rows, target = normal.stacked(1 / (plain.noise * np.sqrt(plain.autocorrelation_factor)))
         scale = self.ratio * np.linalg.norm(rows, axis=0) / np.linalg.norm(target)
         scaled = rows / scale
         least = float(np.linalg.svd(scaled, compute_uv=False)[-1])
@@ -85,4 +85,4 @@ class TotalLeastSquares(Estimator):
         covariance = (1 + theta @ theta) * np.linalg.inv(information)
         variance = singular[-1] ** 2 / max(1, int(np.sum(normal.rows)) - len(theta))
         covariance = variance * covariance / np.outer(scale, scale)
-        return replace(revalued(plain, normal, theta / scale, covariance), own_values=True)
+        return replace(with_values(plain, normal, theta / scale, covariance), own_values=True)

@@ -35,7 +35,7 @@ DIGITS = 4
 """Digits of the numbers in the file; the model's own numbers have all."""
 
 
-def uncertain_directions(structure: ModelStructure, covariance: Array) -> Array:
+def low_rank_covariance(structure: ModelStructure, covariance: Array) -> Array:
     """
     Return few directions whose squares are the covariance, as far as torques show it, (r, p).
 
@@ -77,7 +77,7 @@ def to_rows(directions: Array) -> list[list[float]]:
     return [[float(f'{x:.{DIGITS}g}') for x in row] for row in directions]
 
 
-def directions_of(model: IdentifiedModel, covariance: Array | None = None) -> Array | None:
+def covariance_directions(model: IdentifiedModel, covariance: Array | None = None) -> Array | None:
     """
     Return the directions of a covariance, (r, p), or those that a model file holds.
 

@@ -307,7 +307,7 @@ def with_shape_uncertainty(estimate: Estimate, separable: SeparableRegression, w
     room = np.zeros((np.sum(held), np.sum(free)))    # rows of what the bounds say, of deviation 1
     room[np.arange(len(room)), r + np.flatnonzero(held)] = np.sqrt(12) / ranges
     matrix = np.vstack([projection.matrix[:, free], room])
-    spread = weights * estimate.noise * np.sqrt(estimate.colour)
+    spread = weights * estimate.noise * np.sqrt(estimate.autocorrelation_factor)
     counts = ([len(separable.factor(j, found.shape).target) for j in range(separable.joints)]
               + _outer_counts(separable, found.shape))
     norms = np.linalg.norm(matrix, axis=0)

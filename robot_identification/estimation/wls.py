@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from robot_identification.estimation.estimator import Estimator
-from robot_identification.estimation.features import Features
+from robot_identification.estimation.estimator_info import EstimatorInfo
 
 
 class WeightedLeastSquares(Estimator):
@@ -31,7 +31,7 @@ class WeightedLeastSquares(Estimator):
     """
 
     name = 'wls'
-    of_factors = True
+    needs_only_factors = True
     candidate = True
     summary = 'weighted least squares, per joint and iterated; the usual choice'
-    features = Features(purpose='nothing else is asked for')
+    info = EstimatorInfo(purpose='nothing else is asked for')

@@ -88,7 +88,7 @@ def estimate_drift(result: Identification) -> list[Drift]:
     mass[10 * (structure.arm.n - 1)] = 1.0
     columns = base.matrix @ np.hstack([friction, mass])    # (r, m + 1)
     names = [*(f'friction of {name}' for name in structure.arm.actuator_names), PAYLOAD]
-    weights = 1 / (result.estimate.noise * np.sqrt(result.estimate.colour))
+    weights = 1 / (result.estimate.noise * np.sqrt(result.estimate.autocorrelation_factor))
     loading = result.consistent if structure.friction.needs_load else None
     fits = (_fit_recording(samples, base, columns, weights, result.estimate.values, loading)
             for samples in result.training)

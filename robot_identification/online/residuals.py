@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import ConfigurationError, EstimationError
-from robot_identification.estimation.uncertainty import directions_of
+from robot_identification.estimation.uncertainty import covariance_directions
 from robot_identification.online.momentum import (
     holding_torque,
     model_friction,
@@ -207,7 +207,7 @@ def calibrate_residuals(observer: MomentumObserver, t: ArrayLike, q: ArrayLike, 
     beyond = highest[highest > knee]
     return ResidualStatistics(
         bias, deviation, upwards, float(np.mean(beyond - knee)) if len(beyond) else 0.5, knee,
-        max(len(beyond), 1) / seconds, directions_of(observer.model, covariance), seconds)
+        max(len(beyond), 1) / seconds, covariance_directions(observer.model, covariance), seconds)
 
 
 def _peaks(values: Array) -> Array:

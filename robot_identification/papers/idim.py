@@ -27,12 +27,12 @@ from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation.consistent import fit_consistent
 from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK
 from robot_identification.estimation.estimator import (
-    assemble,
     Estimator,
-    revalued,
-    reweight,
+    iteratively_reweight,
+    make_estimate,
+    with_values,
 )
-from robot_identification.estimation.features import Features, NEAREST
+from robot_identification.estimation.estimator_info import EstimatorInfo, NEAREST
 from robot_identification.papers.closed_loop import (
     ClosedLoop,
     ControlLaw,
@@ -51,7 +51,7 @@ WORSE = 1.5
 WEAK = 0.3
 """Correlation with their columns below which instruments are weak."""
 
-CLOSED_LOOP = Features(
+CLOSED_LOOP = EstimatorInfo(
     needs='every base parameter excited; not stribeck, not bompos',
     cost='up to ten simulations of the closed loop',
     control_law=True, consistent=NEAREST, purpose='positions are noisy and cannot be filtered')
@@ -123,10 +123,10 @@ class _ClosedLoopEstimator(Estimator):
                 f'what happens below {REVERSAL} rad/s; take sech_tanh, or the estimator wls')
         motion, law = self._loop()
         normal = regression.normal
-        reweighted = reweight(normal)
-        noise, colours = self.noise(regression, reweighted)
-        estimate = assemble(self.name, normal, reweighted.weights, reweighted.solution, noise,
-                            colours, OK if reweighted.converged else NOT_CONVERGED, 1)
+        reweighted = iteratively_reweight(normal)
+        noise, factors = self.noise(regression, reweighted)
+        estimate = make_estimate(self.name, normal, reweighted.weights, reweighted.solution, noise,
+                                 factors, OK if reweighted.converged else NOT_CONVERGED, 1)
         if estimate.unexcited:
             raise EstimationError(f'the estimator {self.name} needs a motion that excites every '
                                   f'base parameter; this one does not determine '
@@ -146,7 +146,7 @@ class _ClosedLoopEstimator(Estimator):
             change = np.abs(values - estimate.values) / np.sqrt(np.diag(covariance))
             residuals = np.array([np.mean((r[:, -1] - r[:, :-1] @ values[c]) ** 2)
                                   for r, c in zip(self._explained(measured, simulated), columns)])
-            estimate = replace(revalued(estimate, normal, values, covariance),
+            estimate = replace(with_values(estimate, normal, values, covariance),
                                own_values=True, iterations=iteration,
                                noise=np.where(normal.measured, np.sqrt(residuals), 1.0))
             if np.max(change) < SMALL:
@@ -192,7 +192,7 @@ class _ClosedLoopEstimator(Estimator):
         residuals = np.array([np.mean((r[:, -1] - r[:, :-1] @ values[c]) ** 2)
                               for r, c in zip(rows, columns)])
         return replace(estimate, values=values, covariance=covariance, own_values=True,
-                       noise=np.sqrt(residuals), colour=np.ones(len(residuals)))
+                       noise=np.sqrt(residuals), autocorrelation_factor=np.ones(len(residuals)))
 
     def _step(self, columns: tuple[IndexArray, ...], measured: list[Array], simulated: list[Array],
               estimate: Estimate) -> tuple[Array, Array]:
@@ -217,7 +217,7 @@ class InstrumentalVariables(_ClosedLoopEstimator):
 
     name = 'idim_iv'
     summary = 'instrumental variables from the simulated closed loop; for noisy positions'
-    features = CLOSED_LOOP
+    info = CLOSED_LOOP
 
     def _doubts(self, regression: Regression, columns: tuple[IndexArray, ...],
                 measured: list[Array], simulated: list[Array], values: Array,
@@ -245,7 +245,7 @@ class InstrumentalVariables(_ClosedLoopEstimator):
         """Solve sum w^2 Z' W theta = sum w^2 Z' tau."""
         r = len(estimate.values)
         cross, square, right = np.zeros((r, r)), np.zeros((r, r)), np.zeros(r)
-        spread = estimate.noise * np.sqrt(estimate.colour)
+        spread = estimate.noise * np.sqrt(estimate.autocorrelation_factor)
         for c, w, z, deviation in zip(columns, measured, simulated, spread):
             instruments = z[:, :-1] / deviation
             mixed = np.where(self._drives[c], z[:, :-1], w[:, :-1])
@@ -270,7 +270,7 @@ class Didim(_ClosedLoopEstimator):
 
     name = 'didim'
     summary = 'closed-loop output error: fits torques at simulated states, needs no positions'
-    features = replace(CLOSED_LOOP, purpose='positions are not to be trusted')
+    info = replace(CLOSED_LOOP, purpose='positions are not to be trusted')
     interval_doubt = ('the simulated states depend on the values themselves, which the covariance '
                       'of didim does not know; take wls where intervals matter')
 
@@ -288,7 +288,7 @@ def _least_squares(columns: tuple[IndexArray, ...], rows: list[Array],
                    estimate: Estimate) -> tuple[Array, Array]:
     r = len(estimate.values)
     square, right = np.zeros((r, r)), np.zeros(r)
-    spread = estimate.noise * np.sqrt(estimate.colour)
+    spread = estimate.noise * np.sqrt(estimate.autocorrelation_factor)
     for c, z, deviation in zip(columns, rows, spread):
         scaled = z[:, :-1] / deviation
         square[np.ix_(c, c)] += scaled.T @ scaled

@@ -31,12 +31,12 @@ from robot_identification.errors import (
 )
 from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK
 from robot_identification.estimation.estimator import (
-    assemble_found,
     Estimator,
-    reweight,
-    Reweighted,
+    iteratively_reweight,
+    make_found_estimate,
+    ReweightedFit,
 )
-from robot_identification.estimation.features import Features, NEAREST
+from robot_identification.estimation.estimator_info import EstimatorInfo, NEAREST
 from robot_identification.estimation.variable_projection import best_shape, project
 from robot_identification.online.recursive.information_filter import InformationFilter
 from robot_identification.online.recursive.linearisation import Linearisation
@@ -58,7 +58,7 @@ MAX_EXCESS = 1.05
 """Ratio of a joint's residual to that of least squares above which a filter has not converged:
 its friction is wrong by a third of the torque noise, rms. Converged filters stay below 1.01
 (test_online.py, every friction model, four seeds)."""
-FILTER = Features(
+FILTER = EstimatorInfo(
     needs='roughly right inertias in the URDF, to start from', cost='one update per row',
     nonlinear=False, online=True, consistent=NEAREST, purpose='parameters are constant')
 
@@ -93,7 +93,7 @@ class RecursiveEstimator(Estimator):
         self.memory, self.forgetting = memory, forgetting
         self.rest_speed, self.width = rest_speed, width
 
-    def weights(self, regression: Regression, reweighted: Reweighted) -> Array:
+    def weights(self, regression: Regression, reweighted: ReweightedFit) -> Array:
         """Return the reciprocal noise of the rows, (n,)."""
         return 1 / reweighted.deviations
 
@@ -110,7 +110,7 @@ class RecursiveEstimator(Estimator):
         shapes_of_speed(regression)
         if not regression.fixed:
             self.require_nonlinear(regression.base.structure.friction.key, EstimationError)
-        noise = reweight(regression.normal).deviations
+        noise = iteratively_reweight(regression.normal).deviations
         rows = Linearisation(regression.base, not regression.fixed)
         forgetting = self.forgetting if self.forgets else 'none'
         running = start_filter(rows, self.width, forgetting)
@@ -120,7 +120,7 @@ class RecursiveEstimator(Estimator):
     @classmethod
     def require_nonlinear(cls, friction: str, error: type[RobotIdentificationError]) -> None:
         """Raise an error if the filter is linear, as the friction named has a shape."""
-        if not cls.features.nonlinear:
+        if not cls.info.nonlinear:
             other = 'exponential_forgetting_nonlinear' if cls.forgets else 'extended_kalman'
             raise error(
                 f'the estimator {cls.name} is linear and cannot find the shape of the friction '
@@ -155,8 +155,9 @@ class RecursiveEstimator(Estimator):
         rank = regression.base.rank
         beta = values[:rank]
         fixed = regression if regression.fixed else regression.at(rows.shape(values))
-        reweighted = reweight(fixed.normal)
-        plain = assemble_found(self.name, fixed, reweighted, beta, OK, int(fixed.normal.rows[0]))
+        reweighted = iteratively_reweight(fixed.normal)
+        plain = make_found_estimate(self.name, fixed, reweighted, beta, OK,
+                                    int(fixed.normal.rows[0]))
         estimate = replace(plain, covariance=covariance[:rank, :rank], own_values=True,
                            shape_covariance=covariance[rank:, rank:])
         excess = _above_least_squares(regression, fixed, reweighted, beta)
@@ -172,7 +173,7 @@ class RecursiveEstimator(Estimator):
         return estimate
 
 
-def _above_least_squares(regression: Regression, fixed: Regression, reweighted: Reweighted,
+def _above_least_squares(regression: Regression, fixed: Regression, reweighted: ReweightedFit,
                          beta: Array) -> Array:
     """Return each joint's residual, relative to that of the nearest least squares fit, (n,)."""
     weights = reweighted.weights
@@ -197,7 +198,7 @@ class Kalman(RecursiveEstimator):
     """
 
     name, summary = 'kalman', 'Kalman filter of constant parameters, square-root information form'
-    features = FILTER
+    info = FILTER
     forgets = False
 
 
@@ -212,7 +213,7 @@ class ExtendedKalman(RecursiveEstimator):
     """
 
     name, summary = 'extended_kalman', 'Kalman filter that also finds the shape of the friction'
-    features = replace(FILTER, nonlinear=True)
+    info = replace(FILTER, nonlinear=True)
     forgets = False
 
 
@@ -228,7 +229,7 @@ class ExponentialForgetting(RecursiveEstimator):
     """
 
     name, summary = 'exponential_forgetting', 'recursive least squares with forgetting'
-    features = replace(FILTER, purpose='parameters change')
+    info = replace(FILTER, purpose='parameters change')
     forgets = True
 
 
@@ -244,7 +245,7 @@ class ExponentialForgettingNonlinear(RecursiveEstimator):
 
     name = 'exponential_forgetting_nonlinear'
     summary = 'recursive least squares with forgetting, also of the shape of the friction'
-    features = replace(FILTER, nonlinear=True, purpose='parameters change')
+    info = replace(FILTER, nonlinear=True, purpose='parameters change')
     forgets = True
 
 

@@ -26,12 +26,12 @@ from robot_identification.errors import EstimationError
 from robot_identification.estimation import ESTIMATORS
 from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK
 from robot_identification.estimation.estimator import (
-    assemble_found,
     Estimator,
-    reweight,
-    Reweighted,
+    iteratively_reweight,
+    make_found_estimate,
+    ReweightedFit,
 )
-from robot_identification.estimation.features import Features, NEAREST
+from robot_identification.estimation.estimator_info import EstimatorInfo, NEAREST
 from robot_identification.estimation.variable_projection import best_shape, project
 from robot_identification.papers.searches.bounds import Bounds
 from robot_identification.papers.searches.family import get_search, SEARCHES
@@ -110,7 +110,7 @@ class SearchEstimator(Estimator):
 
     """
 
-    features = Features(
+    info = EstimatorInfo(
         cost='its budget of evaluations, 20 000 when not given', bounds=True, consistent=NEAREST,
         purpose='another objective is asked for, or comparing with papers')
     search: ClassVar[type[Search]]
@@ -179,7 +179,7 @@ class SearchEstimator(Estimator):
                   result: SearchResult) -> SearchEstimate:
         beta, shape = problem.split(result.values)
         fixed = problem.regression if problem.linear else problem.regression.at(shape)
-        reweighted = reweight(fixed.normal)
+        reweighted = iteratively_reweight(fixed.normal)
         status, at_edge = OK, bounds.at_edge(result.values)
         if self.exact:
             message = (f'the least cost within the bounds is {result.cost:.4g}; friction shapes '
@@ -193,7 +193,8 @@ class SearchEstimator(Estimator):
                 message += '; give a larger budget, other bounds, or take wls'
         if at_edge:
             message += f'; at the edge of their ranges: {", ".join(at_edge)}'
-        plain = assemble_found(self.name, fixed, reweighted, beta, status, len(result.history))
+        plain = make_found_estimate(self.name, fixed, reweighted, beta, status,
+                                    len(result.history))
         fields = {name: getattr(plain, name) for name in plain.__dataclass_fields__}
         if plain.status == status:
             fields['message'] = message
@@ -204,7 +205,7 @@ class SearchEstimator(Estimator):
                               objective=objective.name, at_edge=at_edge)
 
 
-def _least_squares(problem: SearchProblem, reweighted: Reweighted, shape: Array) -> Array:
+def _least_squares(problem: SearchProblem, reweighted: ReweightedFit, shape: Array) -> Array:
     """Return the unknowns (d,) of least squares, with the best friction shape near a shape."""
     if problem.linear:
         return reweighted.solution.beta
@@ -239,8 +240,8 @@ class BoundedLeastSquares(SearchEstimator):
 
     name = 'bounded'
     summary = 'least squares within bounds; variable projection over friction shapes'
-    features = Features(bounds=True, consistent=NEAREST,
-                        purpose='something is known of every parameter')
+    info = EstimatorInfo(bounds=True, consistent=NEAREST,
+                         purpose='something is known of every parameter')
     exact = True
 
     def __init__(self, objective: str = 'squared', bounds: str | Bounds = 'urdf',

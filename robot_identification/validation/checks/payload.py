@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.dynamics import joint_torque_regressor
-from robot_identification.estimation.uncertainty import directions_of
+from robot_identification.estimation.uncertainty import covariance_directions
 from robot_identification.validation.checks.check import Check, CheckInput, Role
 from robot_identification.validation.checks.residual_regression import (
     AddedColumn,
@@ -90,7 +90,7 @@ def _fit_body(data: CheckInput, regression: ResidualRegression) -> AddedColumn |
 
 def _model_errors(data: CheckInput, regression: ResidualRegression, weights: Array) -> Array:
     """Return the errors of a weighted sum of residuals due to those of the model, (k,)."""
-    directions = directions_of(data.model)
+    directions = covariance_directions(data.model)
     if directions is None or data.base is None:    # a model file without its covariance
         return np.zeros(0)
     errors: Array = directions @ (data.base.matrix.T @ regression.products(weights))

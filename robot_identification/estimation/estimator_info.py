@@ -21,7 +21,7 @@ FITTED, NEAREST = 'fitted', 'nearest'
 
 
 @dataclass(frozen=True)
-class Features:
+class EstimatorInfo:
     """
     A row of the table of methods.
 
