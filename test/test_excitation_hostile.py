@@ -285,7 +285,8 @@ def test_a_motion_whose_proof_fails_is_repaired(sparse):
     dense = dataclasses.replace(problem, constraints=(
         problem.constraints[0], problem.constraints[1].refined()))
     value = problem.objective.evaluate(x).value
-    assert dense.broken(x) is not None and dense.broken(restore_feasibility(problem, x)) is None
+    assert dense.most_violated(x) is not None
+    assert dense.most_violated(restore_feasibility(problem, x)) is None
     minimum = Minimum(x, value, 1, (value,), True, ())
     found = best_proven(problem, [minimum])
     assert found.certificate.holds
