@@ -15,12 +15,10 @@
 
 from __future__ import annotations
 
-import mmap
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from robot_identification.scratch import copied
 
 Array = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -47,7 +45,8 @@ def read_only(values: ArrayLike, dtype: Any = np.float64) -> Array:
     if (isinstance(values, np.ndarray) and values.dtype == dtype and values.flags.c_contiguous
             and values.flags.aligned and _frozen(values)):
         return values
-    copy: Array = copied(values, dtype)
+    copy: Array = np.array(values, dtype=dtype, order='C')
+    copy.flags.writeable = False
     return copy
 
 
@@ -68,7 +67,7 @@ def _frozen(values: np.ndarray) -> bool:
         if owner.flags.writeable:
             return False
         owner = owner.base
-    if isinstance(owner, bytes | mmap.mmap):
+    if isinstance(owner, bytes):
         return len(owner) <= _LARGER * values.nbytes
     return (isinstance(owner, np.ndarray) and not owner.flags.writeable
             and owner.nbytes <= _LARGER * values.nbytes)

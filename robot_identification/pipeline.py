@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 import hashlib
 from pathlib import Path
@@ -28,7 +28,6 @@ from robot_identification.dynamics import get_friction, IdentifiedModel
 from robot_identification.errors import (
     ConfigurationError,
     EstimationError,
-    SignalError,
 )
 from robot_identification.estimation import (
     ConsistentEstimate,
@@ -55,32 +54,36 @@ from robot_identification.estimation.uncertainty import (
     UNCERTAINTY,
 )
 from robot_identification.parallel import single_threaded_blas
-from robot_identification.recording import load_recording, Recording
-from robot_identification.scratch import walk
-from robot_identification.signals import process, Samples
+from robot_identification.recording import load_pieces, load_recording, Recording
+from robot_identification.recording.pieces import SplitRecording
+from robot_identification.signals import process_pieces, ProcessingOptions, Samples
 from robot_identification.signals.effort_check import check_effort, EffortCheck
-from robot_identification.signals.shift import judged
-from robot_identification.spilling_list import SpillingList
+from robot_identification.spilling_list import SpillingList, View
 from robot_identification.validation import (
     evaluate,
     Finding,
     HeldOut,
     make_verdict,
-    predict,
     Thresholds,
     Verdict,
 )
 from robot_identification.validation.checks.run_checks import (
     check_fit,
-    check_held_out,
     check_model,
 )
-from robot_identification.validation.held_out import full_recording_error, SHORTEST
-from robot_identification.validation.repeats import MotionSymmetry, MotionTrace, training_overlap
+from robot_identification.validation.held_out import full_recording_error
+from robot_identification.validation.held_out_pieces import (
+    check_pieces,
+    predict_pieces,
+    process_held_out,
+    repeated_fraction,
+)
+from robot_identification.validation.repeats import (
+    MotionTrace,
+    STORED_SECONDS,
+)
 
 Progress = Callable[[str, float], None]
-LONG_ENOUGH = SHORTEST + 0.1
-"""A run between rests is judged alone where it is as long [s], the largest delays taken out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +106,8 @@ class Identification:
     verdict
         Pass or fail on held-out motion.
     training
-        The processed recordings that were fitted, delays taken out.
+        The processed recordings that were fitted, delays taken out; long ones in pieces, see
+        `Samples.piece`.
     fitted
         The model's prediction of them.
     delay
@@ -234,18 +238,20 @@ def run_identification(
     """
     tell = progress or (lambda text, part: None)
     method, friction, delay = options.method(), options.friction, options.delay
-    bootstrap, processing, backend = options.bootstrap, options.processing, options.backend
+    bootstrap, backend = options.bootstrap, options.backend
+    processing = ProcessingOptions.of(**options.processing)
     if friction is not None:
         get_friction(friction)
-    fitted, others = _all(arm, recordings), _all(arm, held_out)
+    fitted = _load_pieces(arm, recordings, processing)
+    others = _load_pieces(arm, held_out, processing)
     if not fitted:
         raise EstimationError('no recording to identify from')
     if bootstrap:
         Bootstrap.check(None if method is None else FitOptions(method, friction or PLAIN, delay or
                                                                False), arm, len(fitted), bootstrap)
     named = [_named(recording, len(fitted)) for recording in fitted]
-    _refuse_twins(named)
-    samples = SpillingList(_process_all(fitted, arm, processing, tell))
+    _reject_duplicates(named)
+    samples, used = _process_all(fitted, arm, processing, tell)
     effort = check_effort(arm, samples)
     tilt = None
     if arm.estimate_gravity:
@@ -266,11 +272,14 @@ def run_identification(
     model = replace(model, information={**model.information, 'payload_covariance': [
         [float(x) for x in row]
         for row in payload_covariance(model, fit.consistent.covariance, samples)]})
-    predictions, findings = [], list(check_fit(model, fit, fitted, effort))
-    del fitted    # what was read here is large, and is not looked at again
-    for number, recording in enumerate(others):
+    predictions, findings = [], list(check_fit(model, fit, (
+        pieces[index] for pieces, indices in zip(fitted, used) for index in indices), effort))
+    del fitted    # large, and not used again
+    training = [trace for part in fit.regression.samples for trace in MotionTrace.of(part)] \
+        if others else []
+    for number, pieces in enumerate(others):
         tell('validating on held-out motion', number / len(others))
-        prediction, found = _validate(model, fit, recording, processing)
+        prediction, found = _validate(model, fit, pieces, processing, training)
         predictions.append(prediction)
         findings += found
     tell('done', 1.0)
@@ -278,8 +287,7 @@ def run_identification(
         arm=arm, model=model, estimate=fit.estimate, consistent=fit.consistent, effort=effort,
         verdict=_verdict(fit, predictions, options.thresholds, tilt, drawn, findings),
         training=fit.regression.samples,
-        fitted=SpillingList(evaluate(model, part, name=each.name, repeated=1.0)
-                            for part, each in zip(samples, named, strict=True)),
+        fitted=_evaluate_fitted(model, samples, used, named),
         delay=fit.delay, choice=choice, tilt=tilt, bootstrap=drawn)
 
 
@@ -333,24 +341,26 @@ def run_validation(
     given = [recording] if isinstance(recording, Recording | str | Path) else list(recording)
     if not given:
         raise EstimationError('no recording to validate on')
+    options = ProcessingOptions.of(**processing or {})
     training = [MotionTrace.from_dict(trace)
                 for trace in model.information.get('training_motion', [])]
-    predictions, traces = [], []
+    predictions: list[HeldOut] = []
+    traces: list[tuple[Array, Array]] = []    # predicted, of the first recording
     findings: list[Finding] = []
-    for measured in (_load(model.arm, each) for each in given):
-        whole = _whole(model, measured, processing or {})
-        samples = _held_out_samples(model, measured, processing or {})     # as `identify` does
-        held_out = evaluate(model, samples, name=measured.name,
-                            repeated=_repeated(model.arm, samples, training))
-        t, torque = predict(model, measured, whole)
-        predictions.append(replace(held_out, full_relative_error=full_recording_error(
-            measured.t, measured.joint_torque(model.arm), t, torque)))
-        traces.append((t, torque))
-        findings += check_held_out(model, measured, samples)
+    for pieces in (_load_pieces(model.arm, [each], options)[0] for each in given):
+        indices, samples = process_held_out(model, pieces, options)     # as `identify` does
+        held_out = evaluate(model, samples, name=pieces[0].name,
+                            repeated=repeated_fraction(model.arm, samples, training))
+        full = SpillingList(predict_pieces(model, pieces, options))
+        if not predictions:
+            traces = [predicted[2:] for predicted in full]
+        predictions.append(replace(held_out, full_relative_error=full_recording_error(full)))
+        findings += check_pieces(model, map(pieces.__getitem__, indices), samples)
     verdict = make_verdict(
         predictions, thresholds or Thresholds(), rated_torque=model.arm.limits.torque,
         findings=(*findings, *check_model(model)))
-    return Validation(verdict, *traces[0])
+    t, torque = map(np.concatenate, zip(*traces))
+    return Validation(verdict, t, torque)
 
 
 @dataclass(frozen=True)
@@ -362,30 +372,57 @@ class _Named:
     digest: bytes
 
 
-def _all(arm: Arm, given: Sequence[Recording | str | Path]) -> Sequence[Recording]:
-    """Return recordings; those that are read here are not all held in memory."""
-    if isinstance(given, SpillingList):
-        return given
-    if all(isinstance(each, Recording) for each in given):
-        return [each for each in given if isinstance(each, Recording)]
-    return SpillingList(_load(arm, each) for each in given)
+def _load_pieces(arm: Arm, given: Sequence[Recording | str | Path],
+                 processing: ProcessingOptions) -> list[Sequence[Recording]]:
+    """
+    Return the pieces of each recording, see `recording.pieces`.
+
+    Recordings that are read here are not all held in memory. Where the motion has to repeat, a
+    recording is one piece: periods are averaged over all of it.
+    """
+    loaded = SpillingList()
+    found: list[Sequence[Recording]] = []
+    for number, each in enumerate(given):
+        if isinstance(each, Recording):
+            split = [each] if processing.needs_period else SplitRecording(each)
+            found.append(View(given, range(number, number + 1)) if len(split) == 1 else split)
+            continue
+        first = len(loaded)
+        for piece in ([load_recording(each, arm)] if processing.needs_period
+                      else load_pieces(each, arm)):
+            loaded.append(piece)
+        found.append(View(loaded, range(first, len(loaded))))
+    return found
 
 
-def _named(recording: Recording, count: int) -> _Named:
+def _named(pieces: Sequence[Recording], count: int) -> _Named:
     content = hashlib.sha256()
-    for rows in walk(len(recording) if count > 1 else 0, recording.q):
-        content.update(recording.t[rows].tobytes() + recording.q[rows].tobytes())
-    return _Named(recording.name, recording.duration, content.digest())
+    name, first, last = '', None, 0.0
+    for piece in pieces:
+        name, last = piece.name, float(piece.t[-1])
+        first = float(piece.t[0]) if first is None else first
+        core = piece.core or slice(None)
+        if count > 1:
+            content.update(piece.t[core].tobytes() + piece.q[core].tobytes())
+    return _Named(name, last - (first or 0.0), content.digest())
 
 
-def _process_all(recordings: Sequence[Recording], arm: Arm, processing: Mapping[str, Any],
-                 tell: Progress) -> Iterator[Samples]:
-    for number, recording in enumerate(recordings):
+def _process_all(
+    recordings: Sequence[Sequence[Recording]], arm: Arm, processing: ProcessingOptions,
+    tell: Progress,
+) -> tuple[SpillingList, list[list[int]]]:
+    """Return the samples of all pieces that can be used, and which they are of each recording."""
+    samples, used = SpillingList(), list[list[int]]()
+    for number, pieces in enumerate(recordings):
         tell('processing recordings', number / len(recordings))
-        yield process(recording, arm, **processing)
+        used.append([])
+        for index, part in process_pieces(pieces, arm, processing):
+            samples.append(part)
+            used[-1].append(index)
+    return samples, used
 
 
-def _refuse_twins(recordings: Sequence[_Named]) -> None:
+def _reject_duplicates(recordings: Sequence[_Named]) -> None:
     """Refuse a recording that is given twice, perhaps through a link or as a copy."""
     seen: dict[bytes, str] = {}
     for recording in recordings:
@@ -410,50 +447,29 @@ def _options(arm: Arm, samples: Sequence[Samples], options: IdentificationOption
     return choice.options, choice
 
 
-def _load(arm: Arm, recording: Recording | str | Path) -> Recording:
-    return recording if isinstance(recording, Recording) else load_recording(recording, arm)
+def _evaluate_fitted(model: IdentifiedModel, samples: SpillingList, used: Sequence[list[int]],
+                     named: Sequence[_Named]) -> SpillingList:
+    """Return the errors of the model on each recording that was fitted."""
+    ends = np.cumsum([0, *map(len, used)])
+    return SpillingList(
+        evaluate(model, View(samples, range(first, last)), name=each.name, repeated=1.0)
+        for first, last, each in zip(ends, ends[1:], named))
 
 
-def _validate(model: IdentifiedModel, fit: Fit, recording: Recording,
-              processing: Mapping[str, Any]) -> tuple[HeldOut, tuple[Finding, ...]]:
-    samples = _held_out_samples(model, recording, processing)
+def _validate(
+    model: IdentifiedModel, fit: Fit, pieces: Sequence[Recording], processing: ProcessingOptions,
+    training: Sequence[MotionTrace],
+) -> tuple[HeldOut, tuple[Finding, ...]]:
+    indices, samples = process_held_out(model, pieces, processing)
     by_load = get_friction(model.friction).needs_load    # the free estimate knows no load
-    held_out = evaluate(model, samples, name=recording.name,
+    held_out = evaluate(model, samples, name=pieces[0].name,
                         free=None if by_load else _free_model(model, fit.estimate),
-                        repeated=_repeated(model.arm, samples, [
-                            trace for part in fit.regression.samples
-                            for trace in MotionTrace.of(part)]))
-    if not processing.get('average'):    # of a mean over periods there is no whole
-        t, torque = predict(model, recording, _whole(model, recording, processing))
+                        repeated=repeated_fraction(model.arm, samples, training))
+    if not processing.average:    # the mean over periods is no full motion
         held_out = replace(held_out, full_relative_error=full_recording_error(
-            recording.t, recording.joint_torque(model.arm), t, torque))
-    return held_out, check_held_out(model, recording, samples, fit.estimate.base)
-
-
-def _held_out_samples(model: IdentifiedModel, recording: Recording,
-                      processing: Mapping[str, Any]) -> Samples:
-    """Return what is judged: moving runs, or, where these are short, with the rests between."""
-    try:
-        samples = process(recording, model.arm, still_joints=True, **processing)
-        if processing.get('average') or any(
-                run.stop - run.start > LONG_ENOUGH * samples.rate for run in samples.segments):
-            return samples
-    except SignalError:
-        if processing.get('average'):
-            raise
-    return judged(_whole(model, recording, processing), LONG_ENOUGH)
-
-
-def _whole(model: IdentifiedModel, recording: Recording,
-           processing: Mapping[str, Any]) -> Samples:
-    return process(recording, model.arm, **{**processing, 'still_joints': True,
-                                            'standstill': 'zero', 'edges': 'keep'})
-
-
-def _repeated(arm: Arm, samples: Samples, training: Sequence[MotionTrace]) -> float:
-    if not training:
-        return 0.0
-    return training_overlap(MotionTrace.of(samples), training, MotionSymmetry.of(arm, training))
+            predict_pieces(model, pieces, processing)))
+    return held_out, check_pieces(
+        model, map(pieces.__getitem__, indices), samples, fit.estimate.base)
 
 
 def _free_model(model: IdentifiedModel, estimate: Estimate) -> IdentifiedModel:
@@ -519,14 +535,23 @@ def _verdict(fit: Fit, predictions: Sequence[HeldOut], thresholds: Thresholds,
         infeasible=infeasible, notes=notes, findings=findings)
 
 
+def _training_motion(samples: Sequence[Samples]) -> list[dict[str, Any]]:
+    """Return what a model file keeps of the motion: of long recordings the first minutes."""
+    traces, start = [], 0.0
+    for part in samples:
+        start = start if part.piece else float(part.t[0])
+        if part.piece == 0 or part.t[0] - start < STORED_SECONDS:
+            traces += [trace.to_dict() for trace in MotionTrace.of(part)]
+    return traces
+
+
 def _information(recordings: Sequence[_Named], samples: Sequence[Samples], estimate: Estimate,
                  consistent: ConsistentEstimate) -> dict[str, Any]:
     return {
         'estimator': estimate.estimator,
         'recordings': [recording.name for recording in recordings],
         'seconds': [float(round(recording.duration, 3)) for recording in recordings],
-        'training_motion': [
-            trace.to_dict() for part in samples for trace in MotionTrace.of(part)],
+        'training_motion': _training_motion(samples),
         'rows_per_joint': int(estimate.rows[0]),
         'condition_number': float(estimate.condition_number),
         'status': estimate.status,

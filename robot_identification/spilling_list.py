@@ -26,8 +26,6 @@ import numpy as np
 
 _MAX_BYTES_IN_MEMORY = 32_000_000
 """Bytes of arrays kept in memory: a dozen recordings of 12 000 samples of 7 joints."""
-_LARGE_ARRAY = 8_000_000
-"""Bytes from which an array is memory-mapped already (see `scratch`) and not written again."""
 
 
 class SpillingList(Sequence[Any]):
@@ -61,12 +59,11 @@ class SpillingList(Sequence[Any]):
 
     def append(self, item: Any) -> None:
         """Append an item."""
-        sizes = [array.nbytes for array in _arrays(item)]
-        spill = self._bytes_in_memory + sum(sizes) > _MAX_BYTES_IN_MEMORY
-        if spill and max(sizes, default=0) < _LARGE_ARRAY:
+        size = sum(array.nbytes for array in _arrays(item))
+        if self._bytes_in_memory + size > _MAX_BYTES_IN_MEMORY:
             item = self._spill(item)
         else:
-            self._bytes_in_memory += sum(sizes)
+            self._bytes_in_memory += size
         self._items.append(item)
 
     def _spill(self, item: Any) -> Any:
@@ -93,6 +90,31 @@ class SpillingList(Sequence[Any]):
             return [self[k] for k in range(*index.indices(len(self)))]
         item = self._items[index]
         return item.read() if isinstance(item, _SpilledItem) else item
+
+
+@dataclass(frozen=True)
+class View(Sequence[Any]):
+    """
+    Some items of a list, each read when it is asked for.
+
+    Parameters
+    ----------
+    items
+        The list.
+    rows
+        Indices of the items.
+
+    """
+
+    items: Sequence[Any]
+    rows: range
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: Any) -> Any:
+        rows = self.rows[index]
+        return View(self.items, rows) if isinstance(rows, range) else self.items[rows]
 
 
 @dataclass(frozen=True)

@@ -275,11 +275,11 @@ def test_the_whole_motion_counts_rests_and_gaps():
     measured = np.ones((len(t), 1))
     predicted = np.where(t[:, None] < 3, 1.0, 0.8)
     kept = (t < 4) | (t > 4.5)
-    assert full_recording_error(t, measured, t[kept], predicted[kept]) == pytest.approx(
+    assert full_recording_error([(t, measured, t[kept], predicted[kept])]) == pytest.approx(
         0.2 * np.sqrt(2.5 / 5), rel=0.02)
-    assert np.isnan(full_recording_error(t[:50], measured[:50], t, predicted))
+    assert np.isnan(full_recording_error([(t[:50], measured[:50], t, predicted)]))
     later = t + 1e9 * (t > 3)    # as many steps of the clock as no memory holds
-    assert np.isnan(full_recording_error(later, measured, later, predicted))
+    assert np.isnan(full_recording_error([(later, measured, later, predicted)]))
 
 
 def test_a_recording_counts_once(arm, pair):

@@ -30,7 +30,7 @@ import robot_identification
 ROOT = Path(robot_identification.__file__).resolve().parent
 MODULES = sorted(name for _, name, _
                  in pkgutil.walk_packages([str(ROOT)], 'robot_identification.'))
-GROUND = ('errors', 'registry', 'parallel', 'scratch', 'arrays', 'spilling_list',
+GROUND = ('errors', 'registry', 'parallel', 'arrays', 'spilling_list',
           'files', 'yaml_file')
 SPINE = (*GROUND, 'arm', 'dynamics', 'recording', 'signals', 'regression', 'estimation',
          'validation', 'pipeline')    # each imports only those before it
@@ -42,7 +42,6 @@ ALLOWED = {**{name: SPINE[:number] for number, name in enumerate(SPINE)},
            'identification': (*SPINE, *SIDE)}
 CORE = (*ALLOWED, 'cli')
 EXTENSIONS = ('papers', 'fleet', 'servos')
-ALLOWED['scratch'] += ('arrays',)    # for type checking
 ALLOWED['ros'] = (*CORE,)
 ALLOWED['cli'] = (*CORE, 'ros')
 ALLOWED.update({name: (*CORE, 'ros') for name in EXTENSIONS})

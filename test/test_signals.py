@@ -18,6 +18,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from robot_identification.errors import SignalError, UnknownNameError
+from robot_identification.papers.differentiation import (
+    differentiate_lines,
+    fit_series,
+    series_basis,
+    smooth_five_point,
+    smoothing_passes,
+)
 from robot_identification.signals import (
     average_periods,
     DifferentiationOptions,
@@ -28,14 +35,7 @@ from robot_identification.signals.averaging import detect_period
 from robot_identification.signals.cutoff import position_cutoff
 from robot_identification.signals.decimation import Decimator
 from robot_identification.signals.differentiation import METHODS
-from robot_identification.signals.filters import (
-    central_differences,
-    filter_both_ways,
-    smooth_five_point,
-    smoothing_passes,
-)
-from robot_identification.signals.fourier import differentiate_lines, fit_series, series_basis
-from scipy import signal
+from robot_identification.signals.filters import central_differences
 
 RNG_SEED = 20
 
@@ -146,23 +146,12 @@ def test_nothing_is_interpolated_across_a_gap():
         assert np.diff(out.t[rows]) == pytest.approx(0.01)
 
 
-@pytest.mark.parametrize(('count', 'pad'), [(900, 15), (5000, 333), (1001, 1000)])
-def test_filtering_piece_by_piece_both_ways_changes_no_digit(count, pad, monkeypatch):
-    monkeypatch.setattr('robot_identification.scratch.ROWS', 300)
-    x = np.random.default_rng(0).normal(size=(count, 2)).cumsum(axis=0)
-    sections, out = signal.butter(4, 0.03, output='sos'), np.empty(x.shape)
-    filter_both_ways([(sections, pad), None], x, out)
-    np.testing.assert_array_equal(out[:, 0], signal.sosfiltfilt(sections, x[:, 0], padlen=pad))
-    np.testing.assert_array_equal(out[:, 1], x[:, 1])
-
-
 def test_a_long_signal_is_resampled_piece_by_piece_as_whole(monkeypatch):
     rng = np.random.default_rng(0)
     t = np.sort(np.arange(4000) / 100 + rng.uniform(0, 4e-3, 4000))
     x = np.column_stack([np.sin(3 * t), rng.normal(size=len(t))])
     whole = resample(t, x, stamps='recorded')
-    monkeypatch.setattr('robot_identification.signals.resampling._PIECE', 300)
-    monkeypatch.setattr('robot_identification.signals.resampling._MOST_FITTED', 300)
+    monkeypatch.setattr('robot_identification.signals.resampling._BLOCK', 300)
     pieces = resample(t, x, stamps='recorded')
     np.testing.assert_allclose(pieces.columns, whole.columns, rtol=0, atol=1e-12)
     np.testing.assert_allclose(pieces.t, whole.t, rtol=0, atol=1e-12)
@@ -209,7 +198,7 @@ def test_automatic_cutoff_gives_near_the_best_acceleration(rate, disturb):
                 'quantised': np.round(q * 4096) / 4096}[disturb]
 
     def errors(cutoff):
-        motion = METHODS['butterworth'](
+        motion = METHODS['butterworth'].differentiate(
             measured, rate, DifferentiationOptions(np.array([cutoff])))
         rows = slice(motion.first, motion.first + len(motion.q))
         return relative(motion.v, v[rows]), relative(motion.a, a[rows])
@@ -242,7 +231,7 @@ def test_every_method_differentiates_a_noisy_periodic_motion(method, wrap):
     q = q + 1e-5 * np.random.default_rng(RNG_SEED).normal(size=q.shape)
     cutoff = np.array([20.0 if method == 'smoothing' else 5.0])
     options = DifferentiationOptions(cutoff, period=period, wrap=wrap)
-    motion = METHODS[method](q, rate, options)
+    motion = METHODS[method].differentiate(q, rate, options)
     rows = slice(motion.first, motion.first + len(motion.q))
     assert len(motion.q) == 800 if wrap else len(motion.q) > 2900
     assert relative(motion.q, q[rows]) < 1e-3
@@ -254,11 +243,12 @@ def test_edges_spoilt_by_the_filter_are_cut():
     rate = 200.0
     t = np.arange(1000) / rate
     q = t[:, None] ** 3 / 6
-    motion = METHODS['butterworth'](q, rate, DifferentiationOptions(np.array([4.0])))
+    motion = METHODS['butterworth'].differentiate(q, rate, DifferentiationOptions(np.array([4.0])))
     rows = slice(motion.first, motion.first + len(motion.q))
     assert np.abs(motion.a - t[rows, None]).max() < 0.025 * t[-1]
     with pytest.raises(SignalError, match='at least'):
-        METHODS['butterworth'](q[:100], rate, DifferentiationOptions(np.array([4.0])))
+        METHODS['butterworth'].differentiate(
+            q[:100], rate, DifferentiationOptions(np.array([4.0])))
 
 
 def test_series_basis_derivatives_match_finite_differences():

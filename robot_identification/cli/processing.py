@@ -18,7 +18,8 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from robot_identification.errors import ConfigurationError
-from robot_identification.signals.differentiation import PERIODIC_METHODS
+from robot_identification.registry import load_extensions
+from robot_identification.signals.differentiation import METHODS
 import typer
 
 Overall = Annotated[float, typer.Option(
@@ -57,7 +58,9 @@ def processing_options(
 
     """
     special = {'harmonics': harmonics, 'basis': basis, 'smoothing_passes': smoothing_passes}
-    users = {'harmonics': PERIODIC_METHODS, 'basis': ('fourier',),
+    load_extensions()
+    periodic = tuple(name for name, method in METHODS.items() if method.needs_period)
+    users = {'harmonics': periodic, 'basis': ('fourier',),
              'smoothing_passes': ('smoothing',)}
     given = {name: value for name, value in special.items() if value is not None}
     for name, value in given.items():

@@ -27,7 +27,6 @@ from robot_identification.errors import EstimationError
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.regression import NormalForm, Regression
 from robot_identification.regression.reduce import reduce_samples
-from robot_identification.scratch import changes, mapped
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import select
 from robot_identification.spilling_list import SpillingList
@@ -157,12 +156,12 @@ def _blocks(base: BaseParameters, samples: Samples, load: Array | None) -> list[
             share = (t - start) / (duration + 1 / samples.rate)
         return np.minimum((share * BLOCKS).astype(np.int8), BLOCKS - 1)
 
-    numbers = mapped(number, samples.t)
+    numbers = number(samples.t)
     shortest = len(samples.decimator().taps) + 1
     chosen_runs: list[list[slice]] = [[] for _ in range(BLOCKS)]
     left = [LONGEST] * BLOCKS
     for segment in samples.segments:
-        inner = (segment.start + changes(numbers[segment])).tolist()
+        inner = (segment.start + 1 + np.flatnonzero(np.diff(numbers[segment]))).tolist()
         for first, end in pairwise([segment.start, *inner, segment.stop]):
             block = int(numbers[first])
             last = min(end, first + left[block])

@@ -121,7 +121,7 @@ class Bootstrap:
             How often.
 
         """
-        drawing = _Drawing(list(fit.regression.normals_of_parts()))
+        drawing = _Drawing(fit.regression.reduced_per_recording())
         count = len(drawing.rows)
         draws = list(np.random.default_rng(SEED).multinomial(
             count, np.full(count, 1 / count), size=resamples))

@@ -19,9 +19,10 @@ from collections.abc import Iterable
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.scratch import SUMMED, walk
 
 SIGNIFICANT = 3.0
+_BLOCK = 1 << 14
+"""Rows that are summed at once."""
 
 
 def autocorrelation_factor(residuals: Array | Iterable[Array], rows: int | None = None) -> Array:
@@ -54,8 +55,8 @@ def autocorrelation_factor(residuals: Array | Iterable[Array], rows: int | None 
     for each in parts:
         if len(totals) == 1:
             totals, squares = np.zeros((1, each.shape[1])), np.zeros((2, each.shape[1]))
-        for some in walk(len(each), each, block=SUMMED):
-            part = each[some]
+        for first in range(0, len(each), _BLOCK):
+            part = each[first:first + _BLOCK]
             totals = np.vstack([totals[-length:], totals[-1] + np.cumsum(part, axis=0)])
             for k, x in enumerate((totals[length:] - totals[:-length], part)):
                 squares[k] += np.einsum('ij,ij->j', x, x)

@@ -31,7 +31,6 @@ from robot_identification.estimation.prior import Prior
 from robot_identification.regression.normal_form import NormalForm, triangle
 from robot_identification.regression.packing import blocks_of, joint_columns
 from robot_identification.regression.reduce import packed_rows, row_count
-from robot_identification.scratch import release
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import select
 from robot_identification.signals.thinning import spare_step
@@ -155,7 +154,6 @@ def _pushed(samples: Samples, load: Array | None, kept: list[Array] | None, base
         pushes[block.rows] = decimator.apply(_splined(lambda q: np.stack([
             _gravity(other, q, inertial) for other in turned], axis=2),
             samples.q[block.samples], step))
-        release(samples.q)
     pushes *= arm.measured[:, None]
     return tuple(
         triangle(np.column_stack([packed[:, :-1], pushes[:, j], packed[:, -1]]))

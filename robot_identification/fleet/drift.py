@@ -92,7 +92,8 @@ def estimate_drift(result: Identification) -> list[Drift]:
     loading = result.consistent if structure.friction.needs_load else None
     fits = (_fit_recording(samples, base, columns, weights, result.estimate.values, loading)
             for samples in result.training)
-    return _changes(names, [(index, *fit) for index, fit in enumerate(fits) if fit])
+    recordings = np.cumsum([samples.piece == 0 for samples in result.training]) - 1
+    return _changes(names, [(int(index), *fit) for index, fit in zip(recordings, fits) if fit])
 
 
 def _fit_recording(samples: Samples, base: BaseParameters, columns: Array, weights: Array,

@@ -19,6 +19,7 @@ asked for that the core does not know.
 """
 
 from robot_identification.estimation import ESTIMATORS
+from robot_identification.papers import differentiation as _differentiation  # noqa: F401
 from robot_identification.papers.designs import DESIGN_NAMES
 from robot_identification.papers.idim import Didim, InstrumentalVariables
 from robot_identification.papers.searches import SEARCHES

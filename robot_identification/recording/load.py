@@ -39,15 +39,13 @@ from robot_identification.recording.infer_columns import (
     InferredColumns,
 )
 from robot_identification.recording.numpy_archive import NpzSource
+from robot_identification.recording.pieces import HALO, PIECE
 from robot_identification.recording.recording import Recording
 from robot_identification.recording.tables import mat_source, ParquetSource, split_episode
 
 READERS: dict[str, Callable[[Path], ColumnSource]] = {
     '.csv': CsvSource, '.mat': mat_source, '.npz': NpzSource, '.parquet': ParquetSource,
     '.tsv': CsvSource, '.txt': CsvSource}
-HALO = 10.0
-"""[s] of the neighbouring pieces on each inner side of a piece. The impulse response of a
-Butterworth low-pass of order 4 and at least 1.2 Hz decays to 1e-12 within that time."""
 HALO_ROWS = 100    # least samples of a halo and of a core: stamps are late by at most 100 steps
 _KEPT_MESSAGES = 1_000_000    # of a bag, that are decoded once: 15 min at 1 kHz
 
@@ -105,7 +103,8 @@ def load_pieces(path: str | Path, arm: Arm | None = None, *, topic: str | None =
     path, arm, topic
         As for `load_recording`.
     seconds
-        Duration of the core of a piece [s]; the last one has between 0.1 and 1.1 times as much.
+        Duration of the core of a piece [s], or that of `PIECE` samples where it is shorter; the
+        last one has between 0.1 and 1.1 times as much.
 
     Raises
     ------
@@ -170,6 +169,10 @@ def _pieces(signals: SignalBlocks, arm: Arm | None, seconds: float) -> Iterator[
     stated = 0    # remarks that pieces have
     for block in signals.blocks:
         blocks.append({name: np.ascontiguousarray(values) for name, values in block.items()})
+        if last == -math.inf and len(block['t']) > 1:    # the first block
+            step = float(np.median(np.abs(np.diff(block['t']))))
+            seconds = min(seconds, PIECE * step) if step > 0 else seconds
+            needed = 1.5 * seconds
         start = min(start, float(np.min(block['t'], initial=math.inf)))
         last = max(last, float(np.max(block['t'], initial=-math.inf)))
         while last - start > needed:

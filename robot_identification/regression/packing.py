@@ -26,7 +26,6 @@ from robot_identification.dynamics import BaseParameters, joint_torque_regressor
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.dynamics.regressor import default_backend
 from robot_identification.errors import EstimationError
-from robot_identification.scratch import release
 
 if TYPE_CHECKING:
     from robot_identification.signals import Samples
@@ -134,7 +133,6 @@ class Packing:
             add_decimated(*map(readonly_view, self._motion(rows)), *self._tree,
                           readonly_view(self._extra(rows)), readonly_view(self._torque(rows)),
                           *self._places, decimator.taps, decimator.factor, begin - first, out)
-            release(self.samples.q, self.samples.v, self.samples.a, self.samples.tau)
         return out
 
     def _plain(self, block: Block) -> Array:
@@ -148,7 +146,6 @@ class Packing:
         table[:, places] = regressor.reshape(len(table), -1)[:, sources]
         table[:, extra_places] = self._extra(rows)[:, extra_sources] * factors
         table[:, tau_places] = self._torque(rows)
-        release(self.samples.q, self.samples.v, self.samples.a, self.samples.tau)
         return self._decimator.apply(table)
 
     @cached_property

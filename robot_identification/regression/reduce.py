@@ -23,8 +23,7 @@ from robot_identification.arrays import Array
 from robot_identification.dynamics import BaseParameters
 from robot_identification.parallel import parallel_map, single_threaded_blas
 from robot_identification.regression.normal_form import NormalForm, triangle
-from robot_identification.regression.packing import BLOCK, Block, blocks_of, Packing, PARTS
-from robot_identification.scratch import blocks, release, scratch_array
+from robot_identification.regression.packing import Block, blocks_of, Packing, PARTS
 
 if TYPE_CHECKING:
     from robot_identification.signals import Samples
@@ -102,18 +101,14 @@ def residuals(base: BaseParameters, samples: Samples, beta: Array, *,
     structure, decimator = base.structure, samples.decimator()
     standard = base.representative(beta)
     states = structure.states(samples.q)
-    out = scratch_array((row_count(samples), structure.arm.n))
+    out = np.empty((row_count(samples), structure.arm.n))
 
     def fill(block: Block) -> None:
-        left = np.array(samples.tau[block.samples])
-        for part in blocks(len(left), BLOCK):
-            rows = slice(block.samples.start + part.start, block.samples.start + part.stop)
-            left[part] -= structure.torque(
-                samples.q[rows], samples.v[rows], samples.a[rows], standard,
-                *(None if x is None else x[rows] for x in (load, states)))
-            release(samples.q, samples.v, samples.a, samples.tau)
+        rows = block.samples
+        left = samples.tau[rows] - structure.torque(
+            samples.q[rows], samples.v[rows], samples.a[rows], standard,
+            *(None if x is None else x[rows] for x in (load, states)))
         np.multiply(decimator.apply(left), structure.arm.measured, out=out[block.rows])
-        release(out)
 
     with single_threaded_blas():
         for _ in parallel_map(fill, blocks_of(samples)):

@@ -33,7 +33,6 @@ from robot_identification.regression.reduce import (
     residuals,
     row_count,
 )
-from robot_identification.scratch import stacked
 from robot_identification.signals import Samples
 from robot_identification.spilling_list import SpillingList
 
@@ -65,6 +64,9 @@ class Regression:
         The normal form, where it is known already.
     start
         A shape of the friction (m, s) near the best one, which saves a global search.
+    pieces
+        Index of each of the samples in its recording, see `Samples.piece`; None where each is a
+        recording of its own.
 
     Raises
     ------
@@ -80,6 +82,7 @@ class Regression:
     loads: tuple[Array, ...] | None = None
     reduced: NormalForm | None = None
     start: Array | None = None
+    pieces: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         structure = self.base.structure
@@ -125,6 +128,17 @@ class Regression:
         return (NormalForm(self.base, columns, tuple(map(triangle, rows)),
                            np.full(len(rows), len(rows[0]))) for rows in self.kept)
 
+    def reduced_per_recording(self) -> list[NormalForm]:
+        """Return the normal form of each recording, the sum over its pieces."""
+        recordings: list[NormalForm] = []
+        for piece, normal in zip(self.pieces or len(self.samples) * (0,), self.normals_of_parts(),
+                                 strict=True):
+            if piece and recordings:
+                recordings[-1] = recordings[-1] + normal
+            else:
+                recordings.append(normal)
+        return recordings
+
     @cached_property
     def kept(self) -> Sequence[list[Array]] | None:
         """For each of the samples the rows of each joint, see `packed_rows`; None if too many."""
@@ -150,7 +164,7 @@ class Regression:
 
     def residuals(self, beta: Array) -> Array:
         """Return torque minus prediction on all rows, (rows, n) [N m or N]."""
-        return stacked(list(self.residuals_of_parts(beta)))
+        return np.concatenate(list(self.residuals_of_parts(beta)))
 
     @property
     def parts(self) -> Iterator[tuple[Samples, Array | None]]:
@@ -227,7 +241,9 @@ def build_regression(
     """
     if not samples:
         raise EstimationError('no recording to identify from')
+    pieces = []
     for part in samples:
+        pieces.append(part.piece)
         if part.joint_names != arm.joint_names:
             raise EstimationError(f'the samples are of the joints {", ".join(part.joint_names)}, '
                                   f'the arm has {", ".join(arm.joint_names)}')
@@ -236,4 +252,4 @@ def build_regression(
         samples = tuple(samples)
     return Regression(base_parameters(structure), samples, progress,
                       fixed=not structure.friction.shape,
-                      loads=None if loads is None else tuple(loads))
+                      loads=None if loads is None else tuple(loads), pieces=tuple(pieces))

@@ -33,6 +33,7 @@ from robot_identification.reporting.parameter_dicts import (
     standard_parameter_dicts,
 )
 from robot_identification.signals import Samples
+from robot_identification.signals.process import add_notes
 from robot_identification.validation import Finding, HeldOut, Thresholds, Verdict
 from robot_identification.validation.checks import get_check
 from robot_identification.validation.next_steps import suggest_next_steps
@@ -100,7 +101,7 @@ def results_to_dict(result: Identification,
         'links': link_dicts(result),
         'friction': friction_dict(result),
         'effort_check': _attributes(result.effort, ('scale', 'message', 'joint_scale')),
-        'recordings': [_recording(*pair) for pair in zip(result.fitted, result.training)],
+        'recordings': _recordings(result),
         'motion': _recorded_motion(result) if excitation is None else _designed(excitation)})
     return plain_content
 
@@ -178,10 +179,22 @@ def _evaluation(held_out: HeldOut, arm: Arm, thresholds: Thresholds) -> dict[str
             'seconds': held_out.t[-1] - held_out.t[0], 'rows': len(held_out.t), 'joints': joints}
 
 
-def _recording(fitted: HeldOut, samples: Samples) -> dict[str, Any]:
-    return {'name': fitted.name, 'used_for': 'fit', 'samples': len(samples),
-            'rate_hz': samples.rate, 'seconds': len(samples) / samples.rate,
-            'runs': len(samples.segments), 'processing': dict(samples.processing)}
+def _recordings(result: Identification) -> list[dict[str, Any]]:
+    """Return samples and processing of each fitted recording, over all its pieces."""
+    recordings: list[dict[str, Any]] = []
+    fitted = iter(result.fitted)
+    for part in result.training:
+        if part.piece == 0:
+            recordings.append({
+                'name': next(fitted).name, 'used_for': 'fit', 'samples': 0, 'rate_hz': part.rate,
+                'seconds': 0.0, 'runs': 0, 'processing': dict(part.processing)})
+        entry = recordings[-1]
+        entry['samples'] += len(part)
+        entry['seconds'] += len(part) / part.rate
+        entry['runs'] += len(part.segments)
+        if part.piece:
+            entry['processing'] = add_notes(entry['processing'], part.processing)
+    return recordings
 
 
 def _recorded_motion(result: Identification) -> dict[str, Any]:

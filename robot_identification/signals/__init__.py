@@ -17,10 +17,11 @@ from robot_identification.signals.averaging import average_periods
 from robot_identification.signals.differentiation import DifferentiationOptions
 from robot_identification.signals.filters import zero_phase_lowpass
 from robot_identification.signals.model_content import decimation_cutoff
-from robot_identification.signals.process import process
+from robot_identification.signals.process import process, process_pieces, ProcessingOptions
 from robot_identification.signals.resampling import resample
 from robot_identification.signals.samples import Samples
 from robot_identification.signals.shift import delayed
 
-__all__ = ['DifferentiationOptions', 'Samples', 'average_periods', 'decimation_cutoff', 'delayed',
-           'process', 'resample', 'zero_phase_lowpass']
+__all__ = ['DifferentiationOptions', 'ProcessingOptions', 'Samples', 'average_periods',
+           'decimation_cutoff', 'delayed', 'process', 'process_pieces', 'resample',
+           'zero_phase_lowpass']

@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification.arrays import Array, IndexArray, read_only
 from robot_identification.errors import SignalError
-from robot_identification.scratch import deviations, means, picked
 from scipy import signal
 from scipy.optimize import minimize_scalar
 
@@ -79,12 +78,12 @@ def detect_period(q: ArrayLike, rate: float, tolerance: float = REPEAT_TOLERANCE
 
     """
     q = np.asarray(q, dtype=float)
-    mean, spread = means(q), deviations(q)
+    mean, spread = q.mean(axis=0), np.std(q - q[0], axis=0)
     if not np.any(spread > 0):
         raise SignalError('no joint moves, so there is no period to find')
 
     def motion(rows: IndexArray) -> Array:
-        return np.asarray((picked(q, rows) - mean) / np.where(spread > 0, spread, 1.0))
+        return np.asarray((q[rows] - mean) / np.where(spread > 0, spread, 1.0))
 
     thin = max(1, len(q) // _COARSE_SAMPLES)
     coarse = motion(np.arange(0, len(q), thin))

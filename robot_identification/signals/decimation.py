@@ -23,7 +23,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import SignalError
-from robot_identification.scratch import ROWS, walk
 
 ROLL_OFF = 0.5
 SPAN = 4
@@ -137,13 +136,12 @@ class Decimator:
         band = np.zeros((many, length + (many - 1) * factor))
         for k in range(many):
             band[k, k * factor:k * factor + length] = self.taps
-        for part in walk(rows, flat, block=many * max(1, ROWS // (many * factor))):
-            for first in range(part.start, part.stop, many):
-                count = min(many, rows - first)
-                width = length + (count - 1) * factor
-                start = first * factor
-                np.matmul(band[:count, :width], flat[start:start + width],
-                          out=out[first:first + count])
+        for first in range(0, rows, many):
+            count = min(many, rows - first)
+            width = length + (count - 1) * factor
+            start = first * factor
+            np.matmul(band[:count, :width], flat[start:start + width],
+                      out=out[first:first + count])
         return out.reshape((rows, *x.shape[1:]))
 
     def blocks(self, samples: int, rows_per_block: int) -> Iterator[tuple[slice, slice]]:

@@ -16,41 +16,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import SignalError
-from robot_identification.scratch import stacked
+from robot_identification.registry import Registry
 from robot_identification.signals.filters import (
     central_differences,
     settling_time,
-    smooth_five_point,
-    smoothing_passes,
     STENCIL_HALF,
     zero_phase_lowpass,
 )
-from robot_identification.signals.fourier import differentiate_lines, fit_series
-
-MOST_PASSES = 1000
 
 
 @dataclass(frozen=True)
 class DifferentiationOptions:
     """
-    What the methods need to know.
+    Settings of the differentiation methods.
 
     Parameters
     ----------
     cutoff
-        (n,) [Hz]; infinite for no filter.
+        Cut-off of each joint, (n,) [Hz]; infinite for no filter.
     period
         Samples in a period of the motion, None where unknown.
     wrap
-        True when the samples are one period of a motion that repeats: filters go round.
+        True when the samples are one period of a motion that repeats: filters wrap around.
     keep_edges
-        True to give back every sample: the positions are continued oddly (mirrored in the end
-        point) beyond either end, and the first and last of `trim` samples are less accurate.
+        True to return every sample: the positions are continued oddly (mirrored in the end
+        point) beyond either end, and the first and last `edge_samples` are less accurate.
     passes
         Passes of five-point smoothing; from the cut-off when None.
     harmonics
@@ -70,18 +65,18 @@ class DifferentiationOptions:
 
 
 @dataclass(frozen=True, eq=False)
-class Motion:
+class DifferentiatedStates:
     """
-    Processed states of one unbroken run.
+    Positions, velocities and accelerations of one unbroken run.
 
     Parameters
     ----------
     q, v, a
-        (K, n)
+        (K, n) [rad or m, per s, per s^2].
     first
-        Row of the run that the first of the K stands for (edges are trimmed).
+        Row of the run that the first of the K belongs to (edges are cut).
     note
-        What was done, in words.
+        The method in words, for the report.
 
     """
 
@@ -91,116 +86,96 @@ class Motion:
     first: int
     note: str
 
-    def part(self, rows: slice) -> Motion:
-        """Return some of the rows."""
-        return Motion(self.q[rows], self.v[rows], self.a[rows], self.first + rows.start, self.note)
+    def rows(self, rows: slice) -> DifferentiatedStates:
+        """Return the states of some rows."""
+        return DifferentiatedStates(self.q[rows], self.v[rows], self.a[rows],
+                                    self.first + rows.start, self.note)
 
 
-def trim(cutoff: Array, rate: float) -> int:
-    """Return the samples that filter and differences spoil at either end of a run."""
+@dataclass(frozen=True)
+class DifferentiationMethod:
+    """
+    A member of `METHODS`.
+
+    Parameters
+    ----------
+    differentiate
+        Returns the states of positions (N, n) at a rate [Hz].
+    needs_period
+        Whether the motion has to repeat, with a known period.
+
+    """
+
+    differentiate: Callable[[Array, float, DifferentiationOptions], DifferentiatedStates]
+    needs_period: bool = False
+
+
+def edge_samples(cutoff: Array, rate: float) -> int:
+    """Return how many samples at either end of a run the filter and the differences spoil."""
     finite = cutoff[np.isfinite(cutoff)]
     settle = settling_time(float(finite.min())) * rate if len(finite) else 0.0
     return int(np.ceil(settle)) + STENCIL_HALF
 
 
-def _cut(q: Array, rate: float, edge: int, note: str) -> Motion:
-    """Take central differences of filtered positions and drop the spoilt edges."""
-    first, second = central_differences(q, rate)
-    inner = slice(edge - STENCIL_HALF, len(first) - (edge - STENCIL_HALF))
-    return Motion(q[edge:len(q) - edge], first[inner], second[inner], edge, note)
+def smooth_and_differentiate(
+    q: Array, rate: float, options: DifferentiationOptions, smooth: Callable[[Array], Array],
+    edge: int, note: str,
+) -> DifferentiatedStates:
+    """
+    Smooth positions, take central differences, and cut the edges that both spoil.
 
+    Parameters
+    ----------
+    q
+        Positions of one unbroken run, (N, n) [rad or m].
+    rate
+        [Hz]
+    options
+        Whether the run wraps around, or keeps its edges.
+    smooth
+        The zero-phase filter.
+    edge
+        Samples that it spoils at either end, with those of the differences.
+    note
+        The method in words.
 
-def _continued(
-    q: Array, rate: float, options: DifferentiationOptions, edge: int
-) -> tuple[Array, int]:
-    """Continue the run on either side where its edges are kept; give back the edge to cut."""
-    if options.keep_edges and not options.wrap:
+    Raises
+    ------
+    SignalError
+        The run is shorter than its edges.
+
+    """
+    if options.wrap:
+        edge *= 2
+        q = q[np.arange(-edge, len(q) + edge) % len(q)]
+    elif options.keep_edges:
         if len(q) <= edge + 1:
             raise SignalError(
                 f'{len(q) / rate:.3g} s are too short for the filter; at least '
                 f'{(edge + 2) / rate:.3g} s are needed, or a higher cut-off')
-        before, after = 2 * q[0] - q[edge:0:-1], 2 * q[-1] - q[-2:-edge - 2:-1]
-        return stacked([before, q, after]), edge
-    if not options.wrap:
-        if len(q) <= 2 * edge + 1:
-            raise SignalError(
-                f'{len(q) / rate:.3g} s are too short: the filter spoils {edge / rate:.3g} s at '
-                f'either end; at least {(2 * edge + 2) / rate:.3g} s are needed, or a higher '
-                'cut-off')
-        return q, edge
-    index = np.arange(-2 * edge, len(q) + 2 * edge) % len(q)
-    return q[index], 2 * edge
-
-
-def _butterworth(q: Array, rate: float, options: DifferentiationOptions) -> Motion:
-    padded, edge = _continued(q, rate, options, trim(options.cutoff, rate))
-    smooth = zero_phase_lowpass(padded, options.cutoff, rate)
-    motion = _cut(smooth, rate, edge,
-                  'zero-phase 4th-order Butterworth low-pass of the positions, then '
-                  'eighth-order central differences')
-    return _unwrapped(motion, options)
-
-
-def _smoothing(q: Array, rate: float, options: DifferentiationOptions) -> Motion:
-    passes = options.passes
-    if passes is None:
-        finite = options.cutoff[np.isfinite(options.cutoff)]
-        passes = smoothing_passes(float(finite.max()), rate) if len(finite) else 1
-        if passes > MOST_PASSES:
-            raise SignalError(
-                f'five-point smoothing needs {passes} passes for a cut-off of {finite.max():.4g} '
-                f"Hz at {rate:.4g} Hz; give the passes, or take the method 'butterworth'")
-    # The gain of all passes is near exp(-3/35 passes w^4): their reach grows with the fourth root.
-    reach = min(2 * passes, 2 + int(np.ceil(6 * (3 * passes / 35) ** 0.25)))
-    padded, edge = _continued(q, rate, options, reach + STENCIL_HALF)
-    motion = _cut(smooth_five_point(padded, passes), rate, edge,
-                  f'five-point cubic smoothing of the positions, {passes} passes, then '
-                  'eighth-order central differences')
-    return _unwrapped(motion, options)
-
-
-def _unwrapped(motion: Motion, options: DifferentiationOptions) -> Motion:
-    return replace(motion, first=0) if options.wrap or options.keep_edges else motion
-
-
-def _fourier(q: Array, rate: float, options: DifferentiationOptions) -> Motion:
-    period, harmonics = _lines(q, rate, options)
-    t = np.arange(len(q)) / rate
-    fitted = fit_series(t, q, period / rate, harmonics, options.basis)
-    return Motion(*fitted, 0,
-                  f'least-squares fit of the positions by {options.basis} with {harmonics} '
-                  f'harmonics of {rate / period:.6g} Hz, differentiated analytically')
-
-
-def _spectral(q: Array, rate: float, options: DifferentiationOptions) -> Motion:
-    period, harmonics = _lines(q, rate, options)
-    whole = len(q) // period * period
-    if not whole:
+        q = np.concatenate([2 * q[0] - q[edge:0:-1], q, 2 * q[-1] - q[-2:-edge - 2:-1]])
+    elif len(q) <= 2 * edge + 1:
         raise SignalError(
-            f'{len(q) / rate:.4g} s hold no whole period of {period / rate:.6g} s; take the '
-            "method 'butterworth'")
-    lines = differentiate_lines(q[:whole], rate, period, harmonics)
-    return Motion(*lines, 0,
-                  f'frequency-domain differentiation of {harmonics} lines, multiples of '
-                  f'{rate / period:.6g} Hz, over {whole // period} whole periods')
+            f'{len(q) / rate:.3g} s are too short: the filter spoils {edge / rate:.3g} s at '
+            f'either end; at least {(2 * edge + 2) / rate:.3g} s are needed, or a higher '
+            'cut-off')
+    smoothed = smooth(q)
+    v, a = central_differences(smoothed, rate)
+    inner = slice(edge - STENCIL_HALF, len(v) - (edge - STENCIL_HALF))
+    first = 0 if options.wrap or options.keep_edges else edge
+    return DifferentiatedStates(smoothed[edge:len(q) - edge], v[inner], a[inner], first, note)
 
 
-def _lines(q: Array, rate: float, options: DifferentiationOptions) -> tuple[int, int]:
-    if options.period is None:
-        raise SignalError('this method needs the period of the motion')
-    if options.harmonics is not None:
-        return options.period, options.harmonics
-    finite = options.cutoff[np.isfinite(options.cutoff)]
-    highest = float(finite.max()) if len(finite) else 0.4 * rate
-    return options.period, max(1, int(highest * options.period / rate))
+def _differentiate_filtered(
+    q: Array, rate: float, options: DifferentiationOptions
+) -> DifferentiatedStates:
+    return smooth_and_differentiate(
+        q, rate, options, lambda x: zero_phase_lowpass(x, options.cutoff, rate),
+        edge_samples(options.cutoff, rate),
+        'zero-phase 4th-order Butterworth low-pass of the positions, then eighth-order central '
+        'differences')
 
 
-Method = Callable[[Array, float, DifferentiationOptions], Motion]
-
-METHODS: dict[str, Method] = {
-    'butterworth': _butterworth,
-    'smoothing': _smoothing,
-    'fourier': _fourier,
-    'spectral': _spectral,
-}
-PERIODIC_METHODS = ('fourier', 'spectral')
+METHODS: Registry[DifferentiationMethod] = Registry('differentiation method', {
+    'butterworth': DifferentiationMethod(_differentiate_filtered)})
+"""Methods by name; `robot_identification.papers` adds 'smoothing', 'fourier' and 'spectral'."""

@@ -22,7 +22,6 @@ import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import ModelStructure
-from robot_identification.scratch import picked, release
 from robot_identification.signals.decimation import Decimator
 from robot_identification.signals.spectrum import band_grid, band_power, content, power_spectrum
 
@@ -101,9 +100,7 @@ def decimation_cutoff(
     middle = max(0, (len(rows) - MOST_SAMPLES) // 2)
     rows = rows[middle:middle + MOST_SAMPLES]
     torque = kept.apply(tau[rows[0] - kept.half_length:rows[-1] + kept.half_length + 1])
-    release(tau)
-    explained = _first_fit(arm, picked(q, rows), picked(v, rows), picked(a, rows), torque,
-                           rate / thin, highest)
+    explained = _first_fit(arm, q[rows], v[rows], a[rows], torque, rate / thin, highest)
     joints = _crossings(torque, torque - explained, rate / thin, lowest, highest)
     middle_joint = float(np.median(joints[arm.measured]))
     if middle_joint >= highest * 0.999:

@@ -23,30 +23,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification.arrays import Array
 from robot_identification.errors import SignalError, UnknownNameError
-from robot_identification.scratch import (
-    deviations,
-    differences,
-    extremes,
-    farthest,
-    mapped,
-    median_of,
-    picked,
-    rows_where,
-    scratch_array,
-    stacked,
-    walk,
-)
+from robot_identification.signals.gaps import GAP_STEPS, median_step, split_at_gaps
 from scipy.interpolate import CubicSpline
 
-GAP_STEPS = 4.0
 STAMPS = ('auto', 'recorded', 'uniform')
-_PIECE = 1 << 14
-"""Samples of one spline: it takes twenty times the memory of the signal."""
-_REACH = 100
-"""Samples that a piece overlaps its neighbours: what its ends do is 0.27 as large a sample on, so
-nothing is left of it (0.27^100 is below any digit)."""
-_MOST_FITTED = 1 << 20
-"""Stamps that `polyfit` gets: it takes 64 bytes for each."""
+_BLOCK = 1 << 14
+"""[samples] of one spline, which takes twenty times the memory of the signal."""
+_OVERLAP = 100
+"""[samples] by which a block overlaps its neighbours: the influence of an end falls by 0.27 a
+sample, and 0.27^100 is below any digit."""
 UNIFORM_TOLERANCE = 1e-3
 """Jitter, in steps, below which stamps count as uniform and nothing is interpolated."""
 
@@ -89,33 +74,6 @@ class Resampled:
     stamps: str
     roughness: float
     more: tuple[Array, ...] = ()
-
-
-def median_step(t: ArrayLike) -> float:
-    """Return the median step [s] of stamps, repeated stamps left out."""
-    steps = differences(np.asarray(t, dtype=float))
-    lowest, highest = extremes(steps) if len(steps) else (0.0, 0.0)
-    if not highest > 0:
-        raise SignalError('the stamps do not advance: a recording needs increasing stamps')
-    return median_of(steps if lowest > 0 else steps[steps > 0])
-
-
-def split_at_gaps(t: ArrayLike, gap_steps: float = GAP_STEPS) -> list[slice]:
-    """
-    Split increasing stamps where a step is longer than `gap_steps` median steps.
-
-    Parameters
-    ----------
-    t
-        (N,) [s], strictly increasing.
-    gap_steps
-        How many median steps are a gap.
-
-    """
-    t = np.asarray(t, dtype=float)
-    longest = gap_steps * median_step(t)
-    ends = rows_where(lambda part: part > longest, differences(t)) + 1
-    return [slice(int(a), int(b)) for a, b in pairwise([0, *ends, len(t)])]
 
 
 def resample(
@@ -185,52 +143,43 @@ def resample(
     pieces = [_resample_run(t[run], even, [each[run] for each in signals], step, chosen)
               for run, even in zip(kept, evens)]
     ends = np.cumsum([0] + [len(clock) for clock, _ in pieces])
-    joined = [stacked([values[i] for _, values in pieces]) for i in range(len(signals))]
+    joined = [_join([values[i] for _, values in pieces]) for i in range(len(signals))]
     return Resampled(
-        t=stacked([clock for clock, _ in pieces]),
+        t=_join([clock for clock, _ in pieces]),
         columns=joined[0],
         segments=tuple(slice(int(a), int(b)) for a, b in pairwise(ends)),
         rate=1.0 / step, gaps=len(runs) - 1, duplicates=duplicates, dropped=dropped,
         stamps=chosen, roughness=roughness, more=tuple(joined[1:]))
 
 
+def _join(parts: list[Array]) -> Array:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
 def _without_duplicates(t: Array, signals: list[Array]) -> tuple[Array, list[Array], int]:
-    steps = differences(t)
-    lowest = extremes(steps)[0] if len(steps) else 1.0
-    if lowest < 0:
+    steps = np.diff(t)
+    if np.any(steps < 0):
         k = int(np.argmax(steps < 0))
         raise SignalError(
             f'the stamps run backwards at sample {k + 1} ({t[k]:.6g} s, then {t[k + 1]:.6g} s); '
             'sort the recording')
-    if lowest > 0:
+    if np.all(steps > 0):
         return t, signals, 0
-    keep = np.append(0, rows_where(lambda part: part > 0, steps) + 1)
-    return picked(t, keep), [picked(each, keep) for each in signals], len(t) - len(keep)
+    keep = np.append(0, np.flatnonzero(steps) + 1)
+    return t[keep], [each[keep] for each in signals], len(t) - len(keep)
 
 
 def _even(t: Array) -> Array:
     """Return the evenly spaced stamps nearest to some, by least squares."""
-    middle, count = (len(t) - 1) / 2, len(t)
-    if count <= _MOST_FITTED:
-        middle = 0.0
-        slope, offset = np.polyfit(np.arange(count, dtype=float), t - t[0], 1)
-    else:
-        total = product = 0.0
-        for rows in walk(count, t):
-            elapsed = t[rows] - t[0]
-            total += float(elapsed.sum())
-            product += float((np.arange(rows.start, rows.stop) - middle) @ elapsed)
-        slope, offset = product / (count * (count ** 2 - 1) / 12), total / count
-    out = scratch_array((count,))
-    for rows in walk(count, out):
-        out[rows] = (np.arange(rows.start, rows.stop) - middle) * slope + (t[0] + offset)
-    return out
+    index = np.arange(len(t), dtype=float)
+    slope, offset = np.polyfit(index, t - t[0], 1)
+    return np.asarray(index * slope + (t[0] + offset))
 
 
 def _mean_or_median(t: Array, runs: list[slice], evens: list[Array], median: float,
                     chosen: str) -> float:
     """Take the mean step where samples are even: then they need no interpolation at all."""
-    jitter = max(float(farthest(t[run], even)) for run, even in zip(runs, evens))
+    jitter = max(float(np.abs(t[run] - even).max()) for run, even in zip(runs, evens))
     if len(runs) == 1 and (chosen == 'uniform' or jitter < UNIFORM_TOLERANCE * median):
         even = evens[0]
         return float((even[-1] - even[0]) / (len(even) - 1))
@@ -245,49 +194,46 @@ def _choose_stamps(
     found = []
     for run, even in zip(runs, evens):
         step = (even[-1] - even[0]) / (len(even) - 1)
-        jitter = float(farthest(t[run], even))
+        jitter = float(np.abs(t[run] - even).max())
         if jitter < UNIFORM_TOLERANCE * step:
             return 'recorded', float('nan')
         found.append((run, even, step, jitter))
     rough = np.zeros(2)
-    spread = deviations(columns)
+    spread = np.std(columns - columns[0], axis=0)
     spread[spread == 0] = 1.0
     for run, even, step, jitter in found:
         clock = np.arange(t[run][0] + jitter, t[run][-1] - jitter, step)
         for k, times in enumerate((t[run], even)):
-            smooth = _splined(times, columns[run], clock)
-            for rows in walk(len(clock), smooth):
-                bends = np.diff(smooth[rows.start:rows.stop + 3], 3, axis=0) / spread
-                rough[k] += np.sum(bends[:rows.stop - rows.start] ** 2)
+            bends = np.diff(_interpolate(times, columns[run], clock), 3, axis=0) / spread
+            rough[k] += np.sum(bends ** 2)
     if rough[0] == 0:
         return 'recorded', float('nan')
     ratio = float(np.sqrt(rough[1] / rough[0]))
     return ('uniform' if ratio < 0.5 else 'recorded'), ratio
 
 
-def _splined(t: Array, x: Array, clock: Array) -> Array:
-    """Return signals (N, c) at other instants by cubic splines; of long ones, piece by piece."""
-    if len(t) <= 2 * _PIECE:
+def _interpolate(t: Array, x: Array, clock: Array) -> Array:
+    """Return signals (N, c) at other instants by cubic splines; of long ones, block by block."""
+    if len(t) <= 2 * _BLOCK:
         return np.asarray(CubicSpline(t, x)(clock))
-    out = scratch_array((len(clock), *x.shape[1:]))
-    for rows in walk(len(t) - 1, t, x, clock, out, block=_PIECE):
-        last = t[rows.stop] if rows.stop < len(t) - 1 else np.inf
-        inside = slice(*np.searchsorted(clock, (t[rows.start], last)))
-        part = slice(max(0, rows.start - _REACH), rows.stop + _REACH)
-        out[inside] = CubicSpline(t[part], x[part])(clock[inside])
+    out = np.empty((len(clock), *x.shape[1:]))
+    for start in range(0, len(t) - 1, _BLOCK):
+        stop = start + _BLOCK
+        last = t[stop] if stop < len(t) - 1 else np.inf
+        inside = slice(*np.searchsorted(clock, (t[start] if start else -np.inf, last)))
+        near = slice(max(0, start - _OVERLAP), stop + _OVERLAP)
+        out[inside] = CubicSpline(t[near], x[near])(clock[inside])
     return out
 
 
 def _resample_run(t: Array, even: Array, signals: list[Array], step: float,
                   chosen: str) -> tuple[Array, list[Array]]:
     mean = (even[-1] - even[0]) / (len(t) - 1)
-    if chosen == 'uniform' or farthest(t, even) < UNIFORM_TOLERANCE * mean:
+    if chosen == 'uniform' or np.abs(t - even).max() < UNIFORM_TOLERANCE * mean:
         t = even
         if abs(mean - step) * len(t) < UNIFORM_TOLERANCE * step:
             return t, signals
     count = int(np.floor((t[-1] - t[0]) / step * (1 + 1e-12))) + 1
-    clock = scratch_array((count,))
-    for rows in walk(count, clock):
-        clock[rows] = t[0] + step * np.arange(rows.start, rows.stop)
-    inside = mapped(lambda part: np.minimum(part, t[-1]), clock)
-    return clock, [_splined(t, each, inside) for each in signals]
+    clock = t[0] + step * np.arange(count)
+    inside = np.minimum(clock, t[-1])
+    return clock, [_interpolate(t, each, inside) for each in signals]

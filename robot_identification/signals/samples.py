@@ -56,6 +56,9 @@ class Samples:
         Over how many periods the rows are means; 1 when not averaged.
     processing
         Every choice with its reason, for the report.
+    piece
+        Index of the piece of a long recording that the samples are of; 0 for the first piece and
+        for a whole recording.
 
     """
 
@@ -72,6 +75,7 @@ class Samples:
     noise: Array | None = None
     averaged: int = 1
     processing: Mapping[str, object] = field(default_factory=dict)
+    piece: int = 0
 
     def __post_init__(self) -> None:
         """Make the arrays read-only and check their shapes."""

@@ -18,11 +18,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import SignalError
-from robot_identification.scratch import picked, release, stacked
 from robot_identification.signals.samples import Samples
 from robot_identification.signals.standstill import runs_between
 from scipy.interpolate import CubicSpline
@@ -44,13 +44,11 @@ def select(samples: Samples, rows: Sequence[slice]) -> Samples:
 
     """
     ends = np.cumsum([0] + [part.stop - part.start for part in rows])
-    whole = samples.t, samples.q, samples.v, samples.a, samples.tau
-    t, q, v, a, tau = (stacked([x[part] for part in rows]) for x in whole)
-    selected = replace(
-        samples, t=t, q=q, v=v, a=a, tau=tau,
-        segments=tuple(slice(int(a), int(b)) for a, b in pairwise(ends)))
-    release(*whole)    # a few rows here and there bring megabytes of their neighbours along
-    return selected
+    arrays: dict[str, Any] = {
+        name: np.concatenate([getattr(samples, name)[part] for part in rows])
+        for name in ('t', 'q', 'v', 'a', 'tau')}
+    return replace(samples, **arrays,
+                   segments=tuple(slice(int(a), int(b)) for a, b in pairwise(ends)))
 
 
 def thinned(samples: Sequence[Samples], most: int) -> tuple[Array, Array, Array, Array]:
@@ -77,8 +75,7 @@ def spread_rows(counts: Sequence[int], most: int) -> tuple[list[int], list[int]]
 
 
 def _every(samples: Samples, start: int, step: int) -> tuple[Array, ...]:
-    rows = np.arange(start, len(samples), step)
-    return tuple(picked(x, rows) for x in (samples.q, samples.v, samples.a, samples.tau))
+    return tuple(np.array(x[start::step]) for x in (samples.q, samples.v, samples.a, samples.tau))
 
 
 def judged(samples: Samples, shortest: float = 0.0) -> Samples:

@@ -20,7 +20,6 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import Array
-from robot_identification.scratch import changes, mapped, release, ROWS, scratch_array, walk
 
 SLOW = 2e-3
 """Share of a joint's highest speed below which it counts as standing."""
@@ -44,9 +43,7 @@ def _standing(v: Array, highest: Array) -> NDArray[np.bool_]:
 
     """
     bound = SLOW * np.maximum(highest, OF_FASTEST * highest.max())
-    slow = scratch_array(v.shape, bool)
-    for rows in walk(len(v), v, slow):
-        slow[rows] = (v[rows] < bound) & (v[rows] > -bound)
+    slow: NDArray[np.bool_] = np.abs(v) < bound
     return slow
 
 
@@ -62,13 +59,9 @@ def resting(v: Array, rate: float, highest: Array) -> NDArray[np.bool_]:
     """
     slow = _standing(v, highest)
     for column in slow.T:
-        done = 0
-        for first, last in pairwise([0, *changes(column).tolist(), len(v)]):
+        for first, last in _constant_runs(column):
             if last - first < SHORTEST_REST * rate and column[first]:
                 column[first:last] = False
-            if last - done > ROWS:
-                release(slow)
-                done = last
     return slow
 
 
@@ -89,7 +82,7 @@ def moving_runs(v: Array, rate: float, highest: Array) -> list[slice]:
         (n,) highest speeds of the joints in the recording.
 
     """
-    return runs_between(mapped(lambda part: np.all(part, axis=1), _standing(v, highest)), rate)
+    return runs_between(np.all(_standing(v, highest), axis=1), rate)
 
 
 def runs_between(slow: NDArray[np.bool_], rate: float) -> list[slice]:
@@ -104,9 +97,8 @@ def runs_between(slow: NDArray[np.bool_], rate: float) -> list[slice]:
         [Hz]
 
     """
-    bounds = [0, *changes(slow).tolist(), len(slow)]
     moving: list[slice] = []
-    for first, last in pairwise(bounds):
+    for first, last in _constant_runs(slow):
         if slow[first] and last - first >= SHORTEST_REST * rate:
             continue
         if moving and moving[-1].stop == first:
@@ -114,3 +106,8 @@ def runs_between(slow: NDArray[np.bool_], rate: float) -> list[slice]:
         else:
             moving.append(slice(first, last))
     return moving
+
+
+def _constant_runs(x: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Return first and last (exclusive) row of each run of equal values of x (N,)."""
+    return list(pairwise([0, *(np.flatnonzero(np.diff(x)) + 1).tolist(), len(x)]))

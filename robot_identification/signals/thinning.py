@@ -19,7 +19,6 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
-from robot_identification.scratch import picked, release
 from robot_identification.signals.decimation import Decimator
 from robot_identification.signals.samples import Samples
 
@@ -54,8 +53,7 @@ def thinned(samples: Samples, enough: float = ENOUGH) -> Samples:
     ends = np.cumsum([0] + [decimator.rows(run.stop - run.start) for run in runs])
     period = None if samples.period is None else samples.period // step
     tau = np.concatenate([decimator.apply(samples.tau[run]) for run in runs])
-    release(samples.tau)
-    t, q, v, a = (picked(x, index) for x in (samples.t, samples.q, samples.v, samples.a))
+    t, q, v, a = (x[index] for x in (samples.t, samples.q, samples.v, samples.a))
     return replace(
         samples, t=t, q=q, v=v, a=a, tau=tau, rate=samples.rate / step, period=period,
         noise=None if samples.noise is None else samples.noise * decimator.noise_gain,

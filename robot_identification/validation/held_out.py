@@ -15,8 +15,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+import operator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +27,7 @@ from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import SignalError
 from robot_identification.parallel import parallel_map
 from robot_identification.signals import delayed, Samples
-from robot_identification.signals.filters import filter_both_ways
-from robot_identification.validation.metrics import Errors, errors, JointErrors
+from robot_identification.validation.metrics import Errors, ErrorSums, JointErrors
 from scipy import signal
 
 CUTOFF = 7.5
@@ -46,6 +47,9 @@ _BLOCK = 1 << 14
 """Rows whose torques one core predicts at once."""
 _PLOT_RATE = 100.0
 """[Hz] Rate of the torques kept for plots."""
+MAX_PLOT_ROWS = 60_000
+"""Rows kept for plots of one recording: ten minutes at `_PLOT_RATE`, fewer per second of a longer
+one."""
 _MAX_FILL = 10
 """Samples of the even clock per recorded one, above which a recording is mostly gaps."""
 
@@ -106,7 +110,7 @@ class HeldOut:
 
 def evaluate(
     model: IdentifiedModel,
-    samples: Samples,
+    samples: Samples | Sequence[Samples],
     *,
     name: str = '',
     cutoff: float = CUTOFF,
@@ -127,7 +131,7 @@ def evaluate(
     model
         The identified model.
     samples
-        Processed recording.
+        Processed recording, or the pieces of one, whose errors add up.
     name, repeated
         As in `HeldOut`.
     cutoff
@@ -141,30 +145,57 @@ def evaluate(
         No run without gaps is longer than the filter needs.
 
     """
-    samples = delayed(samples, model.delay, of=model.delay_of)
-    filtered = cutoff < 0.45 * samples.rate
-    runs = [run for run in samples.segments
-            if not filtered or _length(run) > SHORTEST * samples.rate]
-    if not runs:
+    pieces = [samples] if isinstance(samples, Samples) else samples
+    fastest = np.max([np.abs(piece.v).max(axis=0) for piece in pieces], axis=0)
+    counted = model.arm.measured & ~nearly_resting(fastest[None], model.arm.limits.velocity)
+    plot, filtered = _PlotRows(), True
+    sums: list[ErrorSums] = []
+    free_sums: list[ErrorSums] = []
+    for piece in pieces:
+        piece = delayed(piece, model.delay, of=model.delay_of)
+        filtered = cutoff < 0.45 * piece.rate
+        runs = [run for run in piece.segments
+                if not filtered or _length(run) > SHORTEST * piece.rate]
+        if not runs:
+            continue
+        low_passed = _LowPass(cutoff if filtered else None, piece.rate, tuple(runs))
+        t = low_passed.cut(piece.t)
+        moving = _moving(piece, low_passed, len(t), counted)
+        measured, predicted = low_passed(piece.tau), low_passed(_torque(model, piece))
+        sums.append(ErrorSums.compare(measured, predicted, piece.joint_names, moving))
+        if free is not None:
+            free_sums.append(ErrorSums.compare(
+                measured, low_passed(_torque(free, piece)), piece.joint_names, moving))
+        plot.add(piece.rate, t, measured, predicted)
+    if not sums:
         raise SignalError(f"'{name}' has no unbroken run longer than {SHORTEST:g} s to validate "
                           f'on; record for longer')
-
-    low_passed = _LowPass(cutoff if filtered else None, samples.rate, tuple(runs))
-    t = low_passed.cut(samples.t)
-    moving = _moving(samples, low_passed, len(t), model.arm.measured & ~nearly_resting(
-        samples.v, model.arm.limits.velocity))
-    measured = low_passed(samples.tau)
-
-    def compared(predicted: Array) -> Errors:
-        return errors(measured, predicted, samples.joint_names, moving)
-
-    predicted = low_passed(_torque(model, samples))
-    plotted = np.arange(0, len(t), max(1, int(samples.rate / _PLOT_RATE)))
     return HeldOut(
-        name, compared(predicted), cutoff if filtered else float('inf'), repeated,
-        float('nan') if free is None else compared(
-            low_passed(_torque(free, samples))).relative_error,
-        t[plotted], measured[plotted], predicted[plotted])
+        name, reduce(operator.add, sums).errors(), cutoff if filtered else float('inf'), repeated,
+        reduce(operator.add, free_sums).errors().relative_error if free_sums else float('nan'),
+        *plot.arrays())
+
+
+class _PlotRows:
+    """Every so many rows of the torques, for plots; fewer of long recordings."""
+
+    def __init__(self) -> None:
+        self._step = 0
+        self._rows: list[tuple[Array, Array, Array]] = []
+
+    def add(self, rate: float, *arrays: Array) -> None:
+        """Add stamps, measured and predicted torques of a piece."""
+        self._step = self._step or max(1, int(rate / _PLOT_RATE))
+        t, measured, predicted = (np.array(x[::self._step]) for x in arrays)
+        self._rows.append((t, measured, predicted))
+        while sum(len(t) for t, _, _ in self._rows) > MAX_PLOT_ROWS:
+            self._step *= 2
+            self._rows = [(t[::2], x[::2], y[::2]) for t, x, y in self._rows]
+
+    def arrays(self) -> tuple[Array, Array, Array]:
+        """Return stamps (rows,) and torques (rows, n)."""
+        t, measured, predicted = map(np.concatenate, zip(*self._rows))
+        return t, measured, predicted
 
 
 @dataclass(frozen=True)
@@ -199,7 +230,7 @@ class _LowPass:
         sections = signal.butter(4, self.cutoff, fs=self.rate, output='sos')
         smooth = np.empty(x.shape)
         for run in self.runs:
-            filter_both_ways([(sections, PAD)] * x.shape[1], x[run], smooth[run])
+            smooth[run] = signal.sosfiltfilt(sections, x[run], axis=0, padlen=PAD)
         return self.cut(smooth)
 
 
@@ -246,7 +277,7 @@ def nearly_resting(v: Array, limits: Array) -> NDArray[np.bool_]:
     return slow
 
 
-def full_recording_error(t: Array, measured: Array, t_predicted: Array, predicted: Array) -> float:
+def full_recording_error(pieces: Iterable[tuple[Array, Array, Array, Array]]) -> float:
     """
     Return the relative torque error of all joints over the full recording.
 
@@ -256,28 +287,38 @@ def full_recording_error(t: Array, measured: Array, t_predicted: Array, predicte
 
     Parameters
     ----------
-    t, measured
-        Stamps (N,) [s] and torques (N, n) [N m or N], as recorded.
-    t_predicted, predicted
-        Stamps (M,) [s] and torques (M, n) [N m or N] of the model.
+    pieces
+        For each piece of the recording, stamps (N,) [s] and torques (N, n) [N m or N] as recorded,
+        stamps (M,) and torques (M, n) of the model. Squared errors of the pieces add up.
 
     """
+    error = energy = float('nan')
+    for piece in pieces:
+        torques = _on_even_clock(*piece)
+        if torques is not None:
+            real, model = torques
+            error = float(np.nan_to_num(error) + np.sum((real - model) ** 2))
+            energy = float(np.nan_to_num(energy) + np.sum(real ** 2))
+    return float('inf') if energy == 0 else float(np.sqrt(error / energy))
+
+
+def _on_even_clock(t: Array, measured: Array, t_predicted: Array,
+                   predicted: Array) -> list[Array] | None:
+    """Return measured and predicted torque, low-passed, (K, n); None if mostly gaps."""
     step = float(np.median(np.diff(t)))
     start, end = max(t[0], t_predicted[0]), min(t[-1], t_predicted[-1])
     if end - start > _MAX_FILL * len(t) * step:
-        return float('nan')
+        return None
     clock = np.arange(start, end, step)
     edge = int(EDGE / step)
     if len(clock) < 4 * edge + 20:
-        return float('nan')
+        return None
     torques = [np.column_stack([np.interp(clock, stamps, column) for column in torque.T])
                for stamps, torque in ((t, measured), (t_predicted, predicted))]
     if 0.45 / step > CUTOFF:
         sections = signal.butter(4, CUTOFF, fs=1 / step, output='sos')
         torques = [signal.sosfiltfilt(sections, torque, axis=0) for torque in torques]
-    real, model = (torque[edge:len(torque) - edge] for torque in torques)
-    size = float(np.linalg.norm(real))
-    return float(np.linalg.norm(real - model)) / size if size > 0 else float('inf')
+    return [torque[edge:len(torque) - edge] for torque in torques]
 
 
 def _length(run: slice) -> int:

@@ -52,7 +52,8 @@ def predict(model: IdentifiedModel, recording: Recording, samples: Samples) -> t
     Returns
     -------
     tuple
-        Stamps (M,) [s], all but those in gaps, and torques (M, n) [N m or N].
+        Stamps (M,) [s], all but those in gaps (of a piece: those of its core), and torques (M, n)
+        [N m or N].
 
     """
     delay = model.delay
@@ -68,6 +69,8 @@ def predict(model: IdentifiedModel, recording: Recording, samples: Samples) -> t
         for j in range(torque.shape[1]):
             out[rows, j] = np.interp(recording.t[rows] + delay[j], clock, torque[segment, j])
         inside |= rows
+    if recording.core is not None:
+        inside[:recording.core.start] = inside[recording.core.stop:] = False
     return np.array(recording.t[inside]), out[inside]
 
 

@@ -15,14 +15,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arm import Arm
-from robot_identification.arrays import Array
+from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import inverse_dynamics
 from robot_identification.errors import ModelFileError
 from robot_identification.signals import Samples
@@ -39,7 +39,7 @@ _STEP = 0.02
 """[s] Time between the starts of pieces."""
 _STORED_RATE = 10.0
 """[Hz] Rate of the training motion stored in model files."""
-_STORED_SECONDS = 300.0
+STORED_SECONDS = 300.0
 """[s] Longest training motion stored in model files."""
 _OFFSETS = (0.7, 1.9)
 """[rad or m] Offsets by which a joint is moved to test whether torques depend on its position."""
@@ -48,6 +48,8 @@ _INVARIANT, _SMALL = 0.01, 0.02
 related, as a fraction of that of the most loaded joint."""
 _MAX_STATES = 200
 """Number of states at which this is tested."""
+_MAX_PIECES = 50_000
+"""Pieces of training motion that are searched at once: 34 MB of seven joints, both ways."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,13 +71,17 @@ class MotionTrace:
 
     @classmethod
     def of(cls, samples: Samples) -> list[MotionTrace]:
-        """Return the motions without gaps of processed samples."""
-        return [cls(samples.rate, samples.q[segment]) for segment in samples.segments]
+        """Return the motions without gaps of processed samples, one row per `_STEP` if exact."""
+        step = max(1, round(_STEP * samples.rate))
+        if np.any(_offsets(samples.rate) % step):
+            step = 1
+        return [cls(samples.rate / step, np.array(samples.q[segment][::step]))
+                for segment in samples.segments]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the motion at `_STORED_RATE`, with four decimals, for a model file."""
         step = max(1, round(self.rate / _STORED_RATE))
-        rows = self.q[::step][:int(_STORED_SECONDS * self.rate / step)].tolist()
+        rows = self.q[::step][:int(STORED_SECONDS * self.rate / step)].tolist()
         return {'rate': self.rate / step, 'q': [[round(x, 4) for x in row] for row in rows]}
 
     @classmethod
@@ -90,7 +96,7 @@ class MotionTrace:
 
         """
         rows, rate = content['q'], float(content['rate'])
-        if not 0 < rate < 1e6 or len(rows) > 2 * _STORED_SECONDS * rate:
+        if not 0 < rate < 1e6 or len(rows) > 2 * STORED_SECONDS * rate:
             raise ModelFileError(f'the training motion of the model has {len(rows)} samples '
                                  f'at {rate:g} Hz; identify the model again')
         if len({len(row) for row in rows}) > 1:
@@ -181,20 +187,39 @@ def training_overlap(held_out: Sequence[MotionTrace], training: Sequence[MotionT
         spans = [np.ptp(trace.q, axis=0) for trace in everything if len(trace.q)]
         upper = np.where(symmetry.free, lower + np.max(spans, axis=0), upper)
     scale = np.where(upper > lower, upper - lower, 1.0)
-    fitted = np.concatenate([_pieces(trace) for trace in training])
     tested = np.concatenate([_pieces(trace) for trace in held_out])
-    if not len(fitted) or not len(tested):
+    if not len(tested):
         return 0.0
-    known = _aligned(np.concatenate([fitted, fitted[:, ::-1]]), symmetry, scale)
     pieces = _aligned(tested, symmetry, scale)
-    distance, _ = cKDTree(known).query(pieces, workers=-1)
-    return float(np.mean(distance / np.sqrt(pieces.shape[1]) < _NEAR))
+    nearest = np.full(len(pieces), np.inf)
+    for fitted in _stacked_pieces(training):
+        known = _aligned(np.concatenate([fitted, fitted[:, ::-1]]), symmetry, scale)
+        distance, _ = cKDTree(known).query(pieces, workers=-1)
+        nearest = np.minimum(nearest, distance)
+    return float(np.mean(nearest / np.sqrt(pieces.shape[1]) < _NEAR))
+
+
+def _stacked_pieces(traces: Sequence[MotionTrace]) -> Iterator[Array]:
+    """Yield the positions of about `_MAX_PIECES` pieces at a time, (pieces, _POINTS, n)."""
+    waiting: list[Array] = []
+    for trace in traces:
+        waiting.append(_pieces(trace))
+        if sum(map(len, waiting)) > _MAX_PIECES:
+            yield np.concatenate(waiting)
+            waiting = []
+    if sum(map(len, waiting)):
+        yield np.concatenate(waiting)
+
+
+def _offsets(rate: float) -> IndexArray:
+    """Return the rows of a piece, counted from its first one, (_POINTS,)."""
+    return np.round(np.linspace(0, _WINDOW, _POINTS) * rate).astype(int)
 
 
 def _pieces(trace: MotionTrace) -> Array:
     """Return the positions of all pieces, (pieces, _POINTS, n)."""
     step = max(1, round(_STEP * trace.rate))
-    offsets = np.round(np.linspace(0, _WINDOW, _POINTS) * trace.rate).astype(int)
+    offsets = _offsets(trace.rate)
     starts = np.arange(0, max(0, len(trace.q) - offsets[-1]), step)
     pieces: Array = trace.q[starts[:, None] + offsets]
     return pieces

@@ -24,6 +24,11 @@ from robot_identification.arm import Arm, load_arm
 from robot_identification.arrays import Array
 from robot_identification.estimation import get_estimator
 from robot_identification.excitation import design, Excitation, Requirements
+from robot_identification.papers.differentiation import (
+    differentiate_lines,
+    fit_series,
+    smooth_five_point,
+)
 from robot_identification.papers.searches import Bounds
 from robot_identification.papers.searches.problem import SearchProblem
 from robot_identification.papers.searches.ranges import search_bounds
@@ -31,8 +36,6 @@ from robot_identification.papers.studies.study import correlations, Progress, Ta
 from robot_identification.papers.studies.verdict import Claim, judge
 from robot_identification.regression import build_regression
 from robot_identification.signals import process, Samples
-from robot_identification.signals.filters import smooth_five_point
-from robot_identification.signals.fourier import differentiate_lines, fit_series
 from robot_identification.simulation import Plant, PlantOptions, simulate, SimulatedRun
 
 PERIOD, HARMONICS = 25.0, 5

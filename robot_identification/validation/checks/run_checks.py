@@ -15,7 +15,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from itertools import chain
 
 import numpy as np
 from robot_identification.arrays import Array
@@ -91,7 +92,17 @@ def run_checks(data: CheckInput, role: Role) -> tuple[Finding, ...]:
     return tuple(finding for finding in findings if finding is not None)
 
 
-def check_fit(model: IdentifiedModel, fit: Fit, recordings: Sequence[Recording],
+def worst_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return the worst finding of each check over the pieces of one recording."""
+    worst: dict[str, Finding] = {}
+    for finding in findings:
+        known = worst.get(finding.check)
+        if known is None or (finding.alarm, finding.figure) > (known.alarm, known.figure):
+            worst[finding.check] = finding
+    return tuple(worst.values())
+
+
+def check_fit(model: IdentifiedModel, fit: Fit, recordings: Iterable[Recording],
               effort: EffortCheck) -> tuple[Finding, ...]:
     """
     Return the findings in the fitted recordings and in the model.
@@ -103,17 +114,20 @@ def check_fit(model: IdentifiedModel, fit: Fit, recordings: Sequence[Recording],
     fit
         The fit that it came from.
     recordings
-        The recordings, in the order of the fit's samples.
+        The recordings, long ones in pieces, in the order of the fit's samples.
     effort
         Comparison of the effort with gravity, over all recordings.
 
     """
-    findings: list[Finding] = []
+    findings: list[list[Finding]] = []    # of each recording
+    alone = len(fit.regression.samples) == 1
     for recording, samples in zip(recordings, fit.regression.samples, strict=True):
-        findings += run_checks(CheckInput(
+        if samples.piece == 0:
+            findings.append([])
+        findings[-1] += run_checks(CheckInput(
             recording.name, model, recording, samples, fit.estimate.base, fit.estimate.values,
-            effort if len(recordings) == 1 else None), Role.FITTED)
-    return (*findings, *check_model(model))
+            effort if alone else None), Role.FITTED)
+    return (*chain.from_iterable(map(worst_findings, findings)), *check_model(model))
 
 
 def check_held_out(model: IdentifiedModel, recording: Recording, samples: Samples,

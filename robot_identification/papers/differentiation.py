@@ -11,7 +11,11 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Periodic motion as a Fourier series: least-squares fit, and differentiation of its lines."""
+"""
+Differentiation by five-point smoothing, Fourier series and spectral lines, as in the papers.
+
+`METHODS` of `signals.differentiation` gets them when an extension is asked for.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification.arrays import Array
 from robot_identification.errors import SignalError, UnknownNameError
+from robot_identification.signals import DifferentiationOptions
+from robot_identification.signals.differentiation import (
+    DifferentiatedStates,
+    DifferentiationMethod,
+    METHODS,
+    smooth_and_differentiate,
+)
+from robot_identification.signals.filters import STENCIL_HALF
 
+MAX_PASSES = 1000
+"""Passes of five-point smoothing; a lower cut-off would take minutes."""
 BASES = ('ffs', 'mfs')
 _QUINTIC = 5
 
@@ -164,3 +178,109 @@ def differentiate_lines(
     return (np.fft.irfft(kept, len(q), axis=0),
             np.fft.irfft(1j * omega * kept, len(q), axis=0),
             np.fft.irfft(-omega ** 2 * kept, len(q), axis=0))
+
+
+def smooth_five_point(x: ArrayLike, passes: int = 1) -> Array:
+    """
+    Smooth the columns with the five-point cubic, end formulas included, several times.
+
+    Parameters
+    ----------
+    x
+        (N, c) at a uniform rate, N at least 5.
+    passes
+        How often; the gain of one pass at w radians a sample is (17 + 24 cos w - 6 cos 2w) / 35.
+
+    Raises
+    ------
+    SignalError
+        Fewer than five samples.
+
+    References
+    ----------
+    Ding, Li et al., improved cuckoo search for the ER-16, equation (15).
+
+    """
+    y = np.array(x, dtype=float)
+    if len(y) < 5:
+        raise SignalError(f'five-point smoothing needs 5 samples, not {len(y)}')
+    for _ in range(passes):
+        z = y
+        y = np.empty_like(z)
+        y[2:-2] = (-3 * (z[:-4] + z[4:]) + 12 * (z[1:-3] + z[3:-1]) + 17 * z[2:-2]) / 35
+        for end, (z1, z2, z3, z4, z5) in ((0, z[:5]), (-1, z[:-6:-1])):
+            y[end] = (69 * z1 + 4 * (z2 + z4) - 6 * z3 - z5) / 70
+            y[1 if end == 0 else -2] = (2 * (z1 + z5) + 27 * z2 + 12 * z3 - 8 * z4) / 35
+    return y
+
+
+def smoothing_passes(cutoff: float, rate: float) -> int:
+    """Return how many passes of `smooth_five_point` bring the gain at `cutoff` [Hz] to 1/2."""
+    w = 2 * np.pi * cutoff / rate
+    gain = abs(17 + 24 * np.cos(w) - 6 * np.cos(2 * w)) / 35
+    return max(1, int(np.ceil(np.log(0.5) / np.log(gain)))) if gain > 0 else 1
+
+
+def differentiate_smoothed(
+    q: Array, rate: float, options: DifferentiationOptions
+) -> DifferentiatedStates:
+    """Return the states of positions after five-point smoothing, by central differences."""
+    passes = options.passes
+    if passes is None:
+        finite = options.cutoff[np.isfinite(options.cutoff)]
+        passes = smoothing_passes(float(finite.max()), rate) if len(finite) else 1
+        if passes > MAX_PASSES:
+            raise SignalError(
+                f'five-point smoothing needs {passes} passes for a cut-off of {finite.max():.4g} '
+                f"Hz at {rate:.4g} Hz; give the passes, or take the method 'butterworth'")
+    # The gain of all passes is near exp(-3/35 passes w^4): their reach grows with the fourth root.
+    reach = min(2 * passes, 2 + int(np.ceil(6 * (3 * passes / 35) ** 0.25)))
+    count = passes
+    return smooth_and_differentiate(
+        q, rate, options, lambda x: smooth_five_point(x, count), reach + STENCIL_HALF,
+        f'five-point cubic smoothing of the positions, {passes} passes, then eighth-order '
+        'central differences')
+
+
+def differentiate_series(
+    q: Array, rate: float, options: DifferentiationOptions
+) -> DifferentiatedStates:
+    """Return the states of the Fourier series that fits the positions best."""
+    period, harmonics = _lines(q, rate, options)
+    t = np.arange(len(q)) / rate
+    fitted = fit_series(t, q, period / rate, harmonics, options.basis)
+    return DifferentiatedStates(
+        *fitted, 0, f'least-squares fit of the positions by {options.basis} with {harmonics} '
+        f'harmonics of {rate / period:.6g} Hz, differentiated analytically')
+
+
+def differentiate_spectrum(
+    q: Array, rate: float, options: DifferentiationOptions
+) -> DifferentiatedStates:
+    """Return the states of the excited lines of the positions' spectrum over whole periods."""
+    period, harmonics = _lines(q, rate, options)
+    whole = len(q) // period * period
+    if not whole:
+        raise SignalError(
+            f'{len(q) / rate:.4g} s hold no whole period of {period / rate:.6g} s; take the '
+            "method 'butterworth'")
+    lines = differentiate_lines(q[:whole], rate, period, harmonics)
+    return DifferentiatedStates(
+        *lines, 0, f'frequency-domain differentiation of {harmonics} lines, multiples of '
+        f'{rate / period:.6g} Hz, over {whole // period} whole periods')
+
+
+def _lines(q: Array, rate: float, options: DifferentiationOptions) -> tuple[int, int]:
+    if options.period is None:
+        raise SignalError('this method needs the period of the motion')
+    if options.harmonics is not None:
+        return options.period, options.harmonics
+    finite = options.cutoff[np.isfinite(options.cutoff)]
+    highest = float(finite.max()) if len(finite) else 0.4 * rate
+    return options.period, max(1, int(highest * options.period / rate))
+
+
+for _name, _function, _needs_period in (('smoothing', differentiate_smoothed, False),
+                                        ('fourier', differentiate_series, True),
+                                        ('spectral', differentiate_spectrum, True)):
+    METHODS.register(_name, DifferentiationMethod(_function, _needs_period))

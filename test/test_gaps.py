@@ -20,7 +20,7 @@ import pytest
 from robot_identification import load_arm, Recording
 from robot_identification.dynamics import inverse_dynamics
 from robot_identification.signals import process
-from robot_identification.signals.bridging import bridge, PART_OF_PERIOD
+from robot_identification.signals.gaps import fill_gaps, PART_OF_PERIOD
 
 
 @pytest.mark.parametrize('phase', np.linspace(0, np.pi, 5))
@@ -29,7 +29,7 @@ def test_bridge_meets_the_fastest_motion(phase):
     t = np.arange(4000) / 1000.0
     gone = (t > 2.0) & (t < 2.0 + PART_OF_PERIOD / cutoff - 1e-3)
     sine = np.sin(2 * np.pi * cutoff / 2 * t + phase)[:, None]
-    out = bridge(t[~gone], sine[~gone], PART_OF_PERIOD / cutoff)
+    out = fill_gaps(t[~gone], sine[~gone], PART_OF_PERIOD / cutoff)
     assert len(out.t) == len(t) and np.allclose(out.t, t)
     assert np.abs(out.columns - sine).max() < 1e-3
     assert len(out.gaps) == 1 and out.gaps[0] == pytest.approx([2.0, np.sum(gone) / 1e3 + 1e-3])
@@ -41,13 +41,13 @@ def test_bridge_does_not_follow_noise():
     spread = []
     for seed in range(50):
         noise = np.random.default_rng(seed).normal(size=(len(t), 1))
-        spread.append(bridge(t[~gone], noise[~gone], 0.1).columns[gone])
+        spread.append(fill_gaps(t[~gone], noise[~gone], 0.1).columns[gone])
     assert np.sqrt(np.mean(np.square(spread))) < 1.0    # no larger than the noise itself
 
 
 def test_long_gaps_and_lonely_samples_are_left_alone():
     t = np.concatenate([np.arange(500), [700.0], np.arange(900, 1500)]) / 1000.0
-    out = bridge(t, np.sin(t)[:, None], 0.3)
+    out = fill_gaps(t, np.sin(t)[:, None], 0.3)
     assert np.array_equal(out.t, t) and not len(out.gaps)
 
 
