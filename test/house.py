@@ -246,6 +246,31 @@ def sizes(package: Path = PACKAGE) -> Counter[str]:
     return found
 
 
+def violations(package: Path = PACKAGE, limits: Limits = LIMITS) -> list[str]:
+    """Return a sentence for every limit that a package exceeds."""
+    files, arrows = modules(package), graph(package)
+    behind = closure(arrows, ENTRIES['pipeline'])
+    figures = (
+        ('files behind the pipeline', len(behind), limits.pipeline_files),
+        ('lines of code behind the pipeline',
+         sum(code_lines(files[name]) for name in behind), limits.pipeline_lines),
+        ('lines of code of the core', sum(map(code_lines, core(package).values())),
+         limits.core_lines),
+        ('import cycles', len(circles(arrows)), limits.circles))
+    found = [f'{figure} {title}, at most {limit}'
+             for title, figure, limit in figures if figure > limit]
+    found += [f'{name} imports {count} names, at most {limits.imported_names}'
+              for name, count in imported_names(package).items() if count > limits.imported_names]
+    found += [f'{line}, at most {limits.function_lines}'
+              for line in long_functions(limits.function_lines, package)]
+    found += [f'{line}, at most {limits.parameters}'
+              for line in many_parameters(limits.parameters, package)]
+    repeated = repeated_names(package)
+    if len(repeated) > limits.repeated_names:
+        found += [f'defined in several modules: {line}' for line in repeated]
+    return found
+
+
 def main() -> None:
     """Print the figures."""
     files, arrows, by_room = modules(), graph(), sizes()

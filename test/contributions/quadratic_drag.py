@@ -1,0 +1,35 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Friction in proportion to the square of the speed."""
+
+from __future__ import annotations
+
+import numpy as np
+from robot_identification.arrays import Array
+from robot_identification.dynamics.friction.element_motion import ElementMotion
+from robot_identification.dynamics.friction.term import FrictionTerm
+
+
+class QuadraticDrag(FrictionTerm):
+    """Friction Fq v abs(v), of a joint that moves a viscous fluid."""
+
+    name = 'quadratic_drag'
+    formula = 'Fq v |v|'
+    parameters = ('quadratic_drag',)
+    units = ('N m s^2/rad^2',)
+    passive = (True,)
+
+    def columns(self, motion: ElementMotion, shape: Array) -> Array:
+        """Return v |v|, (..., 1)."""
+        return (motion.v * np.abs(motion.v))[..., None]
