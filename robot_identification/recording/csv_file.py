@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 import csv
 from functools import partial
 from itertools import islice
@@ -89,9 +89,9 @@ class CsvSource:
         """
         Yield consecutive rows of columns, (N, len(columns)); the first is that of the stamps.
 
-        Lines in which all other columns are blank are of other topics, and left out. Where pyarrow
-        refuses a line, NumPy continues there, and where NumPy refuses it, every cell is checked.
-        All three give the same bits.
+        Lines in which all other columns are blank belong to other topics and are left out. pyarrow
+        parses the file where it is installed; from a line that it refuses on, NumPy does, and
+        where NumPy refuses a block, every cell is checked. All three give the same bits.
 
         Raises
         ------
@@ -103,7 +103,7 @@ class CsvSource:
         readers: list[Callable[[], Iterator[Array]]] = [
             partial(self._arrow_blocks, at, point)
             for point in (('.',) if self._delimiter == ',' else ('.', ','))]
-        readers += [partial(self._text_blocks, at), partial(self._checked_blocks, at)]
+        readers.append(partial(self._text_blocks, at))
         done = 0    # rows that were yielded
         for read in readers:
             self.remarks = list(self._unit_remark)
@@ -147,26 +147,27 @@ class CsvSource:
             raise ValueError(str(error)) from error
 
     def _text_blocks(self, at: Sequence[int]) -> Iterator[Array]:
-        return self._parsed(at, (line for _, line in self._lines()))
-
-    def _checked_blocks(self, at: Sequence[int]) -> Iterator[Array]:
+        """Yield blocks by NumPy; in those that it refuses every cell is checked."""
         left_out: list[int] = []
         marks: set[str] = set()
-        yield from self._parsed(at, self._measured_lines(at, left_out, marks))
+        lines = self._lines()
+        block = list(islice(lines, _LINES))
+        if not block:
+            raise RecordingError(f'{self.label} has a header and no samples')
+        while block:
+            try:
+                yield np.loadtxt((line for _, line in block), usecols=at, ndmin=2, comments=None,
+                                 delimiter=None if self._delimiter == ' ' else self._delimiter)
+                marks.update('.' if any('.' in line for _, line in block) else '')
+            except ValueError:
+                yield np.reshape(list(self._checked_rows(block, at, left_out, marks)),
+                                 (-1, len(at))).astype(float, copy=False)
+            block = list(islice(lines, _LINES))
         if left_out:
             self.remarks.append(f'{self.label}: {len(left_out)} lines have nothing but a stamp in '
                                 'the columns that are read, and are left out')
         if ',' in marks:
             self.remarks.append(f'{self.label} {_COMMAS}')
-
-    def _parsed(self, at: Sequence[int], lines: Iterator[str]) -> Iterator[Array]:
-        block = list(islice(lines, _LINES))
-        if not block:
-            raise RecordingError(f'{self.label} has a header and no samples')
-        while block:
-            yield np.loadtxt(block, usecols=at, ndmin=2, comments=None,
-                             delimiter=None if self._delimiter == ' ' else self._delimiter)
-            block = list(islice(lines, _LINES))
 
     def _lines(self) -> Iterator[tuple[int, str]]:
         try:
@@ -181,30 +182,33 @@ class CsvSource:
         for _ in range(self._head):
             file.readline(LINE + 1)
 
-    def _measured_lines(self, at: Sequence[int], left_out: list[int],
-                        marks: set[str]) -> Iterator[str]:
+    def _checked_rows(self, lines: Iterable[tuple[int, str]], at: Sequence[int],
+                      left_out: list[int], marks: set[str]) -> Iterator[list[float]]:
         """
-        Yield the lines with measurements, with decimal points; refuse cells without a number.
+        Yield the numbers of the lines with measurements; refuse cells without a number.
 
         `left_out` collects the numbers of the other lines, `marks` the decimal marks, points or
         commas, which must not mix.
         """
-        for number, line in self._lines():
+        for number, line in lines:
             cells = line.split(None if self._delimiter == ' ' else self._delimiter)
             if len(at) > 1 and not any(cells[k].strip() for k in at[1:]):
                 left_out.append(number)
                 continue
+            row = []
             for k in at:
                 comma = self._delimiter != ',' and cells[k].count(',') == 1
-                if not _is_number(cells[k].replace(',', '.') if comma else cells[k]):
+                value = _number(cells[k].replace(',', '.') if comma else cells[k])
+                if value is None:
                     raise _bad_cell(cells[k], number, self.names[k], self.label)
+                row.append(value)
                 marks.update(mark for mark in ',.' if mark in cells[k])
                 if len(marks) > 1:
                     raise RecordingError(
                         f"{self.label}, line {number}, column '{truncated_repr(self.names[k])}': "
                         'decimal points and commas mix '
                         f"('{truncated_repr(cells[k].strip())}'); write points")
-            yield line.replace(',', '.') if ',' in marks else line
+            yield row
 
 
 def _names_line(file: IO[bytes]) -> tuple[bytes, int]:
@@ -291,9 +295,13 @@ def _bad_cell(cell: str, number: int, column: str, label: str) -> RecordingError
                           f"'{truncated_repr(cell.strip())}' is not a number; {hint}")
 
 
-def _is_number(cell: str) -> bool:
+def _number(cell: str) -> float | None:
+    """Return the number in a cell, None where it has none."""
     try:
-        float(cell)
+        return float(cell) if '_' not in cell and cell.isascii() else None
     except ValueError:
-        return False
-    return '_' not in cell and cell.isascii()
+        return None
+
+
+def _is_number(cell: str) -> bool:
+    return _number(cell) is not None

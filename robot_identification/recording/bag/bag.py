@@ -11,29 +11,46 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Bags: a folder of rosbag2, or one of its files, whatever wrote it and however it ended."""
+"""
+Bags: a folder of rosbag2, or one of its files, MCAP or SQLite, also of a writer that was killed.
+
+MCAP has its own reader. A joint state of 7 joints takes 2.0 us of CPU time, 0.4 us of them for the
+reader. With `rosbags` it would take 3.4 us, and unclosed files and unindexed messages out of order
+could not be read; with `mcap` 5.2 us. Neither limits the size to which a chunk is decompressed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from contextlib import closing, contextmanager
+import importlib
+import mmap
 import os
 from pathlib import Path
 import re
+import shutil
+import sqlite3
+import struct
 import tempfile
-from typing import Any
+from typing import Any, TypeVar
+import zlib
 
-from robot_identification.errors import RecordingError
-from robot_identification.recording.bag.bag_files import (
-    decompressor,
-    McapFile,
-    Messages,
-    RATIO,
-    ROOM,
-    SqliteFile,
-)
-from robot_identification.yaml_file import read_yaml, Schema
+from robot_identification.errors import MissingDependencyError, RecordingError
+from robot_identification.recording.bag.joint_states import LARGEST_MESSAGE
+from robot_identification.recording.numpy_archive import RATIO, ROOM
+from robot_identification.yaml_file import read_yaml, Schema, truncated_repr
 
-LARGEST_MESSAGE = 1_000_000    # bytes of a joint state; seven joints have 400
+_RELEASED_BYTES = 16_000_000    # bytes read from a mapped file before their pages are released
+LONGEST_NAME = 65_536    # bytes of the name of a topic or type
+MAGIC = b'\x89MCAP0\r\n'
+FOOTER, SCHEMA, CHANNEL, MESSAGE, CHUNK, DATA_END = 2, 3, 4, 5, 6, 15
+_record = struct.Struct('<BQ').unpack_from
+_message = struct.Struct('<HIQQ').unpack_from
+_u16 = struct.Struct('<H').unpack_from
+_u32 = struct.Struct('<I').unpack_from
+_u64 = struct.Struct('<Q').unpack_from
+Messages = Iterator[tuple[str, int, bytes]]
+T = TypeVar('T')
 METADATA = 'metadata.yaml'
 COMPRESSED = '.zstd'
 _S = Schema(RecordingError)
@@ -42,6 +59,205 @@ METADATA_FILE = _S.record({'rosbag2_bagfile_information': _S.record(
     {'compression_mode': _S.text,
      'topics_with_message_count': _S.items(_S.record({
          'topic_metadata': _S.record({'name': _S.text}), 'message_count': _S.integer}))})})
+
+
+class McapFile:
+    """
+    One MCAP file, with or without its end.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._schemas: dict[int, str] = {}
+        self._channels: dict[int, tuple[str, str]] = {}
+        self._left = ROOM
+        self.closed = False  # whether the file has its end; known after messages were read
+
+    def topics(self) -> dict[str, str]:
+        """Return the types of the topics by name."""
+        for _ in self.messages(()):
+            pass
+        return dict(self._channels.values())
+
+    def messages(self, topics: Collection[str]) -> Messages:
+        """
+        Yield topic, time of reception [ns] and data in the order of the file.
+
+        Parameters
+        ----------
+        topics
+            Names.
+
+        Raises
+        ------
+        RecordingError
+            It is not an MCAP file.
+
+        """
+        try:
+            with self.path.open('rb') as file:
+                if file.read(len(MAGIC)) != MAGIC:
+                    raise RecordingError(f"'{self.path}' is not an MCAP file")
+                self._left = ROOM + RATIO * os.fstat(file.fileno()).st_size
+                with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+                    yield from self._walk(content, len(MAGIC), frozenset(topics))
+        except OSError as error:
+            raise RecordingError(f"'{self.path}' cannot be read: {error.strerror}") from error
+        except (struct.error, ValueError, IndexError) as error:
+            raise RecordingError(f"'{self.path}' is damaged: {error}") from error
+
+    def _walk(self, content: Any, at: int, topics: frozenset[str]) -> Messages:
+        """Yield the messages of the file (a memory map) or of a chunk (bytes)."""
+        in_file, end, released = isinstance(content, mmap.mmap), len(content), 0
+        chosen = self._chosen(topics)
+        while at + 9 <= end:
+            kind, length = _record(content, at)
+            at += 9
+            if in_file and at - released > _RELEASED_BYTES and hasattr(mmap, 'MADV_DONTNEED'):
+                content.madvise(mmap.MADV_DONTNEED)
+                released = at
+            stop = at + length
+            if stop > end:  # the writer ended here
+                return
+            if kind == MESSAGE:
+                if length < 22:
+                    raise ValueError('a message is shorter than its header')
+                channel, _, received, _ = _message(content, at)
+                name = chosen.get(channel)
+                if name is not None:
+                    yield name, received, content[at + 22:stop]
+            elif kind == CHUNK and in_file:    # chunks do not nest
+                yield from self._walk(self._chunk(content, at, stop), 0, topics)
+                chosen = self._chosen(topics)
+            elif kind == SCHEMA:
+                self._schemas[_u16(content, at)[0]] = _string(content, at + 2)[0]
+            elif kind == CHANNEL:
+                key, schema = _u16(content, at)[0], _u16(content, at + 2)[0]
+                self._channels[key] = _string(content, at + 4)[0], self._schemas.get(schema, '')
+                chosen = self._chosen(topics)
+            elif kind in (FOOTER, DATA_END) and in_file:
+                self.closed = True
+                return
+            at = stop
+
+    def _chosen(self, topics: frozenset[str]) -> dict[int, str]:
+        return {key: name for key, (name, _) in self._channels.items() if name in topics}
+
+    def _chunk(self, content: Any, at: int, stop: int) -> bytes:
+        (size,) = _u64(content, at + 16)
+        compression, start = _string(content, at + 28)
+        (length,) = _u64(content, start)
+        data = content[start + 8:start + 8 + length]
+        if len(data) != length or start + 8 + length > stop:
+            raise ValueError('a chunk is longer than its record')
+        if size > self._left:
+            raise RecordingError(f"'{self.path}': a chunk claims to unpack to "
+                                 f'{size / 1e6:.0f} MB, more than such a small file can hold')
+        self._left -= size
+        try:
+            unpacked = decompressor(compression)(data, size) if compression else data
+            if len(unpacked) != size:
+                raise ValueError(f'it unpacks to {len(unpacked)} bytes, not {size}')
+            (checksum,) = _u32(content, at + 24)
+            if checksum and checksum != zlib.crc32(unpacked):
+                raise ValueError('its checksum is wrong')
+            return unpacked
+        except (RuntimeError, ValueError, EOFError, MemoryError) as error:
+            raise RecordingError(f"'{self.path}': a chunk is damaged: {error}") from error
+
+
+class SqliteFile:
+    """
+    One SQLite bag file, also with the journal of a killed writer.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._journals = [path.with_name(path.name + end) for end in ('-wal', '-journal')]
+        self.closed = not any(journal.exists() for journal in self._journals)
+
+    def topics(self) -> dict[str, str]:
+        """Return the types of the topics by name."""
+        with self._open() as database:
+            return {self._typed(name, str, 'name of a topic'):
+                    self._typed(kind, str, 'type of a topic')
+                    for name, kind in database.execute('SELECT name, type FROM topics')}
+
+    def messages(self, topics: Collection[str]) -> Messages:
+        """
+        Yield topic, time of reception [ns] and data in the order of time.
+
+        Parameters
+        ----------
+        topics
+            Names.
+
+        Raises
+        ------
+        RecordingError
+            It is not a bag.
+
+        """
+        with self._open() as database:
+            names = {key: name for key, name in database.execute('SELECT id, name FROM topics')
+                     if name in topics}
+            marks = ', '.join('?' * len(names))
+            for key, received, data in database.execute(
+                    f'SELECT topic_id, timestamp, data FROM messages WHERE topic_id IN ({marks}) '
+                    f'ORDER BY timestamp, id', tuple(names)):
+                yield (names[key], self._typed(received, int, 'time of a message'),
+                       self._typed(data, bytes, 'message'))
+
+    def _typed(self, value: Any, kind: type[T], what: str) -> T:
+        """Return a value after a check of its type: any column of SQLite holds any type."""
+        if not isinstance(value, kind):
+            raise RecordingError(f"'{self.path}' is not a bag that can be read: a {what} is "
+                                 f'{truncated_repr(value)!r}')
+        return value
+
+    def _check_tables(self, database: sqlite3.Connection) -> None:
+        """Refuse views and computed columns: they may never end, and grow without bound."""
+        for table in ('topics', 'messages'):
+            kinds = [kind for kind, in database.execute(
+                'SELECT type FROM sqlite_master WHERE name = ?', (table,))]
+            if kinds != ['table'] or any(column[-1] for column in database.execute(
+                    f'PRAGMA table_xinfo({table})')):
+                raise RecordingError(f"'{self.path}' is not a bag that can be read: it has no "
+                                     f"plain table '{table}'")
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        if not self.path.is_file():
+            raise RecordingError(f"there is no bag file '{self.path}'")
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                with closing(self._connect(Path(folder))) as database:
+                    self._check_tables(database)
+                    yield database
+            except (sqlite3.Error, UnicodeError, OverflowError) as error:
+                raise RecordingError(f"'{self.path}' is not a bag that can be read: "
+                                     f'{error}') from error
+
+    def _connect(self, folder: Path) -> sqlite3.Connection:
+        if self.closed:
+            return sqlite3.connect(f'{self.path.resolve().as_uri()}?immutable=1', uri=True)
+        # the writer was killed, or is still writing: SQLite applies the journal to a copy
+        for file in (self.path, *self._journals):
+            if file.exists():
+                shutil.copy(file, folder)
+        return sqlite3.connect(folder / self.path.name)
 
 
 BagFile = McapFile | SqliteFile
@@ -199,3 +415,51 @@ def _found(folder: Path) -> list[Path]:
         number = re.search(r'_(\d+)$', path.name.split('.')[0])
         return (int(number.group(1)) if number else 0, path.name)
     return sorted((file for file in folder.iterdir() if _storage(file) in BAG_FILES), key=order)
+
+
+def decompressor(name: str) -> Callable[[bytes, int], bytes]:
+    """
+    Return a function of compressed data and the largest number of bytes to unpack.
+
+    Parameters
+    ----------
+    name
+        'zstd' or 'lz4'.
+
+    Raises
+    ------
+    RecordingError
+        Another compression.
+    MissingDependencyError
+        Its package is not installed.
+
+    """
+    if name == 'zstd':
+        zstd = _module('zstandard', 'zstandard')
+
+        def unpack(data: bytes, size: int) -> bytes:
+            try:
+                with zstd.ZstdDecompressor().stream_reader(data) as reader:
+                    unpacked: bytes = reader.read(size + 1)
+                return unpacked
+            except zstd.ZstdError as error:
+                raise ValueError(str(error)) from error
+        return unpack
+    if name == 'lz4':
+        lz4 = _module('lz4.frame', 'lz4')
+        return lambda data, size: lz4.LZ4FrameDecompressor().decompress(data, size + 1)
+    raise RecordingError(f"a bag is compressed with '{name}'; zstd and lz4 can be read")
+
+
+def _module(name: str, package: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        raise MissingDependencyError(package, 'reading a compressed bag') from error
+
+
+def _string(content: Any, at: int) -> tuple[str, int]:
+    (length,) = _u32(content, at)
+    if length > LONGEST_NAME:
+        raise ValueError(f'a name of {length} bytes')
+    return content[at + 4:at + 4 + length].decode(), at + 4 + length

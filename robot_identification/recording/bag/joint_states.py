@@ -39,8 +39,8 @@ MSG: builtin_interfaces/Time
 int32 sec
 uint32 nanosec
 """
-LARGEST = 1_000_000    # bytes of a message; seven joints have 400
-MOST_LAYOUTS = 200    # of names and lengths on one topic, one for each publisher
+LARGEST_MESSAGE = 1_000_000    # bytes; seven joints have 400
+MAX_LAYOUTS = 200    # of names and lengths on one topic, one for each publisher
 CDR = 4          # bytes of the encapsulation header, from behind which alignment counts
 FIELDS = ('position', 'velocity', 'effort')
 
@@ -130,7 +130,11 @@ class JointStateLayout:
                           'formats': [kind for kind, _ in formats.values()],
                           'offsets': [offset for _, offset in formats.values()],
                           'itemsize': len(message)})
-        return cls(names, dtype, message, _joined(fixed))
+        equal = np.zeros(len(message) + 2, dtype=bool)    # one more byte at either end
+        for first, last in fixed:
+            equal[first + 1:last + 1] = True
+        edges = np.flatnonzero(np.diff(equal)).reshape(-1, 2)
+        return cls(names, dtype, message, tuple(map(tuple, edges.tolist())))
 
     def fits(self, messages: np.ndarray) -> np.ndarray:
         """
@@ -286,7 +290,7 @@ class JointStateDecoder:
             raise RecordingError('a message was received after the year 2262') from error
         sizes = np.fromiter(map(len, messages), dtype=np.int64, count=len(messages))
         found: list[JointStates] = []
-        if self._strict and len(sizes) and not 0 < sizes.min() <= sizes.max() <= LARGEST:
+        if self._strict and len(sizes) and not 0 < sizes.min() <= sizes.max() <= LARGEST_MESSAGE:
             raise RecordingError(f'a message of {sizes.min()} or {sizes.max()} bytes is no {TYPE}')
         for size in np.unique(sizes):
             rows = np.flatnonzero(sizes == size)
@@ -310,8 +314,8 @@ class JointStateDecoder:
         return found
 
     def _new_layout(self, message: bytes) -> JointStateLayout:
-        if sum(map(len, self.layouts.values())) >= MOST_LAYOUTS:
-            raise RecordingError(f'the joint states have more than {MOST_LAYOUTS} '
+        if sum(map(len, self.layouts.values())) >= MAX_LAYOUTS:
+            raise RecordingError(f'the joint states have more than {MAX_LAYOUTS} '
                                  'different sets of names; is the topic damaged?')
         return JointStateLayout.of(message)
 
@@ -328,13 +332,3 @@ class JointStateDecoder:
         values = {field: np.ascontiguousarray(table[field], dtype=float)
                   if field in present else None for field in FIELDS}
         found.append(JointStates(layout.names, stamps, times[own], **values))
-
-
-def _joined(ranges: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    merged: list[tuple[int, int]] = []
-    for first, last in ranges:
-        if merged and merged[-1][1] == first:
-            merged[-1] = (merged[-1][0], last)
-        else:
-            merged.append((first, last))
-    return tuple(merged)
