@@ -30,7 +30,7 @@ from robot_identification.recording import (
     tables,
 )
 from robot_identification.recording.bag import read
-from robot_identification.recording.load import HALO
+from robot_identification.recording.pieces import HALO
 from sqlite_bags import WRITERS
 
 KINDS = ('fast.csv', 'slow.csv', 'npz', 'parquet', 'mcap', 'sqlite3')

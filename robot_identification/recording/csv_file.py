@@ -233,7 +233,7 @@ def _cells(raw: bytes, delimiter: str) -> list[str]:
 def _like_number(cell: str) -> bool:
     """Return whether a cell is blank, a number, or one with a decimal comma or in quotes."""
     bare = cell.strip(' "')
-    return not bare or bare[:1].isdigit() or _is_number(bare.replace(',', '.'))
+    return not bare or bare[:1].isdigit() or _number(bare.replace(',', '.')) is not None
 
 
 def _header(raw: bytes, label: str) -> tuple[list[str], str]:
@@ -261,7 +261,7 @@ def _header(raw: bytes, label: str) -> tuple[list[str], str]:
         raise RecordingError(f'{label}: its first line cannot be read: {error}') from error
     if not any(columns):
         raise RecordingError(f'{label} is empty; its first line must name the columns')
-    if all(map(_is_number, columns)):
+    if None not in map(_number, columns):
         raise RecordingError(f'{label} has no header: its first line holds numbers; put a line '
                              'with the names of the columns before it, as t,q_<joint>,...,'
                              'tau_<joint>,...')
@@ -287,8 +287,8 @@ def _rows(file: IO[bytes], delimiter: str, columns: int, label: str, first: int
 
 
 def _bad_cell(cell: str, number: int, column: str, label: str) -> RecordingError:
-    hint = ('write decimal points, not commas' if _is_number(cell.replace(',', '.'))
-            else 'write numbers without quotation marks' if _is_number(cell.strip(' "'))
+    hint = ('write decimal points, not commas' if _number(cell.replace(',', '.')) is not None
+            else 'write numbers without quotation marks' if _number(cell.strip(' "')) is not None
             else 'write seconds, not the time of day' if ':' in cell
             else 'leave out the lines that were not measured, gaps are dealt with')
     return RecordingError(f"{label}, line {number}, column '{truncated_repr(column)}': "
@@ -301,7 +301,3 @@ def _number(cell: str) -> float | None:
         return float(cell) if '_' not in cell and cell.isascii() else None
     except ValueError:
         return None
-
-
-def _is_number(cell: str) -> bool:
-    return _number(cell) is not None

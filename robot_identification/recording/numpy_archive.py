@@ -21,7 +21,6 @@ import math
 from pathlib import Path
 import struct
 import tokenize
-from types import TracebackType
 from typing import IO
 import warnings
 import zipfile
@@ -78,8 +77,7 @@ class NumpyArchive:
     def __enter__(self) -> NumpyArchive:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self._file.close()
 
     def __contains__(self, name: str) -> bool:

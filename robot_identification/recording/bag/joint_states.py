@@ -134,7 +134,7 @@ class JointStateLayout:
         for first, last in fixed:
             equal[first + 1:last + 1] = True
         edges = np.flatnonzero(np.diff(equal)).reshape(-1, 2)
-        return cls(names, dtype, message, tuple(map(tuple, edges.tolist())))
+        return cls(names, dtype, message, tuple((first, last) for first, last in edges.tolist()))
 
     def fits(self, messages: np.ndarray) -> np.ndarray:
         """
