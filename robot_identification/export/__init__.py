@@ -15,7 +15,7 @@
 
 from robot_identification.export.export import export_model, save_export, TARGETS
 from robot_identification.export.identified_urdf import identified_urdf, write_identified_urdf
-from robot_identification.export.target import Exported, ExportOptions, Target
+from robot_identification.export.target import Exported, ExportOptions
 
-__all__ = ['ExportOptions', 'Exported', 'TARGETS', 'Target', 'export_model', 'identified_urdf',
+__all__ = ['ExportOptions', 'Exported', 'TARGETS', 'export_model', 'identified_urdf',
            'save_export', 'write_identified_urdf']

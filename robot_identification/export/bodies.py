@@ -21,6 +21,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pinocchio as pin
+from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.dynamics.kinematics import Kinematics
@@ -111,26 +112,34 @@ def moving_links(model: IdentifiedModel) -> list[MovingLink]:
 
     """
     arm, kinematics = model.arm, Kinematics.of(model.arm)
-    root = ElementTree.fromstring(arm.reduced_urdf)
-    links = {joint.get('name', ''): joint.find('child').get('link', '')  # type: ignore[union-attr]
-             for joint in root.findall('joint')}
-    found = []
-    for i, joint in enumerate(arm.joint_names):
-        placement = np.eye(4)
-        placement[:3, :3] = kinematics.rotations[i]
-        placement[:3, 3] = kinematics.translations[i]
+    moving = [frame.name for frame, joint in link_frames(arm) if joint.type == pin.FrameType.JOINT]
+    links = []
+    for i, (joint, link) in enumerate(zip(arm.joint_names, moving)):
         mass = float(model.inertial[i, 0])
         if not mass > 0:
             raise ModelFileError(f"the link that '{joint}' moves has the mass {mass:g} kg, which "
                                  f'no description of a robot can carry')
         inertia = pin.Inertia.FromDynamicParameters(np.array(model.inertial[i]))
-        found.append(MovingLink(
-            links[joint], joint, int(kinematics.parents[i]), read_only(placement),
+        links.append(MovingLink(
+            link, joint, int(kinematics.parents[i]),
+            read_only(arm.model.jointPlacements[i + 1].homogeneous),
             kinematics.axes[i], bool(arm.prismatic[i]), float(arm.limits.lower[i]),
             float(arm.limits.upper[i]), float(arm.limits.torque[i]),
             float(arm.limits.velocity[i]), mass, read_only(inertia.lever),
             read_only(inertia.inertia)))
-    return found
+    return links
+
+
+def link_frames(arm: Arm) -> list[tuple[pin.Frame, pin.Frame]]:
+    """
+    Return the frame of each link and that of the joint before it, parents before children.
+
+    Links that are fixed to a moving link come after it; the frame of a fixed joint has the inertia
+    of the link behind it.
+    """
+    frames = list(arm.model.frames)
+    return [(frame, frames[frame.parentFrame]) for frame in frames
+            if frame.type == pin.FrameType.BODY]
 
 
 def link_geometries(model: IdentifiedModel) -> Iterator[Geometry]:
@@ -143,21 +152,17 @@ def link_geometries(model: IdentifiedModel) -> Iterator[Geometry]:
                 geometry = shape.find('geometry')
                 if geometry is None or not len(geometry):
                     continue
-                placement = frame.placement.homogeneous @ placement_of(shape.find('origin'))
+                placement = frame.placement.homogeneous @ _placement(shape.find('origin'))
                 yield Geometry(frame.parentJoint - 1, kind, read_only(placement), geometry[0])
 
 
 def base_link(model: IdentifiedModel) -> str:
     """Return the name of the URDF's root link; 'base_of_world' for 'world', which is reserved."""
-    root = ElementTree.fromstring(model.arm.reduced_urdf)
-    children = {joint.find('child').get('link')  # type: ignore[union-attr]
-                for joint in root.findall('joint')}
-    name = next(link.get('name', '') for link in root.findall('link')
-                if link.get('name') not in children)
+    name = str(link_frames(model.arm)[0][0].name)
     return 'base_of_world' if name == 'world' else name
 
 
-def placement_of(element: ElementTree.Element | None) -> Array:
+def _placement(element: ElementTree.Element | None) -> Array:
     """Return the pose in an element <origin>, (4, 4); the identity for None."""
     placement = np.eye(4)
     if element is not None:

@@ -15,13 +15,12 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 import math
-from typing import ClassVar, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from robot_identification.errors import MissingDependencyError
 from robot_identification.export.printing import call_formats, COMMON, Language
-from robot_identification.export.target import ExportContext, Exported, Target
+from robot_identification.export.target import ExportContext, Exported
 
 if TYPE_CHECKING:
     from robot_identification.export.program import Function, Program
@@ -40,35 +39,28 @@ C99 = Language(
     reuses_names=False)
 
 
-class CodeTarget(Target):
-    """Base of code generated with CasADi, which does not need CasADi itself."""
+def generate_program(context: ExportContext) -> Program:
+    """
+    Return the functions to generate.
 
-    notes: ClassVar[tuple[str, ...]] = ()
+    Raises
+    ------
+    MissingDependencyError
+        CasADi is not installed.
 
-    def export(self, context: ExportContext) -> Exported:
-        """Return the files."""
-        try:
-            from robot_identification.export.program import build_program
-        except ImportError as error:
-            raise MissingDependencyError('casadi', 'generated code', 'codegen') from error
-        program = build_program(context)
-        return Exported(self.files(program), program.losses, self.notes)
-
-    @abstractmethod
-    def files(self, program: Program) -> dict[str, str | bytes]:
-        """Return the content of each file; the first is the main one."""
+    """
+    try:
+        from robot_identification.export.program import build_program
+    except ImportError as error:
+        raise MissingDependencyError('casadi', 'generated code', 'codegen') from error
+    return build_program(context)
 
 
-class CTarget(CodeTarget):
-    """One header and one source in C99."""
-
-    name = 'c'
-    summary = 'C99 header and source, unrolled, no dependencies; usable from C++'
-
-    def files(self, program: Program) -> dict[str, str | bytes]:
-        """Return source and header."""
-        header, code = c_files(program)
-        return {f'{program.name}.c': code, f'{program.name}.h': header}
+def export_c(context: ExportContext) -> Exported:
+    """Return one source and one header in C99."""
+    program = generate_program(context)
+    header, code = c_files(program)
+    return Exported({f'{program.name}.c': code, f'{program.name}.h': header}, program.losses)
 
 
 def c_files(program: Program) -> tuple[str, str]:

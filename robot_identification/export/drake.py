@@ -20,46 +20,40 @@ from xml.etree import ElementTree
 from robot_identification.arm.urdf import reduce_urdf
 from robot_identification.export.friction_fit import fit_viscous_friction
 from robot_identification.export.identified_urdf import identified_urdf
-from robot_identification.export.target import ExportContext, Exported, Target
+from robot_identification.export.target import ExportContext, Exported
 from robot_identification.export.xml_text import add_element
 
 NAMESPACE = 'http://drake.mit.edu'
 
 
-class DrakeTarget(Target):
-    """Drake knows viscous friction and reflected inertia, and no Coulomb friction in joints."""
-
-    name = 'drake'
-    summary = 'URDF for Drake: inertias, damping, drake:rotor_inertia of actuators'
-
-    def export(self, context: ExportContext) -> Exported:
-        """Return the URDF."""
-        model, wanted = context.model, context.options.friction
-        ElementTree.register_namespace('drake', NAMESPACE)
-        folded, _ = reduce_urdf(identified_urdf(model, friction=False), 'the identified URDF',
-                                model.arm.locked)
-        root = ElementTree.fromstring(folded)
-        root.insert(0, ElementTree.Comment(
-            ' Identified by robot_identification. Drake has no Coulomb friction in joints: '
-            'damping is the viscous friction that comes nearest to all of the friction. '))
-        viscous, left = fit_viscous_friction(context.fit)
-        joints = {joint.get('name', ''): joint for joint in root.findall('joint')}
-        for transmission in root.findall('transmission'):
-            joint = transmission.find('joint')
-            if joint is not None and joint.get('name') in model.arm.joint_names:
-                root.remove(transmission)    # one actuator a joint
-        for j, name in enumerate(model.arm.joint_names):
-            for element in joints[name].findall('dynamics'):
-                joints[name].remove(element)
-            if wanted:
-                add_element(joints[name], 'dynamics', damping=viscous[j])
-            _transmission(root, name, model.rotor_inertia[j])
-        losses = context.losses(f"friction '{model.friction}', viscous friction in its place",
-                                left) if wanted else context.friction_losses()
-        text = '<?xml version="1.0"?>\n' + ElementTree.tostring(root, encoding='unicode') + '\n'
-        return Exported({f'{context.name}.drake.urdf': text},
-                        (*losses, *context.rotor_losses(carried=True),
-                         *context.balancer_losses()))
+def export_drake(context: ExportContext) -> Exported:
+    """Return a URDF with viscous friction and reflected inertia; Drake has no Coulomb friction."""
+    model, wanted = context.model, context.options.friction
+    ElementTree.register_namespace('drake', NAMESPACE)
+    folded, _ = reduce_urdf(identified_urdf(model, friction=False), 'the identified URDF',
+                            model.arm.locked)
+    root = ElementTree.fromstring(folded)
+    root.insert(0, ElementTree.Comment(
+        ' Identified by robot_identification. Drake has no Coulomb friction in joints: '
+        'damping is the viscous friction that comes nearest to all of the friction. '))
+    viscous, left = fit_viscous_friction(context.fit)
+    joints = {joint.get('name', ''): joint for joint in root.findall('joint')}
+    for transmission in root.findall('transmission'):
+        joint = transmission.find('joint')
+        if joint is not None and joint.get('name') in model.arm.joint_names:
+            root.remove(transmission)    # one actuator a joint
+    for j, name in enumerate(model.arm.joint_names):
+        for element in joints[name].findall('dynamics'):
+            joints[name].remove(element)
+        if wanted:
+            add_element(joints[name], 'dynamics', damping=viscous[j])
+        _transmission(root, name, model.rotor_inertia[j])
+    losses = context.losses(f"friction '{model.friction}', viscous friction in its place",
+                            left) if wanted else context.friction_losses()
+    text = '<?xml version="1.0"?>\n' + ElementTree.tostring(root, encoding='unicode') + '\n'
+    return Exported({f'{context.name}.drake.urdf': text},
+                    (*losses, *context.rotor_losses(carried=True),
+                     *context.balancer_losses()))
 
 
 def _transmission(root: ElementTree.Element, joint: str, inertia: float) -> None:

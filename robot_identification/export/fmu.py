@@ -29,7 +29,8 @@ from xml.etree import ElementTree
 import zipfile
 
 from robot_identification.errors import ExportError
-from robot_identification.export.c_code import c_files, CodeTarget
+from robot_identification.export.c_code import c_files, generate_program
+from robot_identification.export.target import ExportContext, Exported
 from robot_identification.export.xml_text import add_element, xml_text
 
 if TYPE_CHECKING:
@@ -47,18 +48,13 @@ GROUPS = {'q': 'position [rad or m]', 'v': 'velocity [rad/s or m/s]',
 PLATFORMS = {'linux': ('linux', '.so'), 'darwin': ('darwin', '.dylib'), 'win32': ('win', '.dll')}
 
 
-class FmuTarget(CodeTarget):
-    """Two units: torques of a motion, and motion under torques."""
-
-    name = 'fmu'
-    summary = 'FMI 2.0 units (co-simulation) of inverse and forward dynamics; needs a C compiler'
-
-    notes = ('the forward unit integrates with steps of at most 0.2 ms; where friction holds a '
-             'joint its speed flickers around zero by what one step changes',)
-
-    def files(self, program: Program) -> dict[str, str | bytes]:
-        """Return the units."""
-        return {f'{program.name}_{kind}.fmu': _unit(program, kind) for kind in INPUTS}
+def export_fmu(context: ExportContext) -> Exported:
+    """Return two units: the torques of a motion, and the motion under torques."""
+    program = generate_program(context)
+    return Exported(
+        {f'{program.name}_{kind}.fmu': _unit(program, kind) for kind in INPUTS}, program.losses,
+        ('the forward unit integrates with steps of at most 0.2 ms; where friction holds a '
+         'joint its speed flickers around zero by what one step changes',))
 
 
 def _unit(program: Program, kind: str) -> bytes:

@@ -16,16 +16,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from xml.etree import ElementTree
 
 import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import Array
 from robot_identification.dynamics import from_pseudo_inertia, IdentifiedModel, pseudo_inertia
 from robot_identification.errors import ModelFileError
-from robot_identification.export.bodies import placement_of
+from robot_identification.export.bodies import link_frames
 from robot_identification.export.friction_fit import fit_friction, working_states
-from robot_identification.export.target import ExportContext, Exported, Target
+from robot_identification.export.target import ExportContext, Exported
 from robot_identification.export.xml_text import replace_children
 from robot_identification.files import write_text
 
@@ -60,19 +59,21 @@ def identified_urdf(model: IdentifiedModel, *, friction: bool = True) -> str:
 
     """
     changed: dict[str, Array] = {}
+    links = link_frames(model.arm)
     for body, target in enumerate(pseudo_inertia(model.inertial)):
-        moving, fixed = _links(model, body)
+        moving, *others = [pair for pair in links if pair[0].parentJoint == body + 1]
+        fixed = [(link, _pseudo_inertia(joint)) for link, joint in others if joint.inertia.mass]
         if np.linalg.eigvalsh(target)[0] <= 0:
             raise ModelFileError(f"the inertia of '{model.arm.joint_names[body]}' is not "
                                  f'physical, so no URDF can carry it')
-        total = sum(fixed.values(), np.zeros((4, 4)))
+        total = sum((inertia for _, inertia in fixed), np.zeros((4, 4)))
         inverse = np.linalg.inv(np.linalg.cholesky(target))
-        share = float(np.linalg.eigvalsh(inverse @ total @ inverse.T)[-1])
-        factor = min(1.0, KEPT / share) if share > 0 else 1.0
+        largest = float(np.linalg.eigvalsh(inverse @ total @ inverse.T)[-1])
+        factor = min(1.0, KEPT / largest) if largest > 0 else 1.0
         if factor < 1.0:
-            for link, inertia in fixed.items():
-                changed[link] = _in_link_frame(model, link, factor * inertia)
-        changed[moving] = _in_link_frame(model, moving, target - factor * total)
+            for link, inertia in fixed:
+                changed[link.name] = _in_link_frame(link, factor * inertia)
+        changed[moving[0].name] = _in_link_frame(moving[0], target - factor * total)
     children = {('link', link): ('inertial', _element(values))
                 for link, values in changed.items()}
     return replace_children(model.arm.urdf,
@@ -85,16 +86,10 @@ def write_identified_urdf(model: IdentifiedModel, path: str | Path, *,
     write_text(path, identified_urdf(model, friction=friction))
 
 
-class UrdfTarget(Target):
-    """The model's own URDF with other <inertial> and <dynamics> elements."""
-
-    name = 'urdf'
-    summary = 'URDF: inertias, and Coulomb and viscous friction in <dynamics>'
-
-    def export(self, context: ExportContext) -> Exported:
-        """Return the URDF."""
-        text = identified_urdf(context.model, friction=context.options.friction)
-        return Exported({f'{context.name}.urdf': text}, context.description_losses())
+def export_urdf(context: ExportContext) -> Exported:
+    """Return the model's own URDF with other <inertial> and <dynamics> elements."""
+    text = identified_urdf(context.model, friction=context.options.friction)
+    return Exported({f'{context.name}.urdf': text}, context.description_losses())
 
 
 def _dynamics(model: IdentifiedModel) -> dict[tuple[str, str], tuple[str, str]]:
@@ -113,69 +108,22 @@ def _dynamics(model: IdentifiedModel) -> dict[tuple[str, str], tuple[str, str]]:
     return children
 
 
-def _placement(model: IdentifiedModel, link: str) -> np.ndarray:
-    pinocchio = model.arm.model
-    frame = pinocchio.frames[pinocchio.getFrameId(link, pin.FrameType.BODY)]
-    matrix: np.ndarray = frame.placement.homogeneous
-    return matrix
+def _pseudo_inertia(joint: pin.Frame) -> Array:
+    """Return the pseudo-inertia of the link behind a fixed joint, in its moving joint's frame."""
+    return pseudo_inertia(joint.placement.act(joint.inertia).toDynamicParameters())
 
 
-def _in_link_frame(model: IdentifiedModel, link: str, inertia: np.ndarray) -> Array:
-    back = np.linalg.inv(_placement(model, link))
+def _in_link_frame(frame: pin.Frame, inertia: Array) -> Array:
+    back = np.linalg.inv(frame.placement.homogeneous)
     return from_pseudo_inertia(back @ inertia @ back.T)
-
-
-def _links(model: IdentifiedModel, body: int) -> tuple[str, dict[str, np.ndarray]]:
-    """Return the moving link of a body and the pseudo-inertias of those fixed to it."""
-    root = ElementTree.fromstring(model.arm.reduced_urdf)
-    joint = next(j for j in root.findall('joint') if j.get('name') == model.arm.joint_names[body])
-    moving = _end(joint, 'child')
-    children: dict[str, list[str]] = {}
-    for other in root.findall('joint'):
-        if other.get('type') == 'fixed':
-            children.setdefault(_end(other, 'parent'), []).append(_end(other, 'child'))
-    elements = {link.get('name', ''): link for link in root.findall('link')}
-    fixed: dict[str, np.ndarray] = {}
-    waiting = list(children.get(moving, []))
-    while waiting:
-        link = waiting.pop()
-        waiting += children.get(link, [])
-        inertia = _pseudo_inertia(elements[link])
-        if inertia is not None:
-            placement = _placement(model, link)
-            fixed[link] = placement @ inertia @ placement.T
-    return moving, fixed
-
-
-def _end(joint: ElementTree.Element, end: str) -> str:
-    return joint.find(end).get('link', '')  # type: ignore[union-attr]
-
-
-def _pseudo_inertia(link: ElementTree.Element) -> np.ndarray | None:
-    """Return the pseudo-inertia of a URDF link in its own frame, None without mass."""
-    inertial = link.find('inertial')
-    mass = None if inertial is None else inertial.find('mass')
-    if inertial is None or mass is None or float(mass.get('value', '0')) == 0:
-        return None
-    frame = placement_of(inertial.find('origin'))
-    inertia = inertial.find('inertia')
-    names = ('ixx', 'ixy', 'iyy', 'ixz', 'iyz', 'izz')
-    moments = [0.0 if inertia is None else float(inertia.get(name, '0')) for name in names]
-    central = pseudo_inertia([float(mass.get('value', '0')), 0, 0, 0, *moments])
-    moved: np.ndarray = frame @ central @ frame.T
-    return moved
 
 
 def _element(parameters: Array) -> str:
     """Return an <inertial> element from inertial parameters about the link frame, (10,)."""
-    mass, first = parameters[0], parameters[1:4]
-    centre = first / mass
-    xx, xy, yy, xz, yz, zz = parameters[4:]
-    about = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    central = about - mass * (centre @ centre * np.eye(3) - np.outer(centre, centre))
-    entries = {'ixx': (0, 0), 'ixy': (0, 1), 'ixz': (0, 2), 'iyy': (1, 1),
-               'iyz': (1, 2), 'izz': (2, 2)}
-    moments = ' '.join(f'{name}="{float(central[place])!r}"' for name, place in entries.items())
-    xyz = ' '.join(repr(float(x)) for x in centre)
+    body = pin.Inertia.FromDynamicParameters(np.array(parameters))
+    inertia = body.inertia
+    moments = ' '.join(f'i{a}{b}="{float(inertia["xyz".index(a), "xyz".index(b)])!r}"'
+                       for a, b in ('xx', 'xy', 'xz', 'yy', 'yz', 'zz'))
+    xyz = ' '.join(repr(float(x)) for x in body.lever)
     return (f'<inertial><!-- {MARK} --><origin xyz="{xyz}" rpy="0 0 0"/>'
-            f'<mass value="{float(mass)!r}"/><inertia {moments}/></inertial>')
+            f'<mass value="{float(body.mass)!r}"/><inertia {moments}/></inertial>')

@@ -24,7 +24,7 @@ from robot_identification.dynamics import get_friction
 from robot_identification.dynamics.identified_model import DELAYED
 from robot_identification.dynamics.inertial import INERTIAL_NAMES, INERTIAL_UNITS
 from robot_identification.export.bodies import moving_links, MovingLink
-from robot_identification.export.target import ExportContext, Exported, Target
+from robot_identification.export.target import ExportContext, Exported
 
 SCHEMA_NAME = 'robot_identification/export/1'
 NUMBER: dict[str, Any] = {'type': 'number'}
@@ -84,17 +84,11 @@ SCHEMA: dict[str, Any] = {
             shape_names=NAMES, fitted_over={'type': 'string'}))}
 
 
-class JsonTarget(Target):
-    """JSON with everything, and the schema beside it."""
-
-    name = 'json'
-    summary = 'JSON of all parameters, with its JSON schema'
-
-    def export(self, context: ExportContext) -> Exported:
-        """Return model and schema."""
-        text = json.dumps(model_to_dict(context), indent=1, allow_nan=False) + '\n'
-        return Exported({f'{context.name}.json': text,
-                         f'{context.name}.schema.json': json.dumps(SCHEMA, indent=1) + '\n'})
+def export_json(context: ExportContext) -> Exported:
+    """Return the complete model in JSON and its JSON schema."""
+    text = json.dumps(model_to_dict(context), indent=1, allow_nan=False) + '\n'
+    return Exported({f'{context.name}.json': text,
+                     f'{context.name}.schema.json': json.dumps(SCHEMA, indent=1) + '\n'})
 
 
 def model_to_dict(context: ExportContext) -> dict[str, Any]:

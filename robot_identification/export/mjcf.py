@@ -28,54 +28,48 @@ from robot_identification.export.bodies import (
     quaternion,
 )
 from robot_identification.export.friction_fit import fit_element_friction
-from robot_identification.export.target import ExportContext, Exported, Target
+from robot_identification.export.target import ExportContext, Exported
 from robot_identification.export.xml_text import add_element, Value, xml_text
 
 SHAPES = ('box', 'cylinder', 'capsule', 'sphere')
 
 
-class MjcfTarget(Target):
-    """MuJoCo XML; drives that turn with several joints become fixed tendons."""
-
-    name = 'mjcf'
-    summary = 'MuJoCo model: inertias, armature, damping, frictionloss, motors'
-
-    def export(self, context: ExportContext) -> Exported:
-        """Return the model."""
-        model = context.model
-        root = ElementTree.Element('mujoco', model=context.name)
-        root.append(ElementTree.Comment(
-            ' Identified by robot_identification. Joint torque = armature a + damping v + '
-            f"frictionloss sgn(v) + rigid bodies; friction stands for '{model.friction}'. "))
-        add_element(root, 'compiler', angle='radian', autolimits='true', balanceinertia='false')
-        add_element(root, 'option', gravity=model.arm.gravity, integrator='implicitfast')
-        base, bodies = base_link(model), moving_links(model)
-        elements = [add_element(add_element(root, 'worldbody'), 'body', name=base)]
-        coulomb, viscous, left = fit_element_friction(model, context.states)
-        drives: list[dict[str, Value]] = [{'armature': x} for x in model.rotor_inertia]
-        losses = context.friction_losses()
-        if context.options.friction:
-            for drive, c, d in zip(drives, coulomb, viscous):
-                drive.update(damping=d, frictionloss=c)
-            losses = context.losses(context.fit.describe_residual(model.friction), left)
-        for body, drive in zip(bodies, drives):
-            elements.append(_body(elements[body.parent + 1], body, drive))
-        meshes = 0
-        for geometry in link_geometries(model):
-            if geometry.kind == 'collision' and geometry.element.tag in SHAPES:
-                _geom(elements[geometry.body + 1], geometry)
-            elif geometry.kind == 'collision':
-                meshes += 1
-        _tendons(root, model.arm, drives)
-        _actuators(root, bodies, model.information.get('servos', {}))
-        contact = add_element(root, 'contact')
-        for body in bodies:    # shapes around a joint overlap
-            before = base if body.parent < 0 else bodies[body.parent].link
-            add_element(contact, 'exclude', body1=before, body2=body.link)
-        notes = (f'{meshes} collision meshes are left out; take them from the URDF',) if meshes \
-            else ()
-        return Exported({f'{context.name}.xml': xml_text(root, '')},
-                        (*losses, *context.balancer_losses()), notes)
+def export_mjcf(context: ExportContext) -> Exported:
+    """Return a MuJoCo model; drives that turn several joints become fixed tendons."""
+    model = context.model
+    root = ElementTree.Element('mujoco', model=context.name)
+    root.append(ElementTree.Comment(
+        ' Identified by robot_identification. Joint torque = armature a + damping v + '
+        f"frictionloss sgn(v) + rigid bodies; friction stands for '{model.friction}'. "))
+    add_element(root, 'compiler', angle='radian', autolimits='true', balanceinertia='false')
+    add_element(root, 'option', gravity=model.arm.gravity, integrator='implicitfast')
+    base, bodies = base_link(model), moving_links(model)
+    elements = [add_element(add_element(root, 'worldbody'), 'body', name=base)]
+    coulomb, viscous, left = fit_element_friction(model, context.states)
+    drives: list[dict[str, Value]] = [{'armature': x} for x in model.rotor_inertia]
+    losses = context.friction_losses()
+    if context.options.friction:
+        for drive, c, d in zip(drives, coulomb, viscous):
+            drive.update(damping=d, frictionloss=c)
+        losses = context.losses(context.fit.describe_residual(model.friction), left)
+    for body, drive in zip(bodies, drives):
+        elements.append(_body(elements[body.parent + 1], body, drive))
+    meshes = 0
+    for geometry in link_geometries(model):
+        if geometry.kind == 'collision' and geometry.element.tag in SHAPES:
+            _geom(elements[geometry.body + 1], geometry)
+        elif geometry.kind == 'collision':
+            meshes += 1
+    _tendons(root, model.arm, drives)
+    _actuators(root, bodies, model.information.get('servos', {}))
+    contact = add_element(root, 'contact')
+    for body in bodies:    # shapes around a joint overlap
+        before = base if body.parent < 0 else bodies[body.parent].link
+        add_element(contact, 'exclude', body1=before, body2=body.link)
+    notes = (f'{meshes} collision meshes are left out; take them from the URDF',) if meshes \
+        else ()
+    return Exported({f'{context.name}.xml': xml_text(root, '')},
+                    (*losses, *context.balancer_losses()), notes)
 
 
 def _body(parent: ElementTree.Element, body: MovingLink,

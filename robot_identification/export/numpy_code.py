@@ -17,11 +17,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from robot_identification.export.c_code import CodeTarget
+from robot_identification.export.c_code import generate_program
 from robot_identification.export.printing import call_formats, COMMON, Language
+from robot_identification.export.target import ExportContext, Exported
 
 if TYPE_CHECKING:
-    from robot_identification.export.program import Function, Program
+    from robot_identification.export.program import Function
 
 NAMES = {'ASIN': 'arcsin', 'ACOS': 'arccos', 'ATAN': 'arctan', 'ATAN2': 'arctan2',
          'FABS': 'abs', 'POW': 'power', 'CONSTPOW': 'power'}
@@ -62,19 +63,14 @@ def forward_dynamics(q, v, tau):
 '''
 
 
-class PythonTarget(CodeTarget):
-    """A module of NumPy functions."""
-
-    name = 'python'
-    summary = 'NumPy-only module with the same functions as the C code'
-
-    def files(self, program: Program) -> dict[str, str | bytes]:
-        """Return the module."""
-        text = START.format(name=program.name, joints=repr(program.joint_names))
-        text += ''.join(map(_definition, program.functions))
-        if program.needs_load:
-            text += ITERATED.format(places='q, ' * program.needs_position)
-        return {f'{program.name}_dynamics.py': text}
+def export_python(context: ExportContext) -> Exported:
+    """Return a module of NumPy functions."""
+    program = generate_program(context)
+    text = START.format(name=program.name, joints=repr(program.joint_names))
+    text += ''.join(map(_definition, program.functions))
+    if program.needs_load:
+        text += ITERATED.format(places='q, ' * program.needs_position)
+    return Exported({f'{program.name}_dynamics.py': text}, program.losses)
 
 
 def _definition(function: Function) -> str:

@@ -28,7 +28,7 @@ from robot_identification.export.bodies import (
     moving_links,
     MovingLink,
 )
-from robot_identification.export.target import ExportContext, Exported, Target
+from robot_identification.export.target import ExportContext, Exported
 from robot_identification.export.xml_text import add_element, numbers, xml_text
 
 VERSION = '1.9'
@@ -36,33 +36,27 @@ ENDLESS = 1e16
 """What SDF takes for no limit."""
 
 
-class SdfTarget(Target):
-    """SDF: one link a joint, the base fixed to the world."""
-
-    name = 'sdf'
-    summary = 'SDF model for Gazebo: inertias, damping and friction'
-
-    def export(self, context: ExportContext) -> Exported:
-        """Return the model."""
-        model, bodies = context.model, _named_apart(moving_links(context.model))
-        root = ElementTree.Element('sdf', version=VERSION)
-        root.append(ElementTree.Comment(
-            ' Identified by robot_identification; damping and friction stand for the friction '
-            f"'{model.friction}'. SDF has no rotor inertia. Gravity belongs to the world: "
-            f'{numbers(model.arm.gravity)}. '))
-        robot = add_element(root, 'model', name=context.name)
-        base = _free(base_link(model), bodies)
-        links = [add_element(robot, 'link', name=base)]
-        fixed = add_element(robot, 'joint', name=_free('world_fixed', bodies), type='fixed')
-        add_element(fixed, 'parent', 'world')
-        add_element(fixed, 'child', base)
-        for j, body in enumerate(bodies):
-            parent = base if body.parent < 0 else bodies[body.parent].link
-            _joint(robot, body, parent, context, j)
-            links.append(_link(robot, body))
-        for index, geometry in enumerate(link_geometries(model)):
-            _shape(links[geometry.body + 1], geometry, index)
-        return Exported({f'{context.name}.sdf': xml_text(root)}, context.description_losses())
+def export_sdf(context: ExportContext) -> Exported:
+    """Return an SDF model with one link per joint and the base fixed to the world."""
+    model, bodies = context.model, _named_apart(moving_links(context.model))
+    root = ElementTree.Element('sdf', version=VERSION)
+    root.append(ElementTree.Comment(
+        ' Identified by robot_identification; damping and friction stand for the friction '
+        f"'{model.friction}'. SDF has no rotor inertia. Gravity belongs to the world: "
+        f'{numbers(model.arm.gravity)}. '))
+    robot = add_element(root, 'model', name=context.name)
+    base = _free(base_link(model), bodies)
+    links = [add_element(robot, 'link', name=base)]
+    fixed = add_element(robot, 'joint', name=_free('world_fixed', bodies), type='fixed')
+    add_element(fixed, 'parent', 'world')
+    add_element(fixed, 'child', base)
+    for j, body in enumerate(bodies):
+        parent = base if body.parent < 0 else bodies[body.parent].link
+        _joint(robot, body, parent, context, j)
+        links.append(_link(robot, body))
+    for index, geometry in enumerate(link_geometries(model)):
+        _shape(links[geometry.body + 1], geometry, index)
+    return Exported({f'{context.name}.sdf': xml_text(root)}, context.description_losses())
 
 
 def _free(name: str, bodies: list[MovingLink]) -> str:

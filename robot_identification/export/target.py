@@ -15,11 +15,9 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 import re
-from typing import ClassVar
 
 import numpy as np
 from robot_identification.arrays import Array
@@ -200,24 +198,3 @@ class ExportContext:
 
         """
         return (*self.friction_losses(), *self.rotor_losses(armature), *self.balancer_losses())
-
-
-class Target(ABC):
-    """
-    A format of export: a class in this package and an entry in `TARGETS`.
-
-    Attributes
-    ----------
-    name
-        Key in `TARGETS`.
-    summary
-        Description in one line.
-
-    """
-
-    name: ClassVar[str]
-    summary: ClassVar[str]
-
-    @abstractmethod
-    def export(self, context: ExportContext) -> Exported:
-        """Return files and losses of the model in this format."""
