@@ -198,8 +198,8 @@ def test_zeros_are_folded_and_equal_parts_are_built_once():
         function = ca.Function('torque', [q, v, a], [torque])
         count.append(sum(function.instruction_id(k) in sums_and_products
                          for k in range(function.n_instructions())))
-    assert count[0] < 0.8 * count[1]    # grouping takes parameters away that make no torque
-    assert count[0] <= 328    # without modified Denavit-Hartenberg frames it is over 1000
+    assert count[0] < 0.8 * count[1]    # grouped parameters have more zeros
+    assert count[0] <= 328
 
 
 def test_code_without_casadi_says_what_to_install(monkeypatch):
