@@ -37,7 +37,7 @@ from robot_identification.estimation.bootstrap import Bootstrap
 from robot_identification.regression import build_regression
 from robot_identification.signals import process
 from robot_identification.simulation import simulate
-from robot_identification.simulation.controller import JointController
+from robot_identification.simulation.robot import JointController
 from simulation_arms import Lively, matched_plant, two_link
 
 CLOSED_LOOP = ('idim_iv', 'didim')

@@ -35,7 +35,7 @@ from robot_identification.registry import load_extensions
 from robot_identification.regression import build_regression
 from robot_identification.signals import process
 from robot_identification.simulation import simulate
-from robot_identification.simulation.controller import JointController
+from robot_identification.simulation.robot import JointController
 from scipy import stats
 from simulation_arms import Lively, matched_plant, two_link
 

@@ -108,7 +108,7 @@ class _ClosedLoopEstimator(Estimator):
     def _law(self, model: IdentifiedModel) -> ControlLaw:
         if self.control_law is not None:
             return self.control_law
-        from robot_identification.simulation.controller import JointController
+        from robot_identification.simulation.robot import JointController
         return JointController(model.arm, model.rotor_inertia,
                                np.zeros(len(model.rotor_inertia)), float(self.bandwidth or 0),
                                self.damping)

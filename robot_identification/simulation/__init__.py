@@ -13,10 +13,10 @@
 # limitations under the License.
 """The independent arm that tests and demos move: a plant in MuJoCo, its controller and sensors."""
 
-from robot_identification.simulation.friction import PlantFriction
 from robot_identification.simulation.options import PlantOptions
 from robot_identification.simulation.plant import Plant
 from robot_identification.simulation.reference import Reference
 from robot_identification.simulation.simulate import simulate, SimulatedRun
+from robot_identification.simulation.truth import PlantFriction
 
 __all__ = ['Plant', 'PlantFriction', 'PlantOptions', 'Reference', 'SimulatedRun', 'simulate']

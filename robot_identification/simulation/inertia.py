@@ -11,76 +11,59 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Bodies of the plant: the URDF's inertias folded to one body a joint, and changed feasibly."""
+"""Rigid bodies of the plant: those of the URDF, deformed so that they stay physical."""
 
 from __future__ import annotations
 
 from xml.etree import ElementTree
 
 import numpy as np
+from robot_identification.arm import Arm
 from robot_identification.arrays import Array
+from robot_identification.dynamics.inertial import pseudo_inertia
 from robot_identification.errors import SimulationError
 
-MOVING = ('revolute', 'continuous', 'prismatic')
+SMALLEST = 1e-12  # [kg m^2] smallest principal moment of a body; MuJoCo needs positive ones
 KEPT = ('link', 'joint')
-SMALLEST = 1e-12  # [kg m^2] moment of inertia of a body with extent
-NOT_PHYSICS = ('visual', 'collision', 'dynamics', 'safety_controller', 'calibration', 'mimic')
+REMOVED = ('visual', 'collision', 'dynamics', 'safety_controller', 'calibration', 'mimic',
+           'inertial')
+HINT = ('so it cannot be simulated; correct the <inertial> of this link, or of a link fixed to '
+        'it, in the URDF, or start from the identified URDF, which is feasible')
 
 
-def fold_links(root: ElementTree.Element) -> dict[str, tuple[str, Array]]:
+def nominal_bodies(arm: Arm) -> Array:
     """
-    Fold the links of a URDF to one body for each joint that moves.
-
-    The pseudo-inertia of mass density rho is the integral of x x' rho over the body, with
-    x = (position, 1): it adds up, and moves to another frame by T J T'.
+    Return the pseudo-inertias of the URDF's bodies about the joint frames, (n, 4, 4).
 
     Parameters
     ----------
-    root
-        Root element of the URDF.
-
-    Returns
-    -------
-    dict
-        For each moving joint its child link and the pseudo-inertia (4, 4) of all that is fixed to
-        it, in the joint's frame [kg, kg m, kg m^2].
+    arm
+        The arm; links that are fixed to a joint's link belong to its body.
 
     Raises
     ------
     SimulationError
-        A body cannot exist: no mass, no extent, or moments that violate the triangle inequality.
+        A body is not physical: no mass, no extent, or principal moments that violate the triangle
+        inequality.
 
     """
-    joints = {_end(joint, 'child'): joint for joint in root.findall('joint')}
-    bodies = {joint.get('name', ''): (_end(joint, 'child'), np.zeros((4, 4)))
-              for joint in root.findall('joint') if joint.get('type') in MOVING}
-    members: dict[str, list[str]] = {name: [] for name in bodies}
-    for link in root.findall('link'):
-        frame = np.eye(4)
-        joint = joints.get(link.get('name', ''))
-        while joint is not None and joint.get('type') not in MOVING:
-            frame = _frame(joint.find('origin')) @ frame
-            joint = joints.get(_end(joint, 'parent'))
-        inertial = link.find('inertial')
-        if joint is not None and inertial is not None:
-            carrier = joint.get('name', '')
-            bodies[carrier][1][:] += frame @ _pseudo_inertia(inertial) @ frame.T
-            members[carrier].append(link.get('name', ''))
-    for name, (link_name, pseudo) in bodies.items():
-        _check(name, link_name, members[name], pseudo)
+    bodies: Array = pseudo_inertia(arm.inertial_parameters)
+    links = _child_links(ElementTree.fromstring(arm.reduced_urdf))
+    for joint, body in zip(arm.joint_names, bodies):
+        _check(f"the link '{links[joint]}' behind joint '{joint}'", body)
     return bodies
 
 
-def deformed(pseudo: Array, size: float, rng: np.random.Generator) -> Array:
+def deform_body(pseudo: Array, size: float, rng: np.random.Generator) -> Array:
     """
-    Change a body as an affine map of its mass would: the result can exist when the body can.
+    Return a random affine deformation of a body; a physical body stays physical.
 
     Parameters
     ----------
     pseudo
         Pseudo-inertia (4, 4).
     size
-        Relative size of the change.
+        Relative size of the deformation.
     rng
         Source of the draws.
 
@@ -90,9 +73,8 @@ def deformed(pseudo: Array, size: float, rng: np.random.Generator) -> Array:
     parameter identification, IEEE RA-L 3(1).
 
     """
-    mass, center = pseudo[3, 3], pseudo[:3, 3] / pseudo[3, 3]
-    spread = pseudo[:3, :3] / mass - np.outer(center, center)
-    extent = np.sqrt(np.trace(spread))
+    mass, center, second_moments = _central_moments(pseudo)
+    extent = np.sqrt(np.trace(second_moments) / mass)
     stretch = rng.uniform(-0.5, 0.5, (3, 3))
     affine = np.eye(4)
     affine[:3, :3] += size * (stretch + stretch.T) / 2
@@ -101,28 +83,29 @@ def deformed(pseudo: Array, size: float, rng: np.random.Generator) -> Array:
     return (1 + size * rng.uniform(-1, 1)) * affine @ pseudo @ affine.T
 
 
-def plant_urdf(root: ElementTree.Element, bodies: dict[str, tuple[str, Array]]) -> str:
+def make_plant_urdf(arm: Arm, bodies: Array) -> str:
     """
-    Return a URDF of kinematics and the given bodies alone, for the physics engine.
+    Return a URDF with the arm's kinematics and the given bodies, for MuJoCo.
 
     Parameters
     ----------
-    root
-        Root element of the folded URDF; it is changed.
+    arm
+        The arm.
     bodies
-        For each moving joint its child link and pseudo-inertia in the joint's frame.
+        Pseudo-inertias about the joint frames, (n, 4, 4).
 
     """
+    root = ElementTree.fromstring(arm.reduced_urdf)
     for element in list(root):
         if element.tag not in KEPT:
             root.remove(element)
             continue
-        for child in list(element):
-            if child.tag in NOT_PHYSICS or child.tag == 'inertial':
-                element.remove(child)
+        for child in [child for child in element if child.tag in REMOVED]:
+            element.remove(child)
     links = {link.get('name'): link for link in root.findall('link')}
-    for link_name, pseudo in bodies.values():
-        links[link_name].append(_inertial_element(pseudo))
+    carried = _child_links(root)
+    for joint, body in zip(arm.joint_names, bodies):
+        links[carried[joint]].append(_inertial_element(body))
     engine = ElementTree.SubElement(root, 'mujoco')
     ElementTree.SubElement(engine, 'compiler', strippath='false', discardvisual='true',
                            fusestatic='false', balanceinertia='false', boundmass='0',
@@ -130,84 +113,42 @@ def plant_urdf(root: ElementTree.Element, bodies: dict[str, tuple[str, Array]]) 
     return ElementTree.tostring(root, encoding='unicode')
 
 
-def standard_parameters(pseudo: Array) -> Array:
-    """
-    Return the ten inertial parameters in Pinocchio's order.
-
-    m, m cx, m cy, m cz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz, about the joint frame.
-    """
-    inertia = np.trace(pseudo[:3, :3]) * np.eye(3) - pseudo[:3, :3]
-    order = ([0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2])
-    return np.concatenate([[pseudo[3, 3]], pseudo[:3, 3], inertia[order]])
+def _child_links(root: ElementTree.Element) -> dict[str, str]:
+    """Return the child link of each joint of a URDF."""
+    return {joint.get('name', ''): joint.find('child').get('link', '')  # type: ignore[union-attr]
+            for joint in root.findall('joint')}
 
 
-def _check(joint: str, link: str, members: list[str], pseudo: Array) -> None:
-    place = f"the link '{link}' behind joint '{joint}'"
-    if len(members) > 1 or members not in ([], [link]):
-        place += f' (with all that is fixed to it: {", ".join(members)})'
-    way_out = ('correct its <inertial> in the URDF, or start from the identified URDF, which is '
-               'feasible')
-    mass = pseudo[3, 3]
-    if not members or not mass > 0:
-        raise SimulationError(f'{place} has no mass, so it cannot be simulated; {way_out}')
-    center = pseudo[:3, 3] / mass
-    spread = np.linalg.eigvalsh(pseudo[:3, :3] - mass * np.outer(center, center))
-    moments = np.sort(np.sum(spread) - spread)
-    if not np.all(np.isfinite(spread)) or np.max(np.abs(moments)) < SMALLEST:
-        raise SimulationError(f'{place} has mass but no rotational inertia, so it cannot be '
-                              f'simulated; {way_out}')
-    if spread[0] < -1e-9 * spread[-1] or moments[0] < SMALLEST:
+def _central_moments(pseudo: Array) -> tuple[float, Array, Array]:
+    """Return mass, centre of mass (3,) and second moments about it (3, 3) [kg m^2]."""
+    mass, center = pseudo[3, 3], pseudo[:3, 3] / pseudo[3, 3]
+    return mass, center, pseudo[:3, :3] - mass * np.outer(center, center)
+
+
+def _check(body: str, pseudo: Array) -> None:
+    if not pseudo[3, 3] > 0:
+        raise SimulationError(f'{body} has no mass, {HINT}')
+    second_moments = _central_moments(pseudo)[2]
+    if not np.all(np.isfinite(second_moments)):
+        raise SimulationError(f'{body} has an inertia that is not a finite number, {HINT}')
+    eigenvalues = np.linalg.eigvalsh(second_moments)
+    moments = np.sort(np.sum(eigenvalues) - eigenvalues)
+    if np.max(np.abs(moments)) < SMALLEST:
+        raise SimulationError(f'{body} has mass but no rotational inertia, {HINT}')
+    if eigenvalues[0] < -1e-9 * eigenvalues[-1] or moments[0] < SMALLEST:
         raise SimulationError(
-            f'{place} cannot exist: its principal moments of inertia {moments[0]:.3g}, '
+            f'{body} is not physical: its principal moments of inertia {moments[0]:.3g}, '
             f'{moments[1]:.3g}, {moments[2]:.3g} kg m^2 must be positive, and none may exceed '
-            f'the sum of the others, so it cannot be simulated; {way_out}')
-
-
-def _pseudo_inertia(inertial: ElementTree.Element) -> Array:
-    mass_element, moments = inertial.find('mass'), inertial.find('inertia')
-    mass = 0.0 if mass_element is None else float(mass_element.get('value', 0))
-    value = {} if moments is None else {k: float(x) for k, x in moments.attrib.items()}
-    xx, xy, xz, yy, yz, zz = (
-        value.get(k, 0.0) for k in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'))
-    inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    pseudo = np.zeros((4, 4))
-    pseudo[:3, :3] = np.trace(inertia) / 2 * np.eye(3) - inertia
-    pseudo[3, 3] = mass
-    frame = _frame(inertial.find('origin'))
-    return frame @ pseudo @ frame.T
+            f'the sum of the others, {HINT}')
 
 
 def _inertial_element(pseudo: Array) -> ElementTree.Element:
-    mass, center = pseudo[3, 3], pseudo[:3, 3] / pseudo[3, 3]
-    spread = pseudo[:3, :3] - mass * np.outer(center, center)
-    inertia = np.trace(spread) * np.eye(3) - spread
+    mass, center, second_moments = _central_moments(pseudo)
+    inertia = np.trace(second_moments) * np.eye(3) - second_moments
     element = ElementTree.Element('inertial')
     ElementTree.SubElement(element, 'origin', xyz=' '.join(repr(float(x)) for x in center))
     ElementTree.SubElement(element, 'mass', value=repr(float(mass)))
-    names = {'ixx': (0, 0), 'ixy': (0, 1), 'ixz': (0, 2), 'iyy': (1, 1), 'iyz': (1, 2),
-             'izz': (2, 2)}
-    ElementTree.SubElement(element, 'inertia',
-                           {name: repr(float(inertia[place])) for name, place in names.items()})
+    ElementTree.SubElement(element, 'inertia', {
+        f'i{"xyz"[i]}{"xyz"[k]}': repr(float(inertia[i, k]))
+        for i in range(3) for k in range(i, 3)})
     return element
-
-
-def _end(joint: ElementTree.Element, tag: str) -> str:
-    element = joint.find(tag)
-    return '' if element is None else element.get('link', '')
-
-
-def _frame(origin: ElementTree.Element | None) -> Array:
-    frame = np.eye(4)
-    if origin is None:
-        return frame
-    roll, pitch, yaw = _numbers(origin, 'rpy')
-    x, y, z = (np.array([np.cos(angle), np.sin(angle)]) for angle in (roll, pitch, yaw))
-    frame[:3, :3] = (np.array([[z[0], -z[1], 0], [z[1], z[0], 0], [0, 0, 1]])
-                     @ np.array([[y[0], 0, y[1]], [0, 1, 0], [-y[1], 0, y[0]]])
-                     @ np.array([[1, 0, 0], [0, x[0], -x[1]], [0, x[1], x[0]]]))
-    frame[:3, 3] = _numbers(origin, 'xyz')
-    return frame
-
-
-def _numbers(element: ElementTree.Element, name: str) -> list[float]:
-    return [float(x) for x in element.get(name, '0 0 0').split()]

@@ -18,7 +18,7 @@ from __future__ import annotations
 from numba import njit
 import numpy as np
 from robot_identification.dynamics.kernels import OPTIONS
-from robot_identification.simulation.friction import PlantFriction
+from robot_identification.simulation.truth import PlantFriction
 
 JAMMED = 1e3  # dry friction of a jammed joint, as a multiple of its rated torque
 _dry_friction = njit(**OPTIONS)(PlantFriction.dry)

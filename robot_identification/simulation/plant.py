@@ -21,18 +21,13 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
+from robot_identification.dynamics.inertial import from_pseudo_inertia
 from robot_identification.errors import SimulationError, UnknownNameError
-from robot_identification.simulation.engine import (
-    build_engine,
-    full_mass_matrix,
-    mujoco_module,
-    robot_element,
-)
+from robot_identification.simulation.engine import build_engine, full_mass_matrix, mujoco_module
 from robot_identification.simulation.inertia import (
-    deformed,
-    fold_links,
-    plant_urdf,
-    standard_parameters,
+    deform_body,
+    make_plant_urdf,
+    nominal_bodies,
 )
 from robot_identification.simulation.kernels import load_joints
 from robot_identification.simulation.options import PlantOptions
@@ -91,18 +86,12 @@ class Plant:
     def __init__(self, arm: Arm, options: PlantOptions | None = None) -> None:
         self.arm, self.options = arm, options or PlantOptions()
         rng = np.random.default_rng(self.options.seed)
-        root = robot_element(arm)
-        bodies = fold_links(root)
-        # drawn in the order of the joints, whatever the order of the URDF
-        bodies = {joint: (bodies[joint][0],
-                          deformed(bodies[joint][1], self.options.inertia_error, rng))
-                  for joint in arm.joint_names}
+        bodies = np.array([deform_body(body, self.options.inertia_error, rng)
+                           for body in nominal_bodies(arm)])
         torque, velocity = (rated(arm, self.options, name) for name in ('torque', 'velocity'))
         rotor, friction = draw_drives(arm, self.options, torque, velocity, rng)
-        self.truth = PlantTruth(
-            np.array([standard_parameters(pseudo) for _, pseudo in bodies.values()]),
-            rotor, friction, torque, velocity)
-        self.urdf = plant_urdf(root, bodies)
+        self.truth = PlantTruth(from_pseudo_inertia(bodies), rotor, friction, torque, velocity)
+        self.urdf = make_plant_urdf(arm, bodies)
         self._mujoco = mujoco_module()
         self._mj_step = self._mujoco.mj_step
         self._model = build_engine(arm, self.urdf, self.options.step)

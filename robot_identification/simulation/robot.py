@@ -18,10 +18,103 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from robot_identification.arrays import Array
-from robot_identification.simulation.controller import JointController
+import pinocchio as pin
+from robot_identification.arm import Arm
+from robot_identification.arrays import Array, read_only
+from robot_identification.errors import ConfigurationError
+from robot_identification.simulation.kernels import joint_command
 from robot_identification.simulation.plant import Plant, PlantState
 from robot_identification.simulation.sensors import Reading, Sensors
+
+LATENCY = 0.8  # [rad] phase lag by latency at crossover up to which the loop is stable
+REVERSAL = 0.02  # [rad/s or m/s] width of the smoothed sign of the compensated friction
+
+
+class JointController:
+    """
+    PD on the joints, shaped by the URDF's mass matrix, with compensation of gravity and friction.
+
+    The mass matrix gives each joint the same bandwidth in every posture; with constant gains the
+    lightest posture of aligned joints would dictate the gains of all. What is compensated is
+    nominal: gravity of the URDF, and a part of the Coulomb friction that follows the reference.
+
+    Parameters
+    ----------
+    arm
+        The arm as the URDF says it is; its gravity torque is wrong by what the plant differs.
+    rotor_inertia
+        Rotor inertias of the m elements of the transmission, (m,) [kg m^2 or kg].
+    friction
+        Coulomb friction of the elements that is compensated, (m,) [N m or N].
+    bandwidth
+        Natural frequency of the loops [Hz].
+    damping
+        Their damping ratio.
+
+    """
+
+    def __init__(self, arm: Arm, rotor_inertia: Array, friction: Array, bandwidth: float,
+                 damping: float) -> None:
+        self.bandwidth, self.damping = bandwidth, damping
+        self._omega = 2 * np.pi * bandwidth
+        self._model, self._data = arm.model, arm.model.createData()
+        self._transmission = np.array(arm.transmission)
+        self._rotors = self._transmission.T @ np.diag(rotor_inertia) @ self._transmission
+        self._friction = read_only(friction)
+
+    @classmethod
+    def tuned(cls, plant: Plant) -> JointController:
+        """
+        Tune to a plant, as a maker tunes the drives on the arm itself.
+
+        Rotors and friction are the plant's, links and gravity the URDF's.
+
+        Parameters
+        ----------
+        plant
+            The plant, whose options say bandwidth, damping and compensation.
+
+        Raises
+        ------
+        ConfigurationError
+            The bandwidth is more than the latency of actuators and sampling allows.
+
+        """
+        options = plant.options
+        latency = options.delay + 0.5 / options.control_rate
+        fastest = LATENCY / (2 * options.damping * latency * 2 * np.pi)
+        if options.bandwidth > fastest:
+            raise ConfigurationError(
+                f'plant option `bandwidth` is {options.bandwidth:g} Hz; with a latency of '
+                f'{1e3 * latency:g} ms (delay and half a control period) the arm is stable up to '
+                f'{fastest:.3g} Hz')
+        return cls(plant.arm, plant.truth.rotor_inertia,
+                   options.friction_compensation * plant.truth.friction.coulomb,
+                   options.bandwidth, options.damping)
+
+    def gravity(self, q: Array) -> Array:
+        """Return the URDF's gravity torque at q, (n,) [N m or N]."""
+        torque: Array = pin.computeGeneralizedGravity(self._model, self._data, q)
+        return torque.copy()
+
+    def torque(self, q: Array, v: Array, q_ref: Array, v_ref: Array) -> Array:
+        """
+        Return the command, (n,) [N m or N].
+
+        Parameters
+        ----------
+        q, v
+            State of the arm, (n,).
+        q_ref, v_ref
+            Where it should be, (n,).
+
+        """
+        mass = pin.crba(self._model, self._data, q)  # only its upper triangle counts
+        gravity = pin.computeGeneralizedGravity(self._model, self._data, q_ref)
+        command: Array = np.empty(len(q))
+        joint_command(mass, self._rotors, gravity, self._friction, self._transmission, REVERSAL,
+                      self._omega, self.damping, q, v, q_ref, v_ref, command)
+        return command
 
 
 class SimulatedRobot:

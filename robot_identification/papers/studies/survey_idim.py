@@ -28,7 +28,7 @@ from robot_identification.recording import Recording
 from robot_identification.regression import build_regression, Regression
 from robot_identification.signals import process, Samples
 from robot_identification.simulation import Plant, PlantOptions, simulate, SimulatedRun
-from robot_identification.simulation.controller import JointController
+from robot_identification.simulation.robot import JointController
 
 NOISES = (1e-4, 1e-3)
 """Standard deviations of the white noise on the positions [rad]; those of the survey are lost."""
