@@ -108,7 +108,7 @@ def project(separable: SeparableRegression, shape: Array, weights: Array,
     """
     Eliminate the linear parameters at a shape.
 
-    Of bounded parameters, those that do not lie on a bound are eliminated.
+    With bounds, only the parameters that do not lie on a bound are eliminated.
 
     Parameters
     ----------

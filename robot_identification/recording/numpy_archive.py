@@ -125,6 +125,9 @@ class NumpyArchive:
             raise self._error(f'{label} is encrypted; write the archive without a password')
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise self._error(f'{label} is compressed in a way that NumPy does not use')
+        if info.file_size > self._left:
+            raise self._error(f'{label} would decompress to {info.file_size / 1e6:.0f} MB, more '
+                              'than such a small file can hold')
         try:
             file = stack.enter_context(self._file.open(info))
             version = npy.read_magic(file)
@@ -186,13 +189,16 @@ class NpzSource(ArraySource):
     def __init__(self, path: Path) -> None:
         self._path = path
         layouts: dict[str, np.ndarray] = {}
+        errors: list[RecordingError] = []
         with self._archive() as archive:
             self._members = archive.names
             for name in archive.names:
                 try:
                     layouts[name] = archive.layout(name)
-                except RecordingError:    # raised where the array is used
-                    continue
+                except RecordingError as error:    # raised again where the array is used
+                    errors.append(error)
+        if errors and not layouts:
+            raise errors[0]
         super().__init__(layouts, f"the recording '{path}'")
 
     def __contains__(self, name: str) -> bool:

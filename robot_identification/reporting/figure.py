@@ -79,7 +79,7 @@ class Panel:
     Parameters
     ----------
     label
-        Of the y-axis, with its unit in brackets.
+        Label of the y-axis, with its unit in brackets.
     curves
         What is drawn, the last one on top.
     share
@@ -253,10 +253,9 @@ class DrawnPanel:
         return ''.join(_line(points[first:last], zero if curve.kind == 'area' else None)
                        for first, last in ends)
 
-    def error_bars(self, curve: Curve) -> str:
-        """Return the error bars of a curve as the data of an SVG path."""
-        assert curve.bars is not None
-        low, high = (self._points(curve.x, ends) for ends in curve.bars)
+    def error_bars(self, x: Array, bars: Array) -> str:
+        """Return error bars at x, (N,), from lower to upper ends, (2, N), as SVG path data."""
+        low, high = (self._points(x, ends) for ends in bars)
         return ''.join(f'M{x:.0f} {y:.0f}V{end:.0f}' for (x, y), (_, end) in zip(low, high))
 
     def _points(self, x: Array, y: Array) -> Array:

@@ -62,7 +62,7 @@ def receive_description(topic: str, controller: str, namespace: str = '',
         try:
             validate_topic_name(name)
         except NameValidationException as error:
-            raise ConfigurationError(f"'{name}' is no valid name of a ROS topic") from error
+            raise ConfigurationError(f"'{name}' is not a valid name of a ROS topic") from error
     context = rclpy.Context()
     rclpy.init(context=context, args=[])
     node = Node('robot_identification_description', namespace=namespace, context=context)
