@@ -286,7 +286,8 @@ REFUSED = (
     ('fleet fleeturl.yaml -o x', 'cannot be read'),
     ('init -o x.yaml', 'give the URDF or xacro'),
     ('init arm.urdf --from-topic /x -o x.yaml', 'give the URDF or xacro'),
-    ('init --from-topic aSPACEb -o x.yaml', 'not a valid name of a ROS topic|needs the Python module'),
+    ('init --from-topic aSPACEb -o x.yaml',
+     'not a valid name of a ROS topic|needs the Python module'),
     ('simulate rb.yaml e.yaml -o x.csv --periods 99999999999999999999', 'longer than'),
     ('nobody', 'No such command'),
 )

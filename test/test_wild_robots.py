@@ -386,7 +386,7 @@ def test_a_link_that_cannot_exist_is_designed_for_and_its_simulation_refused(tmp
     (tmp_path / 'wild.urdf').write_text(robot(
         link('base'), chain('', 'base', 2), link('end', HOLLOW + BOX),
         joint('last', 'link2', 'end')))
-    with pytest.raises(AssertionError, match=r"the link 'end' .* cannot exist"):
+    with pytest.raises(AssertionError, match=r"the link 'end' .* is not physical"):
         walk([tmp_path / 'wild.urdf'], tmp_path, more=('--guess-inertias',))
     assert (tmp_path / 'motion.yaml').exists()
 
@@ -396,4 +396,4 @@ def test_settings_of_an_engine_in_a_urdf_are_replaced():
     settings = '<mujoco><compiler meshdir="meshes" discardvisual="true"/></mujoco>'
     arm = Arm.from_urdf(robot(settings, link('base'), chain('', 'base', 2),
                               link('end', INERTIAL + BOX), joint('last', 'link2', 'end')))
-    assert ContactGeometry(arm).look(np.zeros((1, 3))) == ()
+    assert ContactGeometry(arm).find_contacts(np.zeros((1, 3))) == ()
