@@ -46,7 +46,7 @@ from robot_identification.fleet.robot_result import BROKEN, FITTED, RobotResult,
 from robot_identification.fleet.run import _write_table_and_page, input_digest
 from robot_identification.papers.searches import Bounds, get_search
 from robot_identification.papers.studies import run_study, STUDIES
-from robot_identification.papers.studies.repeat import Contestant, repeat
+from robot_identification.papers.studies.repeat import Contestant, repeat_searches
 from robot_identification.papers.studies.study import StudyResult, Table
 from robot_identification.reporting import RESULTS
 from robot_identification.reporting.results_files import RESULT_FILES
@@ -303,9 +303,9 @@ def test_runs_of_a_study_are_tasks_and_a_worker_that_dies_changes_no_digit(clust
                 killed.append(sorted(client.run(os.getpid).values())[0])
             os.kill(killed[0], signal.SIGKILL)
 
-    def tiny(quick, seed, progress, map_items):
-        found = repeat(contestants, lambda x: np.sum((x - 0.3) ** 2, axis=1), bounds, 3, seed,
-                       map_items, progress)
+    def tiny(options):
+        found = repeat_searches(contestants, lambda x: np.sum((x - 0.3) ** 2, axis=1), bounds, 3,
+                                options)
         rows = tuple((label, *(run.cost for run in runs)) for label, runs in found.items())
         return StudyResult('tiny', '', '', {}, (), (Table('', ('', *'123'), rows),), (), ())
 
@@ -313,7 +313,7 @@ def test_runs_of_a_study_are_tasks_and_a_worker_that_dies_changes_no_digit(clust
     with made(cluster.scheduler_address) as client:
         tasks = Tasks(client)
         far = run_study('tiny', seed=4, progress=kill, tasks=tasks)
-        assert killed and 0 < tasks.processor <= far.processor_seconds
+        assert killed and 0 < tasks.processor_seconds <= far.processor_seconds
         with pytest.raises(RobotIdentificationError, match="no search 'no search'"):
             list(tasks.map_items(get_search, ['no search']))
     assert far.tables == run_study('tiny', seed=4).tables

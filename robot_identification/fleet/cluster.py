@@ -126,7 +126,7 @@ class Tasks:
 
     def __init__(self, client: Any) -> None:
         self.client = client
-        self.processor = 0.0
+        self.processor_seconds = 0.0
         self._given: tuple[Any, ...] = (self,)    # as nobody gives
         self._held: Any = None
 
@@ -166,7 +166,7 @@ class Tasks:
         """Return what a call returned, or raise what it raised."""
         done = future.result()
         future.release()
-        self.processor += done.processor
+        self.processor_seconds += done.processor
         if done.refused:
             raise RobotIdentificationError(done.refused)
         return done.found

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The papers' comparisons, each reproducible with one call."""
+"""Comparisons of published methods, each reproducible with one call."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ from robot_identification.papers.studies.elpidso_2link import elpidso_2link
 from robot_identification.papers.studies.ics_er16 import ics_er16
 from robot_identification.papers.studies.mfs_qj import mfs_qj
 from robot_identification.papers.studies.study import (
-    map_items,
-    MapFunction,
+    HERE,
+    PAPER,
     Plot,
     Progress,
+    StudyOptions,
     StudyResult,
     Table,
 )
@@ -40,64 +41,80 @@ from robot_identification.parallel import single_threaded_blas
 if TYPE_CHECKING:    # Dask
     from robot_identification.fleet.cluster import Tasks
 
-STUDIES: dict[str, Callable[[bool, int, Progress, MapFunction], StudyResult]] = {
+STUDIES: dict[str, Callable[[StudyOptions], StudyResult]] = {
     study.__name__: study for study in (abc_er16, ics_er16, survey_er20, elpidso_2link,
                                         mfs_qj)}
 
 
 def study_name(name: str) -> str:
     """
-    Return the name of the study that a name, or the beginning of one, means.
+    Return the full name of a study.
+
+    Parameters
+    ----------
+    name
+        Name of a study, or an unambiguous prefix.
 
     Raises
     ------
     UnknownNameError
-        There is no such study, or more than one.
+        No study or several studies match.
 
     """
-    found = [known for known in STUDIES if known == name] or [
+    matches = [known for known in STUDIES if known == name] or [
         known for known in STUDIES if name and known.startswith(name)]
-    if len(found) != 1:
+    if len(matches) != 1:
         raise UnknownNameError('study', name, STUDIES)
-    return found[0]
+    return matches[0]
 
 
 def run_study(name: str, *, quick: bool = False, seed: int = 0,
               progress: Progress | None = None, tasks: Tasks | None = None) -> StudyResult:
     """
-    Reproduce a paper's comparison.
+    Reproduce the comparison of a paper and return its result.
 
     Parameters
     ----------
     name
-        Key in `STUDIES`, or the beginning of one.
+        Key in `STUDIES`, or an unambiguous prefix.
     quick
-        Fewer runs and evaluations, to see that it works; its figures mean little.
+        Fewer runs and evaluations, as a test that the study works; its figures mean little.
     seed
-        First seed of everything that is drawn.
+        First seed of all random draws.
     progress
-        Called with what is being done and the part of it that is done, 0 to 1.
+        Called with a description of the current work and the completed fraction, 0 to 1.
     tasks
-        Those of a cluster, for seeds, searches and arms; here, one after the other, when None.
-        No digit depends on it.
+        Runs seeds, searches and arms on a cluster; in this process when None. No digit of the
+        result depends on it.
 
     Raises
     ------
     UnknownNameError
-        There is no such study.
+        No study or several studies match the name.
+
+    Examples
+    --------
+    >>> run_study('mfs', quick=True).claims[0].verdict
+    'undecided'
 
     """
     study = STUDIES[study_name(name)]
 
-    def busy() -> float:
-        return time.process_time() + (tasks.processor if tasks else 0.0)
+    options = StudyOptions(quick, seed)
+    if progress is not None:
+        options = dataclasses.replace(options, progress=progress)
+    if tasks is not None:
+        options = dataclasses.replace(options, map_items=tasks.map_items)
 
-    began, before = time.monotonic(), busy()
+    def processor_seconds() -> float:
+        return time.process_time() + (tasks.processor_seconds if tasks else 0.0)
+
+    start, processor_start = time.monotonic(), processor_seconds()
     with single_threaded_blas():
-        result = study(quick, seed, progress or (lambda text, part: None),
-                       map_items if tasks is None else tasks.map_items)
-    return dataclasses.replace(result, seconds=time.monotonic() - began,
-                               processor_seconds=busy() - before)
+        result = study(options)
+    return dataclasses.replace(result, seconds=time.monotonic() - start,
+                               processor_seconds=processor_seconds() - processor_start)
 
 
-__all__ = ['STUDIES', 'Claim', 'Plot', 'StudyResult', 'Table', 'run_study', 'study_name']
+__all__ = ['HERE', 'PAPER', 'STUDIES', 'Claim', 'Plot', 'Progress', 'StudyOptions', 'StudyResult',
+           'Table', 'run_study', 'study_name']

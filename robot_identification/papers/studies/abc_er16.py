@@ -15,31 +15,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.papers.searches import SearchResult
 from robot_identification.papers.searches.objective import MeanAbsolute
 from robot_identification.papers.studies.er16 import (
     ABC,
     ASSUMPTIONS,
-    compare_chains,
     CORRELATIONS,
     Experiment,
-    identified,
-    JOINTS,
     OURS,
-    REVERSAL,
+)
+from robot_identification.papers.studies.er16_tables import (
+    compare_chains,
+    plot_torques,
+    REVERSAL_HEADS,
+    REVERSAL_TITLE,
+    tabulate_parameters,
 )
 from robot_identification.papers.studies.linear_algebra import compare_with_searches
-from robot_identification.papers.studies.repeat import best_run, Contestant, convergence, repeat
+from robot_identification.papers.studies.repeat import (
+    best_run,
+    Contestant,
+    plot_convergence,
+    repeat_searches,
+    Runs,
+)
 from robot_identification.papers.studies.study import (
-    MapFunction,
     PAPER,
-    part_of,
-    Plot,
-    Progress,
+    StudyOptions,
     StudyResult,
     Table,
 )
@@ -58,23 +61,17 @@ PUBLISHED = Table(
 CONTESTANTS = (('ABC', 'abc'), ('GA', 'ga'), ('GA, binary', 'binary_ga'), ('PSO', 'pso'),
                ('SPSO', 'spso'), ('differential evolution', 'differential_evolution'),
                ('CMA-ES', 'cma_es'))
-Results = Mapping[str, list[SearchResult]]
 
 
-def abc_er16(quick: bool, seed: int, progress: Progress, map_items: MapFunction) -> StudyResult:
+def abc_er16(options: StudyOptions) -> StudyResult:
     """
     Identify base and linear friction parameters with a bee colony and compare it with others.
 
     Parameters
     ----------
-    quick
-        Two runs of 2000 evaluations.
-    seed
-        Seed of the arm, and the first of the searches.
-    progress
-        Called with what is done and the part of it.
-    map_items
-        `study.map_items`, or that of a cluster.
+    options
+        Options of the run. `quick`: two runs of 2000 evaluations. `seed`: seed of the arm, and the
+        first of the searches.
 
     References
     ----------
@@ -82,48 +79,48 @@ def abc_er16(quick: bool, seed: int, progress: Progress, map_items: MapFunction)
     J. Robotics, 2015.
 
     """
-    runs, budget, arms = (2, 2000, 1) if quick else (15, 20_000, 8)
-    progress('designing and executing the motion', 0.0)
-    experiment = Experiment.build(quick, seed)
+    runs, budget, arms = (2, 2000, 1) if options.quick else (15, 20_000, 8)
+    options.progress('designing and executing the motion', 0.0)
+    experiment = Experiment.build(options.quick, options.seed)
     tables, claims, found = [], [], {}
     for chain, label in ((ABC, "the paper's signal chain"), (OURS, 'our signal chain')):
-        through = experiment.through(chain)
+        through = experiment.with_chain(chain)
         problem, bounds = through.problem(FRICTION)
         cost = MeanAbsolute(problem)
-        results = repeat([
+        results = repeat_searches([
             Contestant(name, search, {}, budget)
             for name, search in (CONTESTANTS[:1] if chain is OURS else CONTESTANTS)],
-            cost, bounds, runs, seed, map_items, part_of(progress, 0.1, 0.7, label))
+            cost, bounds, runs, options.stage(0.1, 0.7, label))
         square = through.least_squares(FRICTION)
         tables.append(_table(through, results, square, cost, label))
         claims += _claims(through, results, cost, square, label)
         found[label] = (results, square, problem, bounds)
     results, square, problem, bounds = found["the paper's signal chain"]
-    chains = compare_chains(experiment.others(seed, arms), 'abc', FRICTION,
-                            lambda text, part: progress(text, 0.75 + 0.15 * part))
-    algebra = compare_with_searches(FRICTION, problem, bounds, budget, seed,
-                                    part_of(progress, 0.9, 1.0), map_items, quick)
-    printed = experiment.through(ABC)
+    chains = compare_chains(experiment.build_arms(options.seed, arms), 'abc', FRICTION,
+                            options.stage(0.75, 0.9))
+    algebra = compare_with_searches(FRICTION, problem, bounds, budget, options.stage(0.9, 1.0))
+    printed = experiment.with_chain(ABC)
     return StudyResult(
         name='abc_er16', title='Artificial bee colony on the ER-16, linear friction',
         reference='Ding, Wu, Yao, Yang, J. Robotics, 2015',
-        settings={'runs': runs, 'evaluations': budget, 'first seed': seed,
+        settings={'runs': runs, 'evaluations': budget, 'first seed': options.seed,
                   'unknowns': problem.dimension, 'rows of a joint': len(printed.fit),
                   'condition number of the excitation':
                       experiment.motions[0].condition_number},
         assumptions=(*ASSUMPTIONS, '25 food sources, limit = sources times unknowns',
                      'joint weights of one in the cost'),
         tables=(*tables, PUBLISHED, _convergence(results), chains[0],
-                identified(printed, FRICTION, {'ABC, best run': best_run(results['ABC']).values,
-                                               'least squares': square}, ''),
+                tabulate_parameters(printed, FRICTION, {
+                    'ABC, best run': best_run(results['ABC']).values, 'least squares': square}),
                 _reversals(printed, results, square), *algebra.tables),
         claims=(*claims, _converged(results), *chains[1], *algebra.claims),
-        plots=(convergence('Cost of the median run', 'cost (9) [N m]', results),
-               *_torques(printed, best_run(results['ABC']).values), *algebra.plots),
-        quick=quick)
+        plots=(plot_convergence('Cost of the median run', 'cost (9) [N m]', results),
+               *plot_torques(printed, FRICTION, best_run(results['ABC']).values,
+                             'best run of ABC'), *algebra.plots),
+        quick=options.quick)
 
 
-def _table(experiment: Experiment, results: Results, square: Array, cost: MeanAbsolute,
+def _table(experiment: Experiment, results: Runs, square: Array, cost: MeanAbsolute,
            label: str) -> Table:
     abc = [r.cost for r in results['ABC']]
     rows: list[tuple[str | float, ...]] = []
@@ -141,43 +138,41 @@ def _table(experiment: Experiment, results: Results, square: Array, cost: MeanAb
         note='p is of the rank-sum test. Validation: a three-harmonic motion.')
 
 
-def _iterations(runs: list[SearchResult], iteration: int) -> Array:
-    """Return the costs of runs after an iteration of the colony, (runs,)."""
+def _costs_after(results: Runs, iteration: int) -> Array:
+    """Return the cost (runs,) of each run of the colony after an iteration."""
     evaluations = SOURCES * (2 * iteration + 1)
     return np.array([r.history[np.searchsorted(r.history[:, 0], evaluations), 1]
-                     if r.history[-1, 0] > evaluations else r.cost for r in runs])
+                     if r.history[-1, 0] > evaluations else r.cost for r in results['ABC']])
 
 
-def _convergence(results: Results) -> Table:
+def _convergence(results: Runs) -> Table:
     last = np.array([r.cost for r in results['ABC']])
     rows = [(float(n), *(float(x) for x in np.percentile(
-        _iterations(results['ABC'], n) / last, (25, 50, 75)))) for n in ITERATIONS]
+        _costs_after(results, n) / last, (25, 50, 75)))) for n in ITERATIONS]
     return Table('Convergence of the bee colony: cost over the last one of the run', (
         'iteration', 'lower quartile', 'median', 'upper quartile'), tuple(rows),
         note='An iteration costs two evaluations a food source. The paper says that it has '
              'converged after 50.')
 
 
-def _converged(results: Results) -> Claim:
+def _converged(results: Runs) -> Claim:
     last = np.array([r.cost for r in results['ABC']])
     return judge(f'the bee colony converges within 50 iterations (to {CONVERGED - 1:.0%} of its '
-                 f'last cost)', _iterations(results['ABC'], 50) / last, CONVERGED,
+                 f'last cost)', _costs_after(results, 50) / last, CONVERGED,
                  'cost after 50 iterations over the last one')
 
 
-def _reversals(experiment: Experiment, results: Results,
+def _reversals(experiment: Experiment, results: Runs,
                square: Array) -> Table:
-    found = {'ABC': best_run(results['ABC']).values, 'least squares': square}
+    estimates = {'ABC': best_run(results['ABC']).values, 'least squares': square}
     return Table(
-        f'RMS torque error [N m] of the validation near reversals (below {REVERSAL:g} rad/s) and '
-        f'elsewhere', ('method', *(f'near, joint {j}' for j in JOINTS),
-                       *(f'elsewhere, joint {j}' for j in JOINTS)),
+        f'RMS torque error [N m] of the validation {REVERSAL_TITLE}', ('method', *REVERSAL_HEADS),
         tuple((label, *experiment.near_reversals(FRICTION, values, experiment.check))
-              for label, values in found.items()),
+              for label, values in estimates.items()),
         note='The paper notes errors at velocity reversals; with linear friction they remain.')
 
 
-def _claims(experiment: Experiment, results: Results, cost: MeanAbsolute, square: Array,
+def _claims(experiment: Experiment, results: Runs, cost: MeanAbsolute, square: Array,
             label: str) -> list[Claim]:
     abc = [r.cost for r in results['ABC']]
     worst = [-min(experiment.correlations(FRICTION, r.values)[3:]) for r in results['ABC']]
@@ -192,11 +187,3 @@ def _claims(experiment: Experiment, results: Results, cost: MeanAbsolute, square
                         'cost (9) [N m] of least squares, in milliseconds and without bounds, '
                         'and of the colony', ours=True))
     return claims
-
-
-def _torques(experiment: Experiment, values: Array) -> tuple[Plot, ...]:
-    predicted = experiment.prediction(FRICTION, values, experiment.check)
-    t = experiment.check.t
-    return tuple(Plot(f'Validation torque of joint {j + 1}, best run of ABC', 'time [s]',
-                      'torque [N m]', (('measured', t, experiment.check.tau[:, j]),
-                                       ('predicted', t, predicted[:, j]))) for j in range(3))

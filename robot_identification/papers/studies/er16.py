@@ -15,7 +15,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -32,8 +31,7 @@ from robot_identification.papers.differentiation import (
 from robot_identification.papers.searches import Bounds
 from robot_identification.papers.searches.problem import SearchProblem
 from robot_identification.papers.searches.ranges import search_bounds
-from robot_identification.papers.studies.study import correlations, Progress, Table
-from robot_identification.papers.studies.verdict import Claim, judge
+from robot_identification.papers.studies.study import correlations
 from robot_identification.regression import build_regression
 from robot_identification.signals import process, Samples
 from robot_identification.simulation import Plant, PlantOptions, simulate, SimulatedRun
@@ -151,12 +149,12 @@ class Experiment:
         one, two = (simulate(plant, motion, rng=rng) for motion in motions)
         return cls(arm, motions, (one, two))
 
-    def others(self, seed: int, arms: int) -> list[Experiment]:
-        """Return this experiment and those of other arms on the same motions, `arms` in all."""
+    def build_arms(self, seed: int, arms: int) -> list[Experiment]:
+        """Return `arms` experiments on the same motions, this one first."""
         return [self, *(Experiment.build(True, seed + k, self.motions) for k in range(1, arms))]
 
-    def through(self, chain: SignalChain) -> Experiment:
-        """Return the same experiment with samples made by another chain."""
+    def with_chain(self, chain: SignalChain) -> Experiment:
+        """Return the same experiment with samples from another signal chain."""
         return Experiment(self.arm, self.motions, self.runs, chain)
 
     @cached_property
@@ -197,74 +195,3 @@ class Experiment:
         estimate = get_estimator('ols').fit(build_regression(self.arm, [self.fit], friction))
         shape = estimate.base.structure.shape
         return np.append(estimate.values, np.log(shape.ravel()))
-
-
-def identified(experiment: Experiment, friction: str, found: Mapping[str, Array],
-               reference: str) -> Table:
-    """Return the identified parameters, and the true ones where the plant has them."""
-    problem, _ = experiment.problem(friction)
-    truth = experiment.runs[0].plant.truth
-    structure = problem.structure
-    standard = np.zeros(structure.count)
-    standard[structure.inertial] = truth.inertial.ravel()
-    standard[structure.rotor] = truth.rotor_inertia
-    true = problem.base.of(standard)
-    free = structure.friction_part.start
-    rows = []
-    for k, name in enumerate(problem.names):
-        inertial = k < problem.rank and problem.base.columns[k] < free
-        rows.append((name, float(true[k]) if inertial else '-',
-                     *(float(values[k]) for values in found.values())))
-    return Table(f'Identified base parameters, {friction} friction', (
-        'parameter', 'true', *found), tuple(rows),
-        note=f'{reference} The plant has Stribeck friction, so friction parameters have no true '
-             f'value.')
-
-
-def compare_chains(experiments: Sequence[Experiment], paper: str, friction: str,
-                   progress: Progress) -> tuple[Table, tuple[Claim, ...]]:
-    """
-    Return what each step of a paper's signal chain is worth, and the claim that ours is better.
-
-    Parameters
-    ----------
-    experiments
-        One for each arm.
-    paper
-        Key in `STEPS`.
-    friction
-        Name of the friction model.
-    progress
-        Called with what is done and the part of it.
-
-    """
-    errors: dict[str, list[float]] = {chain.label: [] for chain in STEPS[paper]}
-    smallest: dict[str, list[float]] = {chain.label: [] for chain in STEPS[paper]}
-    counts: dict[str, int] = {}
-    arms = len(experiments)
-    for number, one in enumerate(experiments):
-        progress(f'signal chains, arm {number + 1} of {arms}', number / arms)
-        check = one.check
-        for chain in STEPS[paper]:
-            through = one.through(chain)
-            values = through.least_squares(friction)
-            predicted = through.prediction(friction, values, check)
-            rated = one.runs[1].plant.truth.rated_torque
-            errors[chain.label].append(float(np.sqrt(np.mean(
-                ((predicted - check.tau) / rated) ** 2))))
-            smallest[chain.label].append(float(correlations(check.tau, predicted).min()))
-            counts[chain.label] = len(through.fit)
-    table = Table(
-        f'What each step of the signal chain is worth: least squares, {friction} friction, '
-        f'{arms} arms', ('chain', 'rows of a joint', 'RMS error of the validation, part of the '
-                         'rated torque', 'largest of an arm', 'smallest correlation'),
-        tuple((label, float(counts[label]), float(np.median(found)), max(found),
-               float(np.median(smallest[label]))) for label, found in errors.items()),
-        note='Medians over the arms. Each row of the table changes one step of the chain as '
-             'printed, the last all of them; the validation motion is always processed in our '
-             'way.')
-    printed = STEPS[paper][0].label
-    return table, (judge(
-        f'our signal chain predicts another motion better than that of the paper '
-        f'({printed.split(":")[0]})', errors[OURS.label], errors[printed],
-        'RMS error over the rated torque', paired=True, ours=True),)

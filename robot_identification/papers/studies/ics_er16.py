@@ -15,40 +15,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.papers.searches import SearchResult
 from robot_identification.papers.searches.objective import MeanAbsolute
 from robot_identification.papers.studies.er16 import (
     ASSUMPTIONS,
-    compare_chains,
     CORRELATIONS,
     Experiment,
     ICS,
-    identified,
-    JOINTS,
     OURS,
-    REVERSAL,
 )
-from robot_identification.papers.studies.linear_algebra import (
-    compare_with_searches,
-    SearchComparison,
+from robot_identification.papers.studies.er16_tables import (
+    compare_chains,
+    plot_torques,
+    REVERSAL_HEADS,
+    REVERSAL_TITLE,
+    tabulate_parameters,
 )
+from robot_identification.papers.studies.linear_algebra import compare_with_searches
 from robot_identification.papers.studies.repeat import (
     best_run,
     Contestant,
-    convergence,
     median_run,
-    repeat,
+    plot_convergence,
+    repeat_searches,
+    Runs,
 )
 from robot_identification.papers.studies.study import (
-    MapFunction,
     PAPER,
-    part_of,
-    Plot,
-    Progress,
+    StudyOptions,
     StudyResult,
     Table,
 )
@@ -75,23 +70,17 @@ PUBLISHED_PARAMETERS = Table(
          ('m3 rx3', 5.1317), ('m3 ry3', 10.3145)))), PAPER,
     'Viscous friction of joint 2 is negative, and its Coulomb friction too: a model that gives '
     'energy at speed. What atan and sgn share, these data do not tell apart.')
-Results = Mapping[str, list[SearchResult]]
 
 
-def ics_er16(quick: bool, seed: int, progress: Progress, map_items: MapFunction) -> StudyResult:
+def ics_er16(options: StudyOptions) -> StudyResult:
     """
     Repeat the comparison of ICS, CS and PSO on the cost (11) with atan friction.
 
     Parameters
     ----------
-    quick
-        Two runs of 20 iterations.
-    seed
-        Seed of the arm, and the first of the searches.
-    progress
-        Called with what is done and the part of it.
-    map_items
-        `study.map_items`, or that of a cluster.
+    options
+        Options of the run. `quick`: two runs of 20 iterations. `seed`: seed of the arm, and the
+        first of the searches.
 
     References
     ----------
@@ -99,39 +88,41 @@ def ics_er16(quick: bool, seed: int, progress: Progress, map_items: MapFunction)
     manipulator with improved cuckoo search algorithm", J. Robotics, 2018.
 
     """
-    runs, iterations, budget, arms = (2, 20, 500, 1) if quick else (30, ITERATIONS, 20_000, 8)
-    progress('designing and executing the motion', 0.0)
-    experiment = Experiment.build(quick, seed)
+    runs, iterations, budget, arms = (
+        (2, 20, 500, 1) if options.quick else (30, ITERATIONS, 20_000, 8))
+    options.progress('designing and executing the motion', 0.0)
+    experiment = Experiment.build(options.quick, options.seed)
     tables, claims, kept = [], [], {}
     cases = (('our signal chain, wide ranges', OURS, 'urdf'),
              ('our signal chain, narrow ranges', OURS, 'estimate'),
              ("the paper's signal chain, wide ranges", ICS, 'urdf'))
-    for number, (label, chain, ranges) in enumerate(cases):
-        through = experiment.through(chain)
+    for index, (label, chain, ranges) in enumerate(cases):
+        through = experiment.with_chain(chain)
         problem, bounds = through.problem(FRICTION, ranges)
         cost = MeanAbsolute(problem)
         contestants = _contestants(iterations)
-        results = repeat(contestants[:4] if number else contestants, cost, bounds, runs, seed,
-                         map_items,
-                         part_of(progress, 0.05 + 0.2 * number, 0.25 + 0.2 * number, label))
+        results = repeat_searches(
+            contestants[:4] if index else contestants, cost, bounds, runs,
+            options.stage(0.05 + 0.2 * index, 0.25 + 0.2 * index, label))
         square = through.least_squares(FRICTION)
         tables += [_costs(results, square, cost, label),
                    _correlations(through, results, square, label)]
         claims += _claims(results, label)
         kept[label] = (problem, results, square)
     problem, results, square = kept[cases[0][0]]
-    progress('linear friction', 0.65)
-    experiments = experiment.others(seed, arms)
-    frictions = _frictions(experiments, iterations, seed, map_items)
-    chains = compare_chains(experiments, 'ics', FRICTION,
-                            lambda text, part: progress(text, 0.7 + 0.1 * part))
-    algebra = [_algebra(experiment, friction, budget, seed, k, progress, map_items, quick)
-               for k, friction in enumerate((FRICTION, 'stribeck'))]
+    experiments = experiment.build_arms(options.seed, arms)
+    frictions = _frictions(experiments, iterations, options.stage(0.65, 0.7, 'linear friction'))
+    chains = compare_chains(experiments, 'ics', FRICTION, options.stage(0.7, 0.8))
+    algebra = [compare_with_searches(
+        friction, *experiment.problem(friction), budget,
+        options.stage(0.8 + 0.1 * k, 0.9 + 0.1 * k, friction))
+        for k, friction in enumerate((FRICTION, 'stribeck'))]
     return StudyResult(
         name='ics_er16', title='Improved cuckoo search against CS and PSO on the ER-16',
         reference='Ding, Li, Li, Chao, J. Robotics, 2018',
-        settings={'runs': runs, 'iterations': iterations, 'population': NEST, 'first seed': seed,
-                  'unknowns': problem.dimension, 'rows of a joint': len(experiment.fit),
+        settings={'runs': runs, 'iterations': iterations, 'population': NEST,
+                  'first seed': options.seed, 'unknowns': problem.dimension,
+                  'rows of a joint': len(experiment.fit),
                   'condition number of the excitation':
                       experiment.motions[0].condition_number},
         assumptions=(
@@ -142,22 +133,16 @@ def ics_er16(quick: bool, seed: int, progress: Progress, map_items: MapFunction)
             'the number is not used here, and CS alone has it as a setting',
             "wide ranges: the URDF's; narrow ranges: 60 % around a least-squares estimate"),
         tables=(tables[0], tables[1], PUBLISHED, *tables[2:], chains[0],
-                identified(experiment, FRICTION, {
+                tabulate_parameters(experiment, FRICTION, {
                     'ICS, best of three': best_run(results['ICS'][:BEST_OF]).values,
-                    'variable projection': square}, ''), PUBLISHED_PARAMETERS, frictions[0],
+                    'variable projection': square}), PUBLISHED_PARAMETERS, frictions[0],
                 *(table for part in algebra for table in part.tables)),
         claims=(*claims, *frictions[1], *chains[1],
                 *(claim for part in algebra for claim in part.claims)),
-        plots=(convergence('Cost of the median run, wide ranges', 'cost (11) [N m]', results),
-               *_torques(experiment, results), *(p for part in algebra for p in part.plots)),
-        quick=quick)
-
-
-def _algebra(experiment: Experiment, friction: str, budget: int, seed: int, number: int,
-             progress: Progress, map_items: MapFunction, quick: bool) -> SearchComparison:
-    return compare_with_searches(
-        friction, *experiment.problem(friction), budget, seed,
-        part_of(progress, 0.8 + 0.1 * number, 0.9 + 0.1 * number, friction), map_items, quick)
+        plots=(plot_convergence('Cost of the median run, wide ranges', 'cost (11) [N m]', results),
+               *plot_torques(experiment, FRICTION, median_run(results['ICS']).values,
+                             'median run of ICS'), *(p for part in algebra for p in part.plots)),
+        quick=options.quick)
 
 
 def _contestants(iterations: int) -> tuple[Contestant, ...]:
@@ -173,7 +158,7 @@ def _contestants(iterations: int) -> tuple[Contestant, ...]:
         Contestant('CMA-ES', 'cma_es', {}, twice))
 
 
-def _costs(results: Results, square: Array, cost: MeanAbsolute, label: str) -> Table:
+def _costs(results: Runs, square: Array, cost: MeanAbsolute, label: str) -> Table:
     ics = [r.cost for r in results['ICS']]
     seconds = float(np.median([r.seconds for r in results['ICS']]))
     rows: list[tuple[str | float, ...]] = []
@@ -192,7 +177,7 @@ def _costs(results: Results, square: Array, cost: MeanAbsolute, label: str) -> T
              'on the linear parameters.')
 
 
-def _correlations(experiment: Experiment, results: Results, square: Array, label: str) -> Table:
+def _correlations(experiment: Experiment, results: Runs, square: Array, label: str) -> Table:
     candidates = {name: best_run(runs[:BEST_OF]).values for name, runs in results.items()}
     candidates['variable projection'] = square
     return Table(f'Correlation of measured and predicted torque, best of three runs, {label}',
@@ -201,7 +186,7 @@ def _correlations(experiment: Experiment, results: Results, square: Array, label
                        for name, values in candidates.items()))
 
 
-def _claims(results: Results, label: str) -> list[Claim]:
+def _claims(results: Runs, label: str) -> list[Claim]:
     costs = {name: [r.cost for r in runs] for name, runs in results.items()}
     unit = 'cost (11) [N m]'
     claims = [
@@ -217,42 +202,32 @@ def _claims(results: Results, label: str) -> list[Claim]:
     return claims
 
 
-def _frictions(experiments: list[Experiment], iterations: int, seed: int,
-               map_items: MapFunction) -> tuple[Table, tuple[Claim, ...]]:
+def _frictions(experiments: list[Experiment], iterations: int,
+               options: StudyOptions) -> tuple[Table, tuple[Claim, ...]]:
     """Compare linear and nonlinear friction near reversals, found by ICS and by least squares."""
     rows: list[tuple[str | float, ...]] = []
     near: dict[tuple[str, str], list[float]] = {}
     ics = Contestant('ICS', 'ics', {}, NEST * (2 * iterations + 1))
-    for number, one in enumerate(experiments):
+    for index, one in enumerate(experiments):
+        stage = options.stage(index / len(experiments), (index + 1) / len(experiments))
         rated = one.runs[0].plant.truth.rated_torque
         for friction in ('coulomb_viscous', 'atan', 'stribeck'):
             problem, bounds = one.problem(friction)
-            runs = repeat([ics], MeanAbsolute(problem), bounds, BEST_OF, seed, map_items)
+            runs = repeat_searches([ics], MeanAbsolute(problem), bounds, BEST_OF, stage)
             for method, values in (('ICS', best_run(runs['ICS']).values),
                                    ('least squares', one.least_squares(friction))):
                 for kind, samples in (('fit', one.fit), ('validation', one.check)):
                     errors = one.near_reversals(friction, values, samples)
-                    if number == 0:
+                    if index == 0:
                         rows.append((friction, method, kind, *errors))
                     if kind == 'fit':
                         near.setdefault((friction, method), []).append(
                             float(np.sqrt(np.mean((np.array(errors[:3]) / rated) ** 2))))
     table = Table(
-        f'RMS torque error [N m] near reversals (below {REVERSAL:g} rad/s) and elsewhere, first '
-        f'arm', ('friction', 'method', 'data', *(f'near, joint {j}' for j in JOINTS),
-                 *(f'elsewhere, joint {j}' for j in JOINTS)), tuple(rows))
+        f'RMS torque error [N m] {REVERSAL_TITLE}, first arm',
+        ('friction', 'method', 'data', *REVERSAL_HEADS), tuple(rows))
     return table, tuple(judge(
         f'atan friction has smaller errors near reversals than linear friction (found by '
         f'{method})', near['atan', method], near['coulomb_viscous', method],
         'RMS error of the fit near reversals, part of the rated torque, by arm', paired=True)
         for method in ('ICS', 'least squares'))
-
-
-def _torques(experiment: Experiment, results: Results) -> tuple[Plot, ...]:
-    values = median_run(results['ICS']).values
-    check = experiment.check
-    predicted = experiment.prediction(FRICTION, values, check)
-    return tuple(Plot(f'Validation torque of joint {j}, median run of ICS', 'time [s]',
-                      'torque [N m]', (('measured', check.t, check.tau[:, j - 1]),
-                                       ('predicted', check.t, predicted[:, j - 1])))
-                 for j in JOINTS)

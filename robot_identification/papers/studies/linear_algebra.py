@@ -25,8 +25,8 @@ from robot_identification.papers.searches import Bounds, get_search, SEARCHES, S
 from robot_identification.papers.searches.objective import Squared
 from robot_identification.papers.searches.problem import SearchProblem
 from robot_identification.papers.searches.projection import minimise_squared, ProjectedObjective
-from robot_identification.papers.studies.repeat import convergence
-from robot_identification.papers.studies.study import MapFunction, part_of, Plot, Progress, Table
+from robot_identification.papers.studies.repeat import plot_convergence
+from robot_identification.papers.studies.study import Plot, StudyOptions, Table
 from robot_identification.papers.studies.verdict import Claim, judge
 
 NEAR = 0.01
@@ -69,8 +69,7 @@ class _Timed:
 
 
 def compare_with_searches(friction: str, problem: SearchProblem, bounds: Bounds, budget: int,
-                          seed: int, progress: Progress, map_items: MapFunction,
-                          quick: bool = False) -> SearchComparison:
+                          options: StudyOptions) -> SearchComparison:
     """
     Minimise the squared cost by linear algebra and by every search, within the same bounds.
 
@@ -84,40 +83,33 @@ def compare_with_searches(friction: str, problem: SearchProblem, bounds: Bounds,
         The unknowns and their box.
     budget
         Evaluations of a search over all unknowns.
-    seed
-        Seed of the searches.
-    progress
-        Called with what is done and the part of it.
-    map_items
-        `study.map_items`, or that of a cluster.
-    quick
-        Fewer repeats of the solver.
+    options
+        Options of the study. `quick`: fewer repetitions of the solver. `seed`: of the searches.
 
     """
     cost = Squared(problem)
-    whole = against_searches(
+    whole = compare_solver(
         f'{friction}: all {problem.dimension} unknowns',
         'bounded least squares' if problem.linear else 'variable projection', cost, bounds,
-        lambda: minimise_squared(cost, bounds), budget, seed,
-        part_of(progress, 0.0, 1.0 if problem.linear else 0.7), map_items, quick=quick)
+        lambda: minimise_squared(cost, bounds), budget,
+        options.stage(0.0, 1.0 if problem.linear else 0.7))
     if problem.linear:
         return whole
     alone = ProjectedObjective(cost, bounds)
-    few = against_searches(
+    few = compare_solver(
         f'{friction}: the {alone.bounds.dimension} shape numbers alone, the linear parameters '
         f'eliminated', 'variable projection', alone, alone.bounds,
-        lambda: minimise_squared(cost, bounds), budget // 40, seed,
-        part_of(progress, 0.7, 1.0), map_items,
+        lambda: minimise_squared(cost, bounds), budget // 40,
+        options.stage(0.7, 1.0),
         ' Here the searches are given the other half of variable projection: the best linear '
-        'parameters within their bounds.', quick)
+        'parameters within their bounds.')
     return SearchComparison(whole.tables + few.tables, whole.claims + few.claims[:1],
                             whole.plots)
 
 
-def against_searches(title: str, label: str, cost: Callable[[Array], Array], bounds: Bounds,
-                     solve: Callable[[], SearchResult], budget: int, seed: int,
-                     progress: Progress, map_items: MapFunction, note: str = '',
-                     quick: bool = False) -> SearchComparison:
+def compare_solver(title: str, label: str, cost: Callable[[Array], Array], bounds: Bounds,
+                   solve: Callable[[], SearchResult], budget: int, options: StudyOptions,
+                   note: str = '') -> SearchComparison:
     """
     Compare a solver of linear algebra with every search.
 
@@ -129,20 +121,16 @@ def against_searches(title: str, label: str, cost: Callable[[Array], Array], bou
         What the searches minimise, and where.
     solve
         The solver; its evaluations and cost must be those of the same cost.
-    budget, seed
-        Budget and seed of the searches.
-    progress
-        Called with what is done and the part of it.
-    map_items
-        `study.map_items`, or that of a cluster.
+    budget
+        Evaluations of a search.
+    options
+        Options of the study. `quick`: fewer repetitions of the solver. `seed`: of the searches.
     note
-        Added to that of the table.
-    quick
-        Fewer repeats of the solver.
+        Added to the note of the table.
 
     """
     busy = []
-    for _ in range(FEWER if quick else REPEATS):
+    for _ in range(FEWER if options.quick else REPEATS):
         began = time.process_time()
         exact = solve()
         busy.append(time.process_time() - began)
@@ -150,9 +138,9 @@ def against_searches(title: str, label: str, cost: Callable[[Array], Array], bou
     cost(bounds.from_unit(np.full((1, bounds.dimension), 0.5)))     # rows are made once
     found: dict[str, _Timed] = {}
     names = list(SEARCHES)
-    for k, (name, (result, seconds)) in enumerate(zip(names, map_items(
-            _search, names, args=(cost, bounds, budget, seed))), start=1):
-        progress(f'squared cost, {name}', k / len(names))
+    completed = options.map_items(_search, names, args=(cost, bounds, budget, options.seed))
+    for k, (name, (result, seconds)) in enumerate(zip(names, completed), start=1):
+        options.progress(f'squared cost, {name}', k / len(names))
         near = np.flatnonzero(result.history[:, 1] <= (1 + NEAR) * exact.cost)
         arrived = int(result.history[near[0], 0]) if len(near) else None
         found[name] = _Timed(result, (seconds,), arrived)
@@ -212,8 +200,8 @@ def _claims(title: str, label: str, best: _Timed,
 
 
 def _plot(title: str, label: str, best: _Timed, found: Mapping[str, _Timed]) -> Plot:
-    plot = convergence(f'Squared cost over evaluations, {title}', 'squared cost [-]',
-                       {name: [timed.result] for name, timed in found.items()})
+    plot = plot_convergence(f'Squared cost over evaluations, {title}', 'squared cost [-]',
+                            {name: [timed.result] for name, timed in found.items()})
     last = max(line[1][-1] for line in plot.lines)
     ends = np.array([1.0, last])
     return Plot(plot.title, plot.x, plot.y,

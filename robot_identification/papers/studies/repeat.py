@@ -22,7 +22,10 @@ from typing import Any
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.papers.searches import Bounds, get_search, SearchResult
-from robot_identification.papers.studies.study import MapFunction, Plot
+from robot_identification.papers.studies.study import Plot, StudyOptions
+
+Runs = Mapping[str, Sequence[SearchResult]]
+"""Results of repeated searches, by label."""
 
 
 @dataclass(frozen=True)
@@ -33,13 +36,13 @@ class Contestant:
     Parameters
     ----------
     label
-        In tables.
+        Name in tables and plots.
     search
         Name in `SEARCHES`.
     settings
         Settings of the search.
     budget
-        Evaluations.
+        Largest number of evaluations of the cost.
 
     """
 
@@ -49,64 +52,60 @@ class Contestant:
     budget: int
 
 
-def repeat(contestants: Sequence[Contestant], cost: Callable[[Array], Array], bounds: Bounds,
-           runs: int, seed: int, map_items: MapFunction,
-           tell: Callable[[str, float], None] | None = None, *, target: float = -np.inf,
-           run: Callable[..., SearchResult] | None = None) -> dict[str, list[SearchResult]]:
+def repeat_searches(contestants: Sequence[Contestant], cost: Callable[[Array], Array],
+                    bounds: Bounds, runs: int, options: StudyOptions, *, target: float = -np.inf,
+                    run: Callable[..., SearchResult] | None = None
+                    ) -> dict[str, list[SearchResult]]:
     """
-    Run searches with seeds seed, seed + 1, ..., and return what each found, by label.
+    Return the results of repeated searches by label, with seeds seed, seed + 1, ...
 
     Parameters
     ----------
     contestants
-        The searches.
+        Searches with their settings.
     cost, bounds, target
         As for `Search.minimise`.
     runs
-        How often.
-    seed
-        The first seed.
-    map_items
-        `study.map_items`, or that of a cluster.
-    tell
-        Called with what was done and the part of it.
+        Runs of each search.
+    options
+        Options of the study: the first seed, progress and distribution of the runs.
     run
-        A run: run(contestant, seed, cost, bounds, target); `run_search` when None.
+        Function run(contestant, seed, cost, bounds, target); `run_search` when None.
 
     """
     labels = [contestant.label for contestant in contestants for _ in range(runs)]
     results: dict[str, list[SearchResult]] = {label: [] for label in labels}
-    found = map_items(run or run_search, [c for c in contestants for _ in range(runs)],
-                      [seed + k for _ in contestants for k in range(runs)],
-                      args=(cost, bounds, target))
-    for number, (label, result) in enumerate(zip(labels, found), start=1):
+    completed = options.map_items(
+        run or run_search, [c for c in contestants for _ in range(runs)],
+        [options.seed + k for _ in contestants for k in range(runs)],
+        args=(cost, bounds, target))
+    for count, (label, result) in enumerate(zip(labels, completed), start=1):
         results[label].append(result)
-        if tell is not None:
-            tell(f'{label}, {runs} runs', number / len(labels))
+        options.progress(f'{label}, {runs} runs', count / len(labels))
     return results
 
 
 def run_search(contestant: Contestant, seed: int, cost: Callable[[Array], Array], bounds: Bounds,
                target: float) -> SearchResult:
-    """Return one run of a search, see `repeat`."""
+    """Return the result of one search."""
     return get_search(contestant.search, **contestant.settings).minimise(
         cost, bounds, budget=contestant.budget, target=target, rng=np.random.default_rng(seed))
 
 
-def median_run(results: list[SearchResult]) -> SearchResult:
-    """Return the run whose cost is the (lower) median."""
+def median_run(results: Sequence[SearchResult]) -> SearchResult:
+    """Return the run with the median cost, the lower one of an even number of runs."""
     return sorted(results, key=lambda result: result.cost)[(len(results) - 1) // 2]
 
 
-def best_run(results: list[SearchResult]) -> SearchResult:
-    """Return the run of lowest cost."""
+def best_run(results: Sequence[SearchResult]) -> SearchResult:
+    """Return the run with the lowest cost."""
     return min(results, key=lambda result: result.cost)
 
 
-def convergence(title: str, y: str, results: Mapping[str, list[SearchResult]],
-                log: bool = True) -> Plot:
+def plot_convergence(title: str, y: str, results: Runs,
+                     log: bool = True) -> Plot:
     """
-    Return the cost of the median run of each search over its evaluations.
+    Return a plot of the cost over the evaluations, for the median run of each search.
 
     Parameters
     ----------
@@ -115,7 +114,7 @@ def convergence(title: str, y: str, results: Mapping[str, list[SearchResult]],
     results
         Runs of each search.
     log
-        Whether the cost is drawn logarithmically.
+        Whether the cost axis is logarithmic.
 
     """
     lines = []

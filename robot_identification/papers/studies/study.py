@@ -11,12 +11,12 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What every study returns: tables, claims and plots, with where they come from."""
+"""Options and results of a study."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -25,27 +25,68 @@ from robot_identification.papers.studies.verdict import Claim
 
 Progress = Callable[[str, float], None]
 MapFunction = Callable[..., Iterator[Any]]
-"""Calls of a function over sequences: `map_items`, or that of the tasks of a cluster."""
+"""Applies a function to the items of sequences: `map_items`, or `Tasks.map_items`."""
 HERE, PAPER = 'computed here', 'printed in the paper'
+
+
+def map_items(function: Callable[..., Any], *sequences: Sequence[Any],
+              args: tuple[Any, ...] = ()) -> Iterator[Any]:
+    """Yield function(*items, *args) for the items of the sequences, one after another."""
+    return (function(*items, *args) for items in zip(*sequences, strict=True))
+
+
+def _ignore(text: str, fraction: float) -> None:
+    """Report no progress."""
+
+
+@dataclass(frozen=True, eq=False)
+class StudyOptions:
+    """
+    Options of a study.
+
+    Parameters
+    ----------
+    quick
+        Fewer runs and evaluations, as a test that the study works.
+    seed
+        First seed of all random draws.
+    progress
+        Called with a description of the current work and the completed fraction, 0 to 1.
+    map_items
+        Distributes seeds, searches and arms. No digit depends on it.
+
+    """
+
+    quick: bool = False
+    seed: int = 0
+    progress: Progress = _ignore
+    map_items: MapFunction = map_items
+
+    def stage(self, start: float, end: float, label: str = '') -> StudyOptions:
+        """Return the options of one stage, whose progress runs from `start` to `end`."""
+        def report(text: str, fraction: float) -> None:
+            self.progress(', '.join(filter(None, (label, text))), start + (end - start) * fraction)
+
+        return replace(self, progress=report)
 
 
 @dataclass(frozen=True)
 class Table:
     """
-    A table.
+    A table of a study.
 
     Parameters
     ----------
     title
-        What it shows.
+        Title with units.
     heads
-        Column heads.
+        Column headings.
     rows
         Texts and numbers.
     source
         `HERE` or `PAPER`.
     note
-        What has to be known to read it.
+        Explanation of the columns.
 
     """
 
@@ -59,7 +100,7 @@ class Table:
 @dataclass(frozen=True, eq=False)
 class Plot:
     """
-    Lines over a common axis.
+    A line chart.
 
     Parameters
     ----------
@@ -82,22 +123,22 @@ class Plot:
 @dataclass(frozen=True, eq=False)
 class StudyResult:
     """
-    MethodResult of a study.
+    Result of a study.
 
     Parameters
     ----------
     name, title, reference
         Name and title of the study, and reference of its paper.
     settings
-        Seeds, repetitions, data.
+        Seeds, numbers of runs and properties of the data.
     assumptions
-        What the paper does not say and was chosen here.
+        Choices made here because the paper does not state them.
     tables, claims, plots
         Results.
     quick
-        Whether it was cut short for a test.
+        Whether the study ran with fewer runs and evaluations.
     seconds, processor_seconds
-        Time that it took by the clock, and processor time.
+        Wall-clock time and processor time [s].
 
     """
 
@@ -115,7 +156,7 @@ class StudyResult:
     notes: tuple[str, ...] = field(default_factory=tuple)
 
     def contents(self) -> dict[str, Any]:
-        """Return everything as plain values."""
+        """Return the result as a dictionary of plain values."""
         return {
             'study': self.name, 'title': self.title, 'reference': self.reference,
             'quick': self.quick, 'seconds': self.seconds,
@@ -132,21 +173,8 @@ class StudyResult:
                       for p in self.plots]}
 
 
-def map_items(function: Callable[..., Any], *sequences: Sequence[Any],
-              args: tuple[Any, ...] = ()) -> Iterator[Any]:
-    """Yield function(*items, *args) of the items of sequences, one after the other."""
-    return (function(*items, *args) for items in zip(*sequences, strict=True))
-
-
-def part_of(progress: Progress, first: float, last: float, label: str = '') -> Progress:
-    """Return the progress of what is from one part of the whole to another."""
-    def tell(text: str, part: float) -> None:
-        progress(', '.join(filter(None, (label, text))), first + (last - first) * part)
-    return tell
-
-
 def correlations(measured: Array, predicted: Array) -> Array:
-    """Return the correlation coefficient of each joint, (n,); (17) of the ICS paper."""
+    """Return the correlation coefficient of each joint (n,), equation (17) of the ICS paper."""
     left, right = measured - measured.mean(axis=0), predicted - predicted.mean(axis=0)
     result: Array = (np.sum(left * right, axis=0)
                      / np.sqrt(np.sum(left ** 2, axis=0) * np.sum(right ** 2, axis=0)))

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arm import load_arm
-from robot_identification.arrays import Array
 from robot_identification.excitation import design, Excitation, Requirements
 from robot_identification.papers.searches.problem import SearchProblem
 from robot_identification.papers.searches.ranges import search_bounds
@@ -25,61 +24,32 @@ from robot_identification.papers.studies.linear_algebra import (
     compare_with_searches,
     SearchComparison,
 )
-from robot_identification.papers.studies.study import (
-    MapFunction,
-    part_of,
-    Progress,
-    StudyResult,
-    Table,
+from robot_identification.papers.studies.study import StudyOptions, StudyResult, Table
+from robot_identification.papers.studies.survey_comparison import (
+    compare_over_seeds,
+    LINEAR,
+    STRIBECK,
 )
 from robot_identification.papers.studies.survey_frictions import compare_frictions
 from robot_identification.papers.studies.survey_idim import compare_instruments, PUBLISHED_IDIM
-from robot_identification.papers.studies.survey_methods import (
-    compare_methods,
-    CONSISTENT,
-    level,
-    LEVELS,
-    MethodResult,
-    Platform,
-    SEARCHED,
-)
-from robot_identification.papers.studies.survey_parameters import about_centre
-from robot_identification.papers.studies.survey_published import (
-    GUIDE,
-    PUBLISHED_FRICTIONS,
-    PUBLISHED_JOINT,
-    PUBLISHED_LEVELS,
-    PUBLISHED_LINEAR,
-    PUBLISHED_NONLINEAR,
-    PUBLISHED_STRIBECK_JOINT,
-)
-from robot_identification.papers.studies.survey_tracking import follow, Tracking
-from robot_identification.papers.studies.verdict import Claim, judge
+from robot_identification.papers.studies.survey_methods import Platform
+from robot_identification.papers.studies.survey_published import PUBLISHED_FRICTIONS
+from robot_identification.papers.studies.survey_tracking import compare_tracking
 from robot_identification.regression import build_regression
 
-ONLINE = ('Kalman', 'extended Kalman', 'exponential forgetting')
-LINEAR, STRIBECK = 'coulomb_viscous', 'stribeck'
 PRINTED_CONDITIONS = {LINEAR: 4.6, STRIBECK: 5.7}
 SEARCHERS = {'real_genetic': 'genetic', 'barrier': 'gradient'}
-CAD, OTHER = 'inertias of its CAD model', 'inertias up to 20 % from its CAD model'
-Runs = dict[str, list[MethodResult]]
-"""Outcomes of each method, one for each seed."""
 
 
-def survey_er20(quick: bool, seed: int, progress: Progress, map_items: MapFunction) -> StudyResult:
+def survey_er20(options: StudyOptions) -> StudyResult:
     """
     Compare calculation methods, the following of changing friction, and friction models.
 
     Parameters
     ----------
-    quick
-        One seed, 1000 evaluations, one period for the following.
-    seed
-        First seed of arms, noise and searches.
-    progress
-        Called with what is done and the part of it.
-    map_items
-        `study.map_items`, or that of a cluster.
+    options
+        Options of the run. `quick`: one seed, 1000 evaluations, one period for the following.
+        `seed`: first seed of arms, noise and searches.
 
     References
     ----------
@@ -87,21 +57,18 @@ def survey_er20(quick: bool, seed: int, progress: Progress, map_items: MapFuncti
     calibration case study", Science China Information Sciences, 2018.
 
     """
+    quick, seed = options.quick, options.seed
     seeds = range(seed, seed + (1 if quick else 8))
     budgets = {LINEAR: 1000, STRIBECK: 500} if quick else {LINEAR: 40_000, STRIBECK: 8000}
-    progress('designing the motions', 0.0)
+    options.progress('designing the motions', 0.0)
     conditions, excitation = _designs(quick, seed)
-    runs, changed = _runs(excitation, seeds, budgets,
-                          part_of(progress, 0.1, 0.6), map_items)
     platform = Platform.build(excitation, seed, 0.0)
-    tracking = follow(platform, seeds, 1 if quick else 3,
-                      part_of(progress, 0.6, 0.7), map_items)
+    tracking = compare_tracking(platform, seeds, 1 if quick else 3, options.stage(0.1, 0.2))
+    methods = compare_over_seeds(excitation, seeds, budgets, tracking, options.stage(0.2, 0.7))
     instruments = compare_instruments(platform, seeds, 1 if quick else 4,
-                                      part_of(progress, 0.7, 0.8), map_items)
-    frictions = compare_frictions(seeds, 500 if quick else 4000,
-                                  part_of(progress, 0.8, 0.9), map_items)
-    algebra = _algebra(platform, seed, 500 if quick else 10_000,
-                       part_of(progress, 0.9, 1.0), map_items, quick)
+                                      options.stage(0.7, 0.8))
+    frictions = compare_frictions(seeds, 500 if quick else 4000, options.stage(0.8, 0.9))
+    algebra = _algebra(platform, 500 if quick else 10_000, options.stage(0.9, 1.0))
     return StudyResult(
         name='survey_er20', title='Calculation methods and friction models on the ER20-C10',
         reference='Zhang, Wang, Jing, Tan, Science China Information Sciences, 2018',
@@ -111,13 +78,9 @@ def survey_er20(quick: bool, seed: int, progress: Progress, map_items: MapFuncti
                   'rate [Hz]': 100.0,
                   'noise of the torques [N m]': '10, 10, 10, 1.78, 1.78, 1.78 (Table 7)'},
         assumptions=_ASSUMPTIONS,
-        tables=(conditions, *_joints(runs), _errors('Linear friction', runs[LINEAR], CAD),
-                PUBLISHED_LINEAR, _errors('Stribeck friction', runs[STRIBECK], CAD),
-                PUBLISHED_NONLINEAR, _errors('Linear friction', changed, OTHER),
-                _levels(runs, tracking), PUBLISHED_LEVELS, GUIDE, tracking.table,
-                instruments.table, PUBLISHED_IDIM, *frictions.tables, PUBLISHED_FRICTIONS,
-                *algebra.tables),
-        claims=(*_claims(runs, changed), *tracking.claims, *instruments.claims,
+        tables=(conditions, *methods.tables, tracking.table, instruments.table, PUBLISHED_IDIM,
+                *frictions.tables, PUBLISHED_FRICTIONS, *algebra.tables),
+        claims=(*methods.claims, *tracking.claims, *instruments.claims,
                 *frictions.claims, *algebra.claims),
         plots=(*tracking.plots, *frictions.plots, *algebra.plots), quick=quick)
 
@@ -178,167 +141,15 @@ def _designs(quick: bool, seed: int) -> tuple[Table, Excitation]:
              'Stribeck friction at its true shape.'), min(best, key=lambda pair: pair[0])[1]
 
 
-def _runs(excitation: Excitation, seeds: range, budgets: dict[str, int], progress: Progress,
-          map_items: MapFunction) -> tuple[dict[str, Runs], Runs]:
-    """Return the outcomes by friction with the CAD inertias, and with others."""
-    runs: dict[str, Runs] = {LINEAR: {}, STRIBECK: {}}
-    changed: Runs = {}
-    cases = [(LINEAR, 0.0), (STRIBECK, 0.0), (LINEAR, 0.2)]
-    count = len(seeds) * len(cases)
-    for number, (friction, error, found) in enumerate(map_items(
-            _of_seed, [case for _ in seeds for case in cases],
-            [seed for seed in seeds for _ in cases], args=(excitation, budgets)), start=1):
-        progress(f'{number} of {count} comparisons of methods', number / count)
-        for outcome in found:
-            (changed if error else runs[friction]).setdefault(outcome.method, []).append(outcome)
-    return runs, changed
-
-
-def _of_seed(case: tuple[str, float], seed: int, excitation: Excitation,
-             budgets: dict[str, int]) -> tuple[str, float, list[MethodResult]]:
-    """Compare methods on the arm of a seed: friction, error of the inertias, and outcomes."""
-    friction, error = case
-    methods = ('pseudo-inverse', *SEARCHED, CONSISTENT) if error else ()
-    return *case, compare_methods(Platform.build(excitation, seed, error), friction,
-                                  budgets[friction], seed, methods)
-
-
-def _algebra(platform: Platform, seed: int, budget: int, progress: Progress,
-             map_items: MapFunction, quick: bool) -> SearchComparison:
+def _algebra(platform: Platform, budget: int, options: StudyOptions) -> SearchComparison:
     """Compare all searches with linear algebra on the noisy samples, linear and Stribeck."""
     def one(friction: str, number: int) -> SearchComparison:
         problem = SearchProblem(build_regression(
-            platform.arm, [platform.noisy(friction, seed)], friction))
+            platform.arm, [platform.noisy(friction, options.seed)], friction))
         return compare_with_searches(
-            friction, problem, search_bounds(problem), budget, seed,
-            part_of(progress, number / 2, (number + 1) / 2), map_items, quick)
+            friction, problem, search_bounds(problem), budget,
+            options.stage(number / 2, (number + 1) / 2))
 
     parts = [one(friction, k) for k, friction in enumerate((LINEAR, STRIBECK))]
     return SearchComparison(*(tuple(x for part in parts for x in getattr(part, name))
                               for name in ('tables', 'claims', 'plots')))
-
-
-def _joints(runs: dict[str, Runs]) -> tuple[Table, ...]:
-    """Return what each method finds for joint 3 at the first seed, each with the paper's."""
-    excitation = load_arm('er20_c10')
-    tables: list[Table] = []
-    for friction, printed, number in ((LINEAR, PUBLISHED_JOINT, 5),
-                                      (STRIBECK, PUBLISHED_STRIBECK_JOINT, 6)):
-        columns = {method: _joint(found[0].standard, found[0].shape, excitation.n)
-                   for method, found in runs[friction].items()}
-        truth = next(iter(runs[friction].values()))[0].truth
-        columns = {'set': _joint(*truth, excitation.n), **columns}
-        names = [str(row[0]) for row in printed.rows]
-        tables += [Table(
-            f'Joint 3, {friction} friction, without noise, as in Table {number}',
-            ('parameter', *columns),
-            tuple((name, *values) for name, values in zip(names, zip(*columns.values()))),
-            note='Inertia about the centre of mass. Torques do not tell all of these apart: '
-                 'what has no ranges and no prior returns those of least norm.'), printed]
-    return tuple(tables)
-
-
-def _joint(standard: Array, shape: Array, n: int) -> tuple[float, ...]:
-    """Return the survey's parameters of joint 3 in the order of its tables."""
-    link = about_centre(standard[20:30])
-    size = (len(standard) - 11 * n) // n
-    friction = standard[11 * n + 2 * size:11 * n + 3 * size]
-    ordered = (friction[:2] if size == 3 else (friction[0], friction[1], shape[2, 0],
-                                               friction[2]))
-    return tuple(float(x) for x in (*link, *ordered))
-
-
-def _errors(title: str, runs: Runs, arm: str) -> Table:
-    first = next(iter(runs.values()))
-    rows: list[tuple[str | float, ...]] = []
-    seconds = float(np.median([o.seconds for o in first]))
-    for method, outcomes in runs.items():
-        values = [(o.clean.inertial, o.clean.median, o.clean.linear, o.clean.friction,
-                   o.clean.torque, o.clean.spread, o.clean.total, o.noisy.inertial,
-                   o.noisy.friction, o.noisy.torque, o.noisy.total, o.change)
-                  for o in outcomes]
-        quartiles = np.percentile([o.change for o in outcomes], (25, 75))
-        rows.append((method, *(float(x) for x in np.median(values, axis=0)),
-                     f'{quartiles[0]:.3g} to {quartiles[1]:.3g}',
-                     float(np.median([o.seconds for o in outcomes]) / seconds)))
-    return Table(
-        f'{title}: parameter errors without and with noise, arm with {arm}, medians of '
-        f'{len(first)} seeds', (
-            'method', 'e_d', 'median of e_d', 'e_d about the joint', 'e_f', 'e_T', 'e_T_Std',
-            'J_e', 'noisy e_d', 'noisy e_f', 'noisy e_T', 'noisy J_e', 'Delta J_e', 'quartiles',
-            f'time over {next(iter(runs))}'), tuple(rows),
-        note='e_d: mean relative error of mass, centre and inertia about the centre, as in the '
-             'paper; "about the joint": the same of m, m c and I about the joint. The survey '
-             'printed times of below 1 s for the pseudo-inverse, about 30 min for gradient '
-             'descent and particle filter (more than 1800 times) and more than an hour for the '
-             'genetic algorithm (more than 3600 times).')
-
-
-def _levels(runs: dict[str, Runs], tracking: Tracking) -> Table:
-    rows: list[tuple[str | float, ...]] = []
-    for kind, found in runs.items():
-        for method, outcomes in found.items():
-            middle = {name: float(np.median(values)) for name, values in {
-                'e_d': [o.clean.inertial for o in outcomes],
-                'e_f': [o.clean.friction for o in outcomes],
-                'e_T': [o.clean.torque for o in outcomes],
-                'J_e': [o.clean.total for o in outcomes],
-                'Delta J_e': [o.change for o in outcomes]}.items()}
-            seconds = float(np.median([o.seconds for o in outcomes]))
-            rows.append((method, kind,
-                         *(level(value, LEVELS[name]) for name, value in middle.items()),
-                         tracking.level(method),
-                         'online' if method in ONLINE else level(seconds, LEVELS['seconds'])))
-    return Table('Levels A, B, C as in Table 11', (
-        'method', 'friction', 'e_d', 'e_f', 'e_T', 'J_e', 'anti-interference', 'follows changes',
-        'solution time'),
-        tuple(rows), note="Bounds of the survey's Tables 1 to 4, of the medians over the seeds; "
-        'its computers were slower. Delta J_e divides by the J_e without noise: a method that is '
-        'stopped far from its optimum has a large one and looks insensitive, one that starts '
-        'near the truth has a small one and looks sensitive. The level therefore speaks of the '
-        'first error rather than of the noise. Following was tried with linear friction; '
-        'offline methods do not follow.')
-
-
-def _claims(runs: dict[str, Runs], changed: Runs) -> tuple[Claim, ...]:
-    linear, stribeck = runs[LINEAR], runs[STRIBECK]
-    free = ('pseudo-inverse', 'Kalman', 'exponential forgetting')
-
-    def errors(found: Runs, methods: tuple[str, ...], name: str) -> Array:
-        return np.array([[getattr(o.clean, name) for o in found[m]] for m in methods])
-
-    searched = tuple(SEARCHED)
-    claims = [
-        judge('methods with parameter ranges have smaller errors of the inertial parameters than '
-              'all without', errors(linear, searched, 'inertial').max(axis=0),
-              errors(linear, free, 'inertial').min(axis=0), 'e_d, largest of those with ranges '
-              'against smallest of those without, by seed', paired=True),
-        judge('pseudo-inverse and filters predict torques at level A all the same',
-              errors(linear, free, 'torque').max(axis=0), LEVELS['e_T'][0], 'largest e_T'),
-        judge('friction errors of the searches are larger than those of the pseudo-inverse',
-              errors(linear, ('pseudo-inverse',), 'friction')[0],
-              errors(linear, searched, 'friction').min(axis=0), 'e_f, by seed', paired=True),
-        judge('the extended Kalman filter finds Stribeck friction worse than the searches do',
-              np.median(errors(stribeck, searched, 'friction'), axis=0),
-              errors(stribeck, ('extended Kalman',), 'friction')[0],
-              'e_f without noise, by seed', paired=True),
-        judge('the extended Kalman filter finds Stribeck friction worse than the searches do, '
-              'with noise',
-              np.median([[o.noisy.friction for o in stribeck[m]] for m in searched], axis=0),
-              [o.noisy.friction for o in stribeck['extended Kalman']],
-              'e_f with the noise of Table 7, by seed', paired=True),
-        judge('the pseudo-inverse resists noise at level A (Delta J_e below 0.1)',
-              [o.change for o in linear['pseudo-inverse']], 0.1, 'Delta J_e'),
-        judge('a genetic algorithm takes more than 3600 times as long as the pseudo-inverse',
-              3600.0, [a.seconds / b.seconds for a, b in zip(
-                  linear['genetic algorithm'], linear['pseudo-inverse'])],
-              'ratio of processor times, vectorised'),
-        judge('on an arm that differs from its CAD model the physically consistent fit has a '
-              'smaller e_d than every search', [o.clean.inertial for o in changed[CONSISTENT]],
-              errors(changed, searched, 'inertial').min(axis=0), 'e_d, by seed', paired=True,
-              ours=True)]
-    claims += [judge(f'{method} resists noise at level {wanted} or better (Delta J_e below '
-                     f'{bound:g})', [o.change for o in linear[method]], bound, 'Delta J_e')
-               for method, wanted, bound in (('genetic algorithm', 'B', 1.0),
-                                             ('particle filter', 'B', 1.0))]
-    return tuple(claims)

@@ -24,7 +24,7 @@ from robot_identification.dynamics import inverse_dynamics
 from robot_identification.estimation import get_estimator
 from robot_identification.excitation import design, Excitation, Requirements
 from robot_identification.papers.studies.linear_algebra import SearchComparison
-from robot_identification.papers.studies.study import MapFunction, Plot, Progress, Table
+from robot_identification.papers.studies.study import Plot, StudyOptions, Table
 from robot_identification.papers.studies.verdict import judge
 from robot_identification.regression import build_regression, Regression
 from robot_identification.signals import process, Samples
@@ -38,8 +38,8 @@ SHOWN = 2
 """Joint whose torque is drawn."""
 
 
-def compare_frictions(seeds: range, budget: int, progress: Progress,
-                      map_items: MapFunction) -> SearchComparison:
+def compare_frictions(seeds: range, budget: int,
+                      options: StudyOptions) -> SearchComparison:
     """
     Fit six friction models with a particle filter, as the paper does, and by least squares.
 
@@ -49,10 +49,8 @@ def compare_frictions(seeds: range, budget: int, progress: Progress,
         Seeds of the arms, their noise and the searches; the first is that of the motions.
     budget
         Evaluations of the particle filter.
-    progress
-        Called with what is done and the part of it.
-    map_items
-        `study.map_items`, or that of a cluster.
+    options
+        Progress and distribution of the seeds.
 
     """
     arm = load_arm('er20_c10')
@@ -60,9 +58,9 @@ def compare_frictions(seeds: range, budget: int, progress: Progress,
                       requirements=Requirements()) for k, h in enumerate((5, 3))]
     found: dict[str, list[list[float]]] = {friction: [] for friction in FRICTIONS}
     lines: list[tuple[str, Array, Array]] = []
-    for number, (check, parts) in enumerate(map_items(
+    for number, (check, parts) in enumerate(options.map_items(
             _of_seed, seeds, args=(arm, motions, budget)), start=1):
-        progress('friction models', number / len(seeds))
+        options.progress('friction models', number / len(seeds))
         for friction, (_, row) in parts.items():
             found[friction].append(row)
         if number == 1:

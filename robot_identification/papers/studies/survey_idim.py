@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.estimation import get_estimator
-from robot_identification.papers.studies.study import MapFunction, PAPER, Progress, Table
+from robot_identification.papers.studies.study import PAPER, StudyOptions, Table
 from robot_identification.papers.studies.survey_methods import NOISE, Platform
 from robot_identification.papers.studies.survey_parameters import about_centre
 from robot_identification.papers.studies.verdict import Claim, judge
@@ -94,7 +94,7 @@ class _Judge:
 
 
 def compare_instruments(platform: Platform, seeds: range, rounds: int,
-                        progress: Progress, map_items: MapFunction) -> Instruments:
+                        options: StudyOptions) -> Instruments:
     """
     Identify from noisy positions, filtered and not, by the pseudo-inverse and by IDIM-IV.
 
@@ -106,17 +106,15 @@ def compare_instruments(platform: Platform, seeds: range, rounds: int,
         Seeds of the arms and the noise.
     rounds
         Most simulations of IDIM-IV.
-    progress
-        Called with what is done and the part of it.
-    map_items
-        `study.map_items`, or that of a cluster.
+    options
+        Progress and distribution of the seeds.
 
     """
     found: dict[Key, list[tuple[float, ...]]] = {}
     floors = []
-    for number, (floor, errors) in enumerate(map_items(
+    for number, (floor, errors) in enumerate(options.map_items(
             _of_seed, seeds, args=(platform, rounds)), start=1):
-        progress('IDIM-IV', number / len(seeds))
+        options.progress('IDIM-IV', number / len(seeds))
         floors.append(floor)
         for key, each in errors.items():
             found.setdefault(key, []).append(each)

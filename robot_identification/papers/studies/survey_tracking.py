@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.online.recursive import OnlineEstimator
-from robot_identification.papers.studies.study import MapFunction, Plot, Progress, Table
+from robot_identification.papers.studies.study import Plot, StudyOptions, Table
 from robot_identification.papers.studies.survey_methods import NOISE, Platform
 from robot_identification.papers.studies.verdict import Claim, judge
 
@@ -58,8 +58,8 @@ class Tracking:
         return 'B' if self.errors[label, 'step'] <= FOLLOWED else 'C'
 
 
-def follow(platform: Platform, seeds: range, periods: int, progress: Progress,
-           map_items: MapFunction) -> Tracking:
+def compare_tracking(platform: Platform, seeds: range, periods: int,
+                     options: StudyOptions) -> Tracking:
     """
     Run the filters over torques in which the viscous friction of joint 3 grows.
 
@@ -71,10 +71,8 @@ def follow(platform: Platform, seeds: range, periods: int, progress: Progress,
         Seeds of the noise.
     periods
         Periods of the excitation.
-    progress
-        Called with what is done and the part of it.
-    map_items
-        `study.map_items`, or that of a cluster.
+    options
+        Progress and distribution of the seeds.
 
     """
     samples = platform.samples['coulomb_viscous']
@@ -87,9 +85,9 @@ def follow(platform: Platform, seeds: range, periods: int, progress: Progress,
     later, shown = t > t[-1] / 3, t > BEGINNING
     errors: dict[tuple[str, str], list[float]] = {}
     plots: list[Plot] = []
-    for number, found in enumerate(map_items(_followed, seeds, args=(
+    for number, found in enumerate(options.map_items(_followed, seeds, args=(
             platform, (q, v, a, tau), first, courses)), start=1):
-        progress('following a changing friction', number / len(seeds))
+        options.progress('following a changing friction', number / len(seeds))
         true = {name: first * (1 + CHANGE * course) for name, course in courses.items()}
         for (name, label), curve in found.items():
             errors.setdefault((label, name), []).append(

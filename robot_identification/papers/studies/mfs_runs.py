@@ -1,0 +1,162 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Simulated runs of the QIANJIANG-I: excitation from rest, identification, a circle to predict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+from robot_identification.arm import Arm
+from robot_identification.arrays import Array
+from robot_identification.dynamics import BaseParameters
+from robot_identification.estimation import get_estimator
+from robot_identification.excitation import Excitation
+from robot_identification.regression import build_regression
+from robot_identification.signals import process, Samples
+from robot_identification.simulation import Plant, PlantOptions, simulate, SimulatedRun
+from scipy.interpolate import CubicSpline
+
+HARMONICS, RADIUS, SPEED, LAPS = 5, 0.05, 0.5, 4
+STEP = 1e-3
+RESTING = 0.01
+"""[rad/s] fastest joint below which the arm counts as resting."""
+FRICTION = 'smooth_coulomb'
+METHODS = ("the paper's way", 'our way')
+"""Fourier fit of the positions, mean over the periods, MLE; and low-passed positions, WLS."""
+Key = tuple[str, str, str]
+"""Design, excitation with its start, method of identification."""
+JointMotion = tuple[Array, Array, Array, Array]
+"""t (N,), q, v and a (N, n)."""
+
+
+@dataclass(frozen=True, eq=False)
+class CircleFit:
+    """
+    Errors of one identification on the circle, RMS (n,) [N m].
+
+    Parameters
+    ----------
+    desired, measured
+        Against the measured torque, predicted from the desired motion and from the measured one.
+    clean
+        Against the torque without noise, predicted from the true motion.
+    predicted, torque
+        (N, n): predicted from the desired motion, and measured.
+    transient
+        Largest tracking error of the excitation in its first second [rad].
+
+    """
+
+    desired: Array
+    measured: Array
+    clean: Array
+    predicted: Array
+    torque: Array
+    transient: float
+
+
+def identify_arm(seed: int, arm: Arm, motions: Mapping[tuple[str, str], Excitation],
+                 circle: JointMotion,
+                 periods: int) -> tuple[list[tuple[Key, CircleFit]], Samples]:
+    """Return the fits of one arm, and the samples of its last run: MFS from rest."""
+    plant = Plant(arm, PlantOptions(seed=seed, stribeck_ratio=1.1))
+    rng = np.random.default_rng(seed)
+    check = simulate(plant, circle, rng=rng, name='circle')
+    found: list[tuple[Key, CircleFit]] = []
+    for (label, kind), motion in motions.items():
+        starts: dict[str, object] = {'from rest': _from_rest(motion, periods)}
+        if kind == 'ffs' and label == 'gradient':
+            starts['run in'] = motion
+        for start, reference in starts.items():
+            run = simulate(plant, reference, rng=rng, name=kind,
+                           periods=periods if start == 'run in' else 1)
+            found += [((label, f'{kind.upper()} {start}', way), fit)
+                      for way, fit in _fits(arm, run, motion, check, circle).items()]
+    return found, process(run.recording, arm, period=motion.period)
+
+
+def _from_rest(motion: Excitation, periods: int) -> JointMotion:
+    """Return the motion as a controller gets it that rests at its first point."""
+    t, q, v, a = motion.sample(1 / STEP, periods)
+    v, a = v.copy(), a.copy()
+    v[0], a[0] = 0.0, 0.0
+    return t, q, v, a
+
+
+def circle_motion(arm: Arm) -> JointMotion:
+    """Return the joint motion (t, q, v, a) of laps of a circle, from rest to rest."""
+    data = arm.model.createData()
+    frame = arm.model.nframes - 1
+    q = np.array([0.3, 0.3, -0.3])
+    pin.framesForwardKinematics(arm.model, data, q)
+    start = data.oMf[frame].translation.copy()
+    length = 2 * np.pi * RADIUS * LAPS
+    duration = np.ceil(1.875 * length / SPEED / STEP) * STEP
+    t = np.arange(round(duration / STEP)) * STEP
+    s = t / duration
+    angle = 2 * np.pi * LAPS * s ** 3 * (10 - 15 * s + 6 * s ** 2)
+    path = start + RADIUS * np.column_stack([np.zeros_like(t), np.sin(angle), np.cos(angle) - 1])
+    positions = np.empty((len(t), arm.n))
+    for k, wanted in enumerate(path):
+        for _ in range(20):
+            pin.framesForwardKinematics(arm.model, data, q)
+            error = wanted - data.oMf[frame].translation
+            if np.linalg.norm(error) < 1e-12:
+                break
+            jacobian = pin.computeFrameJacobian(arm.model, data, q, frame,
+                                                pin.LOCAL_WORLD_ALIGNED)[:3]
+            q = q + np.linalg.solve(jacobian, error)
+        positions[k] = q
+    spline = CubicSpline(t, positions, bc_type='clamped')
+    return t, positions, spline(t, 1), spline(t, 2)
+
+
+def _fits(arm: Arm, run: SimulatedRun, motion: Excitation, check: SimulatedRun,
+          circle: JointMotion) -> dict[str, CircleFit]:
+    """Identify in the paper's way and in ours, and predict the circle."""
+    ways: dict[str, tuple[str, Callable[[], Samples]]] = {
+        METHODS[0]: ('mle', lambda: process(
+            run.recording, arm, method='fourier', basis=motion.trajectory.series.name,
+            period=motion.period, harmonics=HARMONICS, average=True)),
+        METHODS[1]: ('wls', lambda: process(run.recording, arm, period=motion.period))}
+    samples = process(check.recording, arm, decimation_cutoff=np.inf)
+    torque = check.recording.joint_torque(arm)
+    early = np.abs(run.q - run.q_ref)[:round(1 / STEP)].max()
+    moving = np.max(np.abs(check.v), axis=1) > RESTING
+    fits = {}
+    for way, (estimator, make) in ways.items():
+        estimate = get_estimator(estimator).fit(build_regression(arm, [make()], FRICTION))
+        base = estimate.base
+
+        desired = _torque(base, estimate.values, circle[1:])[:len(torque)]
+        measured = build_regression(arm, [samples], FRICTION).residuals(estimate.values)
+        clean = _torque(base, estimate.values, (check.q, check.v, check.a)) - check.torque
+        fits[way] = CircleFit(
+            _rms((desired - torque)[moving]), _rms(measured), _rms(clean[moving]), desired, torque,
+            float(early))
+    return fits
+
+
+def _torque(base: BaseParameters, values: Array, motion: tuple[Array, ...]) -> Array:
+    columns: Array = base.structure.columns(*motion)[:, :, base.columns]
+    torque: Array = columns @ values
+    return torque
+
+
+def _rms(errors: Array) -> Array:
+    root: Array = np.sqrt(np.mean(errors ** 2, axis=0))
+    return root

@@ -1,0 +1,84 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The two-link arm of Yan 2015: its simulated data and the affine model of its payload."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from robot_identification.arm import Arm
+from robot_identification.arrays import Array
+from robot_identification.files import shared_folder
+from robot_identification.simulation import Plant, PlantOptions
+
+LENGTH, LEVER, GRAVITY = 1.0, 0.5, 9.81
+E1 = 1.0 * LENGTH * LEVER - 1 / 12 - 1.0 * LEVER ** 2
+E2 = GRAVITY / LENGTH
+DURATION, RATE, NOISE = 10.0, 100.0, 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class TwoLinkData:
+    """Rows of the affine model, its clean and noisy torques, with its triangular factor."""
+
+    t: Array
+    rows: Array
+    clean: Array
+    target: Array
+    factor: Array
+
+    def __call__(self, population: Array) -> Array:
+        """Return the mean squared torque error (3), (P,)."""
+        values = np.column_stack([population, -np.ones(len(population))])
+        cost: Array = np.sum((values @ self.factor.T) ** 2, axis=1) / len(self.t)
+        return cost
+
+
+def simulate_two_link(rho: float, rng: np.random.Generator) -> TwoLinkData:
+    """Let the arm swing under the paper's torques, from level and at rest."""
+    options = PlantOptions(
+        inertia_error=0.0, coulomb=(0.0, 0.0), viscous=(0.0, 0.0), rotor_inertia=(0.0, 0.0),
+        stribeck_ratio=1.0, delay=0.0, encoder_bits=None, step=0.0005)
+    plant = Plant(Arm.from_urdf(shared_folder('urdf') / 'two_link.urdf'), options)
+    plant.reset(np.zeros(2), torque=np.zeros(2))
+    every = round(1 / (RATE * options.step))
+    states = []
+    for k in range(round(DURATION / options.step)):
+        phase = 2 * rho * np.pi * k * options.step
+        plant.step(0.1 * np.array([np.sin(phase), np.cos(phase)]))
+        if k % every == 0:
+            states.append(plant.last)
+    q, v, a, torque = (np.array([getattr(state, name) for state in states])
+                       for name in ('q', 'v', 'a', 'torque'))
+    rows = _regressor(q, v, a).reshape(-1, 4)
+    known = np.column_stack([E1 * E2 * np.cos(q[:, 0]), np.zeros(len(q))]).ravel()
+    clean = torque.ravel() - known
+    target = clean + NOISE * rng.standard_normal(clean.shape)
+    factor = np.linalg.qr(np.column_stack([rows, target]))[1]
+    return TwoLinkData(np.array([state.t for state in states]), rows, clean, target, factor)
+
+
+def _regressor(q: Array, v: Array, a: Array) -> Array:
+    """Return Y (N, 2, 4) of Slotine and Li's arm."""
+    c2, s2 = np.cos(q[:, 1]), np.sin(q[:, 1])
+    c1, c12, s12 = np.cos(q[:, 0]), np.cos(q.sum(axis=1)), np.sin(q.sum(axis=1))
+    v1, v2, a1, a2 = v[:, 0], v[:, 1], a[:, 0], a[:, 1]
+    swirl = 2 * v1 * v2 + v2 ** 2
+    first = [a1 + E2 * c1, a2 - E2 * c1,
+             2 * c2 * a1 + c2 * a2 - s2 * swirl + E2 * c12,
+             2 * s2 * a1 + s2 * a2 + c2 * swirl + E2 * s12]
+    second = [np.zeros_like(a1), a1 + a2, c2 * a1 + s2 * v1 ** 2 + E2 * c12,
+              s2 * a1 - c2 * v1 ** 2 + E2 * s12]
+    return np.stack([np.stack(first, axis=-1), np.stack(second, axis=-1)], axis=1)
