@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, MISSING
 from difflib import get_close_matches
 from functools import cache
@@ -33,7 +33,6 @@ from robot_identification.files import read_text
 import yaml
 
 Error = type[RobotIdentificationError]
-Check = Callable[[Any, str], None]
 DEPTH = 40    # levels of nesting; our own files have 6
 NODES = 2_000_000    # values, those behind aliases counted every time; a model has thousands
 SHOWN = 60    # characters of a wrong value in a sentence
@@ -258,6 +257,8 @@ def read_typed(kind: Any, value: Any, label: str, error: Error, example: str = '
     Drive(gain=3.0, reduction=1.0)
 
     """
+    if kind is float and type(value) is float and math.isfinite(value):
+        return value    # most values of a file
     members = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
     if value is None and NoneType in members:
         return None
@@ -433,85 +434,3 @@ def _describe(kind: Any) -> str:
 
 
 _NOUNS = {float: 'number', int: 'whole number'}
-
-
-class Schema:
-    """
-    What a mapping of a file must hold, with the types of its values.
-
-    Parameters
-    ----------
-    error
-        Class of the errors that its checks raise.
-
-    """
-
-    def __init__(self, error: Error) -> None:
-        self.error = error
-
-    def number(self, value: Any, place: str) -> None:
-        """Refuse what is no number; it may be infinite or not known (NaN)."""
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise self.error(f'{place} must be a number, not {truncated_repr(value)!r}')
-        if isinstance(value, int) and value.bit_length() > 63:
-            raise self.error(f'{place} must be a number, not one of so many digits')
-
-    def finite(self, value: Any, place: str) -> None:
-        """Refuse what is no finite number."""
-        self.number(value, place)
-        if not math.isfinite(value):
-            raise self.error(f'{place} must be a finite number, not {value}')
-
-    def integer(self, value: Any, place: str) -> None:
-        """Refuse what is no whole number of at most 63 bits."""
-        if isinstance(value, bool) or not isinstance(value, int) or value.bit_length() > 63:
-            raise self.error(f'{place} must be a whole number, not {truncated_repr(value)!r}')
-
-    def text(self, value: Any, place: str) -> None:
-        """Refuse what is no text."""
-        if not isinstance(value, str):
-            raise self.error(f'{place} must be text, not {truncated_repr(value)!r}')
-
-    def flag(self, value: Any, place: str) -> None:
-        """Refuse what is not true or false."""
-        if not isinstance(value, bool):
-            raise self.error(f'{place} must be true or false, not {truncated_repr(value)!r}')
-
-    def maybe(self, check: Check) -> Check:
-        """Return a check of what may also be missing (null)."""
-        return lambda value, place: None if value is None else check(value, place)
-
-    def items(self, check: Check, count: int | None = None) -> Check:
-        """Return a check of a list, of `count` items, each of which passes `check`."""
-        def listed(value: Any, place: str) -> None:
-            if not isinstance(value, list) or count not in (None, len(value)):
-                number = '' if count is None else f'{count} '
-                raise self.error(f'{place} must be a list of {number}values, not '
-                                 f'{truncated_repr(value)!r}')
-            for i, item in enumerate(value):
-                check(item, f'{place}[{i}]')
-        return listed
-
-    def named(self, check: Check) -> Check:
-        """Return a check of a mapping from names, each value of which passes `check`."""
-        def mapping(value: Any, place: str) -> None:
-            if not isinstance(value, Mapping):
-                raise self.error(f'{place} must be a mapping, not {truncated_repr(value)!r}')
-            for key, item in value.items():
-                self.text(key, f'the key {truncated_repr(key)!r} of {place}')
-                check(item, f'{place}, {truncated_repr(key)}')
-        return mapping
-
-    def record(self, required: Mapping[str, Check],
-               optional: Mapping[str, Check] | None = None) -> Check:
-        """Return a check of a mapping with known keys; others pass unseen."""
-        def mapping(value: Any, place: str) -> None:
-            if not isinstance(value, Mapping):
-                keys = f' with the keys {", ".join(required)}' if required else ''
-                raise self.error(f'{place} must be a mapping{keys}, not {truncated_repr(value)!r}')
-            for key, check in {**required, **(optional or {})}.items():
-                if key in value:
-                    check(value[key], f'{place}, {key}')
-                elif key in required:
-                    raise self.error(f"{place} lacks the key '{key}'")
-        return mapping

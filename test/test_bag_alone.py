@@ -22,7 +22,7 @@ from closed_recordings import closed_recording
 import numpy as np
 import pytest
 from robot_identification.arm import Effort, load_arm
-from robot_identification.arm.prefix import with_prefix
+from robot_identification.arm.urdf import with_prefix
 from robot_identification.cli import app
 from robot_identification.errors import ConfigurationError, RecordingError
 from robot_identification.recording import load_recording

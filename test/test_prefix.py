@@ -21,8 +21,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from robot_identification.arm import load_arm
-from robot_identification.arm.prefix import with_prefix
 from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping, read_robot_file
+from robot_identification.arm.urdf import with_prefix
 from robot_identification.errors import ArmError, ConfigurationError, RecordingError
 from robot_identification.excitation import check_certificate
 from robot_identification.files import shared_folder

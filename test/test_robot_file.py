@@ -22,11 +22,12 @@ import re
 from excitation_arms import chain
 import numpy as np
 import pytest
-from robot_identification.arm import load_arm, robot_template
+from robot_identification.arm import load_arm
 from robot_identification.arm.balancers import BALANCERS
 from robot_identification.arm.recording_block import RECORDING_KEYS, UNITS
 from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping, read_robot_file
 from robot_identification.arm.robot_keys import ROBOT_FILE_KEYS
+from robot_identification.cli.robot_template import robot_template
 from robot_identification.errors import ConfigurationError, ExcitationError
 from robot_identification.excitation import motion_limits
 import yaml

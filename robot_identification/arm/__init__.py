@@ -15,11 +15,8 @@
 
 from robot_identification.arm.arm import Arm
 from robot_identification.arm.drives import Drives, Effort
-from robot_identification.arm.inertia_check import check_inertias, InertiaFault
 from robot_identification.arm.library import robot_files
 from robot_identification.arm.limits import Limits
 from robot_identification.arm.robot_file import load_arm
-from robot_identification.arm.template import robot_template, TemplateOptions
 
-__all__ = ['Arm', 'Drives', 'Effort', 'InertiaFault', 'Limits', 'TemplateOptions',
-           'check_inertias', 'load_arm', 'robot_files', 'robot_template']
+__all__ = ['Arm', 'Drives', 'Effort', 'Limits', 'load_arm', 'robot_files']

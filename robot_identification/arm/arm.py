@@ -30,9 +30,8 @@ import pinocchio as pin
 from robot_identification.arm.balancers import Balancer
 from robot_identification.arm.drives import Drives, Effort, PositionSignal
 from robot_identification.arm.limits import Limits
-from robot_identification.arm.prefix import check_prefix
 from robot_identification.arm.robot_keys import Driver
-from robot_identification.arm.urdf import read_urdf, reduce_urdf
+from robot_identification.arm.urdf import check_prefix, read_urdf, reduce_urdf
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import ArmError
 

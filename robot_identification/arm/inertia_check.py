@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Inertias of the URDF that no body can have."""
+"""Checks the inertias of a URDF for physical plausibility."""
 
 from __future__ import annotations
 
@@ -20,17 +20,21 @@ from xml.etree import ElementTree
 
 import numpy as np
 from robot_identification.arm.arm import Arm
+from robot_identification.arrays import Array
 
-ROUNDING = 0.01      # of the largest moment: what URDFs of two digits may break a law by
-POINT = 1e-4         # [m] radius of gyration below which a body is a point, which turns for free
-SMALLEST_REACH = 1.0    # [m] that any arm is believed to have
+ROUNDING = 0.01
+"""Tolerance of the inequalities, relative to the largest moment: URDFs round to two digits."""
+POINT = 1e-4
+"""[m] radius of gyration below which a body counts as a point mass, which turns for free."""
+MIN_REACH = 1.0
+"""[m] lower bound of an arm's reach, for the check of the units of its inertias."""
 MOMENTS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
 
 
 @dataclass(frozen=True)
 class InertiaFault:
     """
-    One body whose inertia cannot be believed.
+    An implausible inertia.
 
     Parameters
     ----------
@@ -39,20 +43,13 @@ class InertiaFault:
     link
         The link of the URDF.
     problem
-        What is wrong, with the numbers, as the end of a sentence about the link.
-    mass
-        [kg]; NaN where it is not a number.
-    moments
-        Principal moments about the centre of mass, ascending, (3,) [kg m^2]; NaN where they are
-        not numbers.
+        Predicate of a sentence about the link, with the values: 'has a negative mass: -1 kg'.
 
     """
 
     joint: str
     link: str
     problem: str
-    mass: float = float('nan')
-    moments: tuple[float, float, float] = (float('nan'),) * 3
 
     def __str__(self) -> str:
         return f"link '{self.link}' (joint '{self.joint}') {self.problem}"
@@ -60,139 +57,104 @@ class InertiaFault:
 
 def check_inertias(arm: Arm) -> tuple[InertiaFault, ...]:
     """
-    List the moving links whose inertias no body can have, in the order of the joints.
+    Return the moving links with implausible inertias, in the order of the joints.
 
-    Looked at are: values that are no finite numbers, masses that are negative, bodies without
-    mass, points (their inertia is zero although their mass is not), principal moments that are
-    negative or break the triangle inequality, and bodies far larger than the arm, which is what
-    wrong units look like. Links that a fixed joint adds to a body with mass may be empty.
-
-    Parameters
-    ----------
-    arm
-        The arm; the base and what is fixed to it are not looked at.
+    A body must not have a negative mass, no mass, or a mass without rotational inertia. Its
+    principal moments must not be negative or violate the triangle inequality. A radius of
+    gyration or a centre of mass beyond the arm's reach indicates wrong units. Links that a fixed
+    joint adds to a body with mass may be empty. The base and links fixed to it are not checked.
 
     Returns
     -------
     tuple of InertiaFault
-        Empty when every inertia can be believed.
+        Empty when all inertias are plausible.
+
+    Examples
+    --------
+    >>> check_inertias(load_arm('panda'))
+    ()
 
     """
     root = ElementTree.fromstring(arm.reduced_urdf)
-    children = {joint.find('child').get('link', ''): joint  # type: ignore[union-attr]
-                for joint in root.findall('joint')}
+    parent_joints = {_linked(joint, 'child'): joint for joint in root.findall('joint')}
+    child_links = {joint.get('name'): link for link, joint in parent_joints.items()}
     reach = _reach(arm)
     faults: dict[str, list[InertiaFault]] = {joint: [] for joint in arm.joint_names}
     for link in root.findall('link'):
-        name = link.get('name', '')
-        joint = _carrier(name, children, arm.joint_names)
-        inertial = link.find('inertial')
-        if joint is not None and inertial is not None:
-            carried = arm.model.inertias[arm.joint_names.index(joint) + 1].inertia
-            fault = _fault_of_link(joint, name, inertial, reach, float(np.abs(carried).max()))
-            faults[joint] += [fault] if fault else []
-    links = {element.get('name'): name for name, element in children.items()}
+        name, inertial = link.get('name', ''), link.find('inertial')
+        joint = _moving_joint(name, parent_joints, arm.joint_names)
+        if joint is not None and inertial is not None and len(inertial):
+            body = arm.model.inertias[arm.joint_names.index(joint) + 1]
+            problem = _link_problem(inertial, reach, float(np.abs(body.inertia).max()))
+            faults[joint] += [InertiaFault(joint, name, problem)] if problem else []
     for i, joint in enumerate(arm.joint_names):
-        if not faults[joint]:
-            fault = _fault_of_body(arm, i, links[joint])
-            faults[joint] += [fault] if fault else []
+        body = arm.model.inertias[i + 1]
+        problem = '' if faults[joint] else _body_problem(float(body.mass), body.inertia)
+        faults[joint] += [InertiaFault(joint, child_links[joint], problem)] if problem else []
     return tuple(fault for joint in arm.joint_names for fault in faults[joint])
 
 
-def _carrier(link: str, children: dict[str, ElementTree.Element],
-             moving: tuple[str, ...]) -> str | None:
-    """Return the moving joint that carries a link, None where it stands still."""
-    for _ in range(len(children) + 1):
-        joint = children.get(link)
-        if joint is None:
-            return None
+def _linked(joint: ElementTree.Element, end: str) -> str:
+    """Return the name of a joint's parent or child link."""
+    return joint.find(end).get('link', '')    # type: ignore[union-attr]
+
+
+def _moving_joint(link: str, parent_joints: dict[str, ElementTree.Element],
+                  moving: tuple[str, ...]) -> str | None:
+    """Return the moving joint that carries a link, None for the base."""
+    while link in parent_joints:
+        joint = parent_joints[link]
         if joint.get('name') in moving:
             return joint.get('name')
-        link = joint.find('parent').get('link', '')  # type: ignore[union-attr]
+        link = _linked(joint, 'parent')
     return None
 
 
-def _number(element: ElementTree.Element | None, key: str) -> float:
-    try:
-        return float('nan' if element is None else element.get(key, 'nan'))
-    except ValueError:
-        return float('nan')
-
-
-def _fault_of_link(joint: str, link: str, inertial: ElementTree.Element, reach: float,
-                   carried: float) -> InertiaFault | None:
-    """Return what is wrong with a link; `carried` is the largest moment of its whole body."""
+def _link_problem(inertial: ElementTree.Element, reach: float, body_moment: float) -> str:
+    """Return the fault of a link; `body_moment` is the largest moment of its whole body."""
     element, tensor, origin = (inertial.find(tag) for tag in ('mass', 'inertia', 'origin'))
-    mass = _number(element, 'value')
-    if not np.isfinite(mass):
-        found = 'missing' if element is None else repr(element.get('value', ''))
-        return InertiaFault(joint, link, f'has a mass that is no finite number: {found}')
-    xx, xy, xz, yy, yz, zz = values = [_number(tensor, key) for key in MOMENTS]
-    bad = [key for key, value in zip(MOMENTS, values) if not np.isfinite(value)]
-    if bad:
-        return InertiaFault(joint, link, f'has moments of inertia that are no finite numbers: '
-                                         f'{", ".join(bad)}', mass)
-    text = '0 0 0' if origin is None else origin.get('xyz', '0 0 0')
-    try:
-        distance = float(np.linalg.norm([float(x) for x in text.split()]))
-    except ValueError:
-        distance = float('nan')
-    if not np.isfinite(distance):
-        return InertiaFault(joint, link, f'has a centre of mass that is no position: {text!r}',
-                            mass)
-    low, middle, high = (float(x) for x in np.linalg.eigvalsh(
-        [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
-    problem = _problem(mass, (low, middle, high), distance, reach, carried)
-    return InertiaFault(joint, link, problem, mass, (low, middle, high)) if problem else None
-
-
-def _problem(mass: float, moments: tuple[float, float, float], distance: float, reach: float,
-             carried: float) -> str:
-    """Return what is wrong with a mass, its principal moments and its centre's distance."""
-    low, middle, high = moments
-    words = f'{low:.4g}, {middle:.4g} and {high:.4g} kg m^2'
+    mass = float(element.get('value', ''))    # type: ignore[union-attr]
+    xx, xy, xz, yy, yz, zz = (float(tensor.get(key, ''))    # type: ignore[union-attr]
+                              for key in MOMENTS)
+    centre = '0 0 0' if origin is None else origin.get('xyz', '0 0 0')
+    distance = float(np.linalg.norm([float(x) for x in centre.split()]))
+    low, middle, high = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]).tolist()
+    moments = f'{low:.4g}, {middle:.4g} and {high:.4g} kg m^2'
     if mass < 0:
         return f'has a negative mass: {mass:.4g} kg'
-    size = np.sqrt(max(abs(low), abs(high)) / mass) if mass > 0 else 0.0
-    if size < POINT:
-        return ''       # empty or a point: the body that it belongs to is looked at
-    allowed = ROUNDING * max(high, carried)
-    if low < -allowed:
-        return f'has a negative moment of inertia: {words}'
-    if low + middle < high - allowed:
-        return (f'has moments of inertia that no body has, the largest above the sum of the '
-                f'others: {words}')
-    if size > reach:
-        return (f'has moments of inertia of a body that is {size:.3g} m wide, while the arm '
-                f'reaches {reach:.3g} m (are they in kg m^2?): {words}')
+    gyration = np.sqrt(max(abs(low), abs(high)) / mass) if mass > 0 else 0.0
+    if gyration < POINT:
+        return ''       # empty or a point: `_body_problem` checks the body that it belongs to
+    tolerance = ROUNDING * max(high, body_moment)
+    if low < -tolerance:
+        return f'has a negative moment of inertia: {moments}'
+    if low + middle < high - tolerance:
+        return (f'has moments of inertia that violate the triangle inequality, the largest above '
+                f'the sum of the others: {moments}')
+    if gyration > reach:
+        return (f'has a radius of gyration of {gyration:.3g} m, while the arm reaches '
+                f'{reach:.3g} m (are they in kg m^2?): {moments}')
     if distance > reach:
         return (f'has its centre of mass {distance:.3g} m from its frame, while the arm reaches '
                 f'{reach:.3g} m (is it in metres?)')
     return ''
 
 
-def _fault_of_body(arm: Arm, index: int, link: str) -> InertiaFault | None:
-    """Return what is wrong with the sum of the links that one joint carries."""
-    inertia, joint = arm.model.inertias[index + 1], arm.joint_names[index]
-    mass = float(inertia.mass)
-    if not np.all(np.isfinite(inertia.toDynamicParameters())):
-        return InertiaFault(joint, link, 'has an inertia that is no finite number', mass)
-    low, middle, high = (float(x) for x in np.linalg.eigvalsh(inertia.inertia))
+def _body_problem(mass: float, inertia: Array) -> str:
+    """Return the fault of the body of all links that one joint carries."""
     if mass == 0:
-        problem = 'has no mass'
-    elif np.sqrt(max(high, 0.0) / mass) < POINT:
-        problem = f'has a mass of {mass:.4g} kg without any moment of inertia'
-    else:
-        return None
-    return InertiaFault(joint, link, problem, mass, (low, middle, high))
+        return 'has no mass'
+    if np.sqrt(max(float(np.linalg.eigvalsh(inertia)[-1]), 0.0) / mass) < POINT:
+        return f'has a mass of {mass:.4g} kg without any moment of inertia'
+    return ''
 
 
 def _reach(arm: Arm) -> float:
-    """Return the length of all links together, slides pulled out [m]."""
-    lengths = [float(np.linalg.norm(placement.translation))
-               for placement in list(arm.model.jointPlacements)[1:]]
+    """Return the total length of all links with prismatic joints extended, an upper bound [m]."""
+    joints = [float(np.linalg.norm(placement.translation))
+              for placement in list(arm.model.jointPlacements)[1:]]
     frames = [float(np.linalg.norm(frame.placement.translation)) for frame in arm.model.frames
               if frame.parentJoint > 0]
     travel = np.maximum(np.abs(arm.limits.lower), np.abs(arm.limits.upper))
     slides = travel[np.asarray(arm.prismatic, dtype=bool) & np.isfinite(travel)]
-    return max(SMALLEST_REACH, sum(lengths) + max(frames, default=0.0) + float(slides.sum()))
+    return max(MIN_REACH, sum(joints) + max(frames, default=0.0) + float(slides.sum()))

@@ -22,7 +22,9 @@ from xml.etree import ElementTree
 from robot_identification.arm import Arm
 from robot_identification.arm.library import example_folder
 from robot_identification.arm.packages import find_package
+from robot_identification.arm.urdf_check import parse_xml
 from robot_identification.errors import ExcitationError
+from robot_identification.files import read_text
 
 PACKAGE = 'package://'
 
@@ -103,14 +105,10 @@ def disabled_pairs(srdf: str | Path) -> set[frozenset[str]]:
         The file is missing or not an SRDF.
 
     """
-    try:
-        root = ElementTree.parse(srdf).getroot()
-    except OSError as error:
-        raise ExcitationError(f"the SRDF '{srdf}' cannot be read: {error.strerror}") from error
-    except ElementTree.ParseError as error:
-        raise ExcitationError(f"the SRDF '{srdf}' is not well-formed XML: {error}") from error
+    label = f"the SRDF '{srdf}'"
+    root = parse_xml(read_text(srdf, 'SRDF', ExcitationError), label, ExcitationError)
     if root.tag != 'robot':
-        raise ExcitationError(f"'{srdf}' is not an SRDF: its root element is <{root.tag}>")
+        raise ExcitationError(f'{label} is not an SRDF: its root element is <{root.tag}>')
     return {frozenset((element.get('link1', ''), element.get('link2', '')))
             for element in root.iter('disable_collisions')}
 

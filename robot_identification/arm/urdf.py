@@ -55,6 +55,10 @@ sys.stdout.buffer.write(text.encode())"""
 """Limited to 2 GB of memory, which no description of an arm needs."""
 _XACRO_TAG = re.compile(r'<xacro:\w')    # some vendors call such files .urdf
 MOVING = ('revolute', 'continuous', 'prismatic')
+_NAME_ATTRIBUTES = {
+    'link': ('name',), 'joint': ('name',), 'parent': ('link',), 'child': ('link',),
+    'mimic': ('joint',), 'gazebo': ('reference',)}
+"""Attributes that hold names of joints or links, by element."""
 
 
 def read_urdf(source: str | Path, arguments: Mapping[str, str] | None = None,
@@ -298,3 +302,43 @@ def rotation_from_rpy(rpy: ArrayLike) -> np.ndarray:
     """Return the rotation matrix of URDF's roll, pitch and yaw [rad], about fixed axes x, y, z."""
     matrix: np.ndarray = Rotation.from_euler('xyz', np.asarray(rpy, dtype=float)).as_matrix()
     return matrix
+
+
+def check_prefix(prefix: str, label: str) -> None:
+    """
+    Refuse a prefix that ROS does not accept in front of joint and link names.
+
+    Raises
+    ------
+    ArmError
+        It has other characters than letters, digits, _ and /.
+
+    """
+    if not re.fullmatch(r'[A-Za-z0-9_/]*', prefix):
+        raise ArmError(f"{label}: the tf_prefix '{prefix}' may only have letters, digits, _ and "
+                       '/, as left_')
+
+
+def with_prefix(urdf: str, prefix: str) -> str:
+    """
+    Return URDF text whose joints and links have a prefix, as in the descriptions of drivers.
+
+    Prefixes distinguish several arms of one ROS system. The link `world` keeps its name.
+
+    Parameters
+    ----------
+    urdf
+        URDF text.
+    prefix
+        For instance 'left_'; '' returns the text unchanged.
+
+    """
+    if not prefix:
+        return urdf
+    root = ElementTree.fromstring(urdf)
+    for element in root.iter():
+        for attribute in _NAME_ATTRIBUTES.get(element.tag, ()):
+            value = element.get(attribute)
+            if value and value != 'world':
+                element.set(attribute, prefix + value)
+    return ElementTree.tostring(root, encoding='unicode')

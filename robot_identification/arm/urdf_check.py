@@ -22,13 +22,13 @@ import math
 import re
 from xml.etree import ElementTree
 
-from robot_identification.errors import ArmError
+from robot_identification.errors import ArmError, RobotIdentificationError
 from urdf_parser_py import xml_reflection
 from urdf_parser_py.urdf import URDF
 
-DEPTH = 100    # levels of nesting of the XML
-SIZE = 20_000_000    # characters; the largest URDFs of arms have a hundredth of that
-LARGEST = 1e9    # of any number: no length, mass or torque of an arm comes near
+MAX_DEPTH = 100    # levels of nesting; URDFs have fewer than 10
+MAX_CHARACTERS = 20_000_000    # the largest URDFs of arms have 1 % of that
+MAX_NUMBER = 1e9    # of any quantity: lengths, masses and torques of arms are far smaller
 NUMBER = re.compile(r'[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?')
 INFINITE = re.compile(r'[-+]?inf(inity)?', re.IGNORECASE)
 # numeric attributes by element: how many numbers each has
@@ -43,35 +43,38 @@ PARTS = {'link': ('inertial', 'collision'),
          'joint': ('origin', 'parent', 'child', 'axis', 'limit', 'dynamics', 'mimic')}
 
 
-def parse_xml(text: str, origin: str) -> ElementTree.Element:
+def parse_xml(text: str, label: str,
+              error: type[RobotIdentificationError] = ArmError) -> ElementTree.Element:
     """
-    Return the root element of XML, having looked at its size and depth.
+    Return the root element of XML text, with a check of its size and depth.
 
     Parameters
     ----------
     text
         The XML.
-    origin
-        How to call it in an error.
+    label
+        Name of the text in messages.
+    error
+        Class of the error to raise.
 
     Raises
     ------
-    ArmError
-        It is too large, nests too deep, or is not well-formed.
+    RobotIdentificationError
+        An error of the class `error`: it is too large, nested too deep, or not well-formed.
 
     """
-    if len(text) > SIZE:
-        raise ArmError(f'{origin} has {len(text) / 1e6:.0f} million characters; a URDF has fewer '
-                       f'than {SIZE / 1e6:.0f} million')
+    if len(text) > MAX_CHARACTERS:
+        raise error(f'{label} has {len(text) / 1e6:.0f} million characters, more than the '
+                    f'{MAX_CHARACTERS / 1e6:.0f} million of the largest file that is read')
     depth = 0
     try:
         for event, _ in ElementTree.iterparse(io.BytesIO(text.encode()), ('start', 'end')):
             depth += 1 if event == 'start' else -1
-            if depth > DEPTH:
-                raise ArmError(f'{origin} is nested more than {DEPTH} levels deep')
+            if depth > MAX_DEPTH:
+                raise error(f'{label} is nested more than {MAX_DEPTH} levels deep')
         return ElementTree.fromstring(text)
-    except (ElementTree.ParseError, ValueError, LookupError) as error:
-        raise ArmError(f'{origin} is not well-formed XML: {error}') from error
+    except (ElementTree.ParseError, ValueError, LookupError) as reason:
+        raise error(f'{label} is not well-formed XML: {reason}') from reason
 
 
 def check_urdf(root: ElementTree.Element, origin: str) -> None:
@@ -117,7 +120,7 @@ def _check_numbers(element: ElementTree.Element, place: str) -> None:
             if text is None:
                 continue
             words = text.split()
-            largest = math.inf if part.tag == 'limit' else LARGEST
+            largest = math.inf if part.tag == 'limit' else MAX_NUMBER
             if part.tag == 'limit' and len(words) == 1 and INFINITE.fullmatch(words[0]):
                 continue
             bad = [word for word in words if not NUMBER.fullmatch(word)

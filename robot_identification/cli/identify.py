@@ -21,8 +21,8 @@ from typing import Annotated, Any
 
 from robot_identification import files
 from robot_identification.arm import Arm, load_arm, robot_files
-from robot_identification.arm.template import parse_effort
 from robot_identification.cli import console, processing
+from robot_identification.cli.robot_template import parse_effort
 from robot_identification.errors import ConfigurationError
 from robot_identification.estimation.consistent import RELATIVE_DEVIATION
 from robot_identification.estimation.link_limits import load_limits

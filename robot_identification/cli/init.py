@@ -24,10 +24,11 @@ import re
 from typing import Annotated
 
 import numpy as np
-from robot_identification.arm import check_inertias, load_arm, robot_template, TemplateOptions
+from robot_identification.arm import load_arm
 from robot_identification.arm.arm import Arm
-from robot_identification.arm.template import parse_effort
+from robot_identification.arm.inertia_check import check_inertias
 from robot_identification.cli.console import AsJson, emit, out
+from robot_identification.cli.robot_template import parse_effort, robot_template, TemplateOptions
 from robot_identification.dynamics import inverse_dynamics
 from robot_identification.errors import ConfigurationError, RecordingError
 from robot_identification.files import check_outputs, ROBOT_YAML, write_text

@@ -31,13 +31,9 @@ from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics.friction import get_friction
 from robot_identification.dynamics.regressor import inverse_dynamics
 from robot_identification.dynamics.structure import ModelStructure
-from robot_identification.errors import (
-    ConfigurationError,
-    ModelFileError,
-    UnknownNameError,
-)
+from robot_identification.errors import ConfigurationError, ModelFileError
 from robot_identification.files import write_text
-from robot_identification.yaml_file import read_yaml, Schema
+from robot_identification.yaml_file import read_typed, read_yaml
 import yaml
 
 SCHEMA = 'robot_identification/model/2'
@@ -60,15 +56,27 @@ DIGEST = 'digest'
 DELAYED = ('torques', 'positions')
 """What delays move: the torque of a joint against all positions, or its position against all
 torques."""
-_S = Schema(ModelFileError)
-_NUMBERS, _ROWS = _S.named(_S.finite), _S.named(_S.items(_S.finite))
-TRACE = _S.record({'rate': _S.finite, 'q': _S.items(_S.items(_S.finite))})
-FILE = _S.record(
-    {'arm': _S.named(lambda value, place: None), 'inertial': _S.named(_S.items(_S.finite, 10)),
-     'rotor_inertia': _NUMBERS,
-     'friction': _S.record({'model': _S.text, 'parameters': _ROWS}, {'shape': _ROWS}),
-     'information': _S.record({}, {'training_motion': _S.items(TRACE)})},
-    {'delay': _NUMBERS, 'delay_of': _S.text, 'balancers': _NUMBERS})
+
+
+@dataclass(frozen=True)
+class _MotionTrace:
+    """Positions of the training motion, [rad or m], at a rate [Hz]."""
+
+    rate: float
+    q: tuple[tuple[float, ...], ...]
+
+
+CONTENT: dict[str, Any] = {
+    'arm': Mapping[str, Any],
+    'inertial': {str: tuple[float, ...]},
+    'rotor_inertia': {str: float},
+    'friction': {'model': str, 'parameters': {str: tuple[float, ...]},
+                 'shape': Mapping[str, tuple[float, ...]] | None},
+    'information': {'training_motion': tuple[_MotionTrace, ...] | None},
+    'delay': Mapping[str, float] | None,
+    'delay_of': str | None,
+    'balancers': Mapping[str, float] | None}
+"""Types of the content of a file."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -321,12 +329,9 @@ def load_model(path: str | Path) -> IdentifiedModel:
         found = content.get('schema') if isinstance(content, dict) else None
         raise ModelFileError(f"'{path}' is not a model file of the schema {SCHEMA} "
                              f'(it says: {found})')
-    FILE(content, f"the model file '{path}'")
+    read_typed(CONTENT, content, f"the model file '{path}'", ModelFileError)
     try:
         sealed = _check_digest(content, path)
-    except TypeError as error:    # keys that are not text cannot be put in order
-        raise ModelFileError(f"the model file '{path}' is damaged: {error}") from error
-    try:
         arm = arm_from_mapping(content['arm'], folder=path.parent, label=f"the model '{path}'")
         later: dict[str, Any] = {}
         if 'shape' in content['friction']:
@@ -346,7 +351,7 @@ def load_model(path: str | Path) -> IdentifiedModel:
             friction_parameters=_parameters(content['friction'], arm.actuator_names),
             information=content['information'],
             source=str(path), sealed=sealed, **later)
-    except (KeyError, TypeError, ValueError, ConfigurationError, UnknownNameError) as error:
+    except (KeyError, TypeError, ValueError, ConfigurationError) as error:
         raise ModelFileError(f"the model file '{path}' is damaged: {error}") from error
 
 

@@ -15,24 +15,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 import tempfile
 from typing import Any
 from xml.etree import ElementTree
 
 from robot_identification.arm import Arm
-from robot_identification.arm.prefix import with_prefix
-from robot_identification.arm.urdf import parse_urdf, read_urdf
+from robot_identification.arm.urdf import parse_urdf, read_urdf, with_prefix
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import shared_folder, write_text
-from robot_identification.yaml_file import read_yaml, Schema
+from robot_identification.yaml_file import read_typed, read_yaml
 import yaml
 
 HARDWARE = ('mock', 'gazebo', 'none')
 COMMAND_INTERFACES = ('position', 'effort')
-_S = Schema(ConfigurationError)
-_CONTROLLER = _S.record({'ros__parameters': _S.record(
-    {}, {'command_interfaces': _S.items(_S.text)})})
+_CONTROLLER = {'ros__parameters': {'command_interfaces': tuple[str, ...] | None}}
 
 
 def controllers_file(arm: Arm) -> Path:
@@ -82,15 +80,16 @@ def check_controller(arm: Arm, controller: str, command_interface: str) -> None:
     commands = {}
     for name, section in content.items():
         if name != 'controller_manager':
-            _CONTROLLER(section, f"the controllers file '{path}', {name}")
-            commands[name] = section['ros__parameters'].get('command_interfaces')
+            label = f"the controllers file '{path}', {name}"
+            typed = read_typed(_CONTROLLER, section, label, ConfigurationError)
+            commands[name] = typed['ros__parameters']['command_interfaces']
     if controller not in commands:
         raise ConfigurationError(f"'{path}' has no controller '{controller}'; it has: "
                                  f"{', '.join(commands)}")
-    if commands[controller] != [command_interface]:
-        fitting = [name for name, given in commands.items() if given == [command_interface]]
+    if commands[controller] != (command_interface,):
+        fitting = [name for name, given in commands.items() if given == (command_interface,)]
         raise ConfigurationError(
-            f"the controller '{controller}' commands {commands[controller]}, not "
+            f"the controller '{controller}' commands {', '.join(commands[controller] or ())}, not "
             f'{command_interface}; with command_interface:={command_interface} take '
             f"controller:={' or '.join(fitting)}")
 
@@ -127,8 +126,9 @@ def controllers_for_namespace(arm: Arm, namespace: str, folder: Path) -> Path:
 
 
 def _controllers(path: Path) -> dict[str, Any]:
-    content: dict[str, Any] = read_yaml(path, 'controllers file', ConfigurationError)
-    _S.named(lambda value, place: None)(content, f"the controllers file '{path}'")
+    content: dict[str, Any] = read_typed(
+        Mapping[str, Any], read_yaml(path, 'controllers file', ConfigurationError),
+        f"the controllers file '{path}'", ConfigurationError)
     return content
 
 

@@ -35,8 +35,8 @@ import zlib
 from excitation_arms import chain
 import numpy as np
 from robot_identification.arm import Arm, load_arm
-from robot_identification.arm.template import robot_template, TemplateOptions
 from robot_identification.cli.excite import read_options
+from robot_identification.cli.robot_template import robot_template, TemplateOptions
 from robot_identification.dynamics import IdentifiedModel, load_model
 from robot_identification.estimation.link_limits import load_limits
 from robot_identification.excitation import (

@@ -20,8 +20,9 @@ from xml.etree import ElementTree
 from contracts import arm_of, CONTRACTS
 import numpy as np
 import pytest
-from robot_identification.arm import robot_files, robot_template
+from robot_identification.arm import robot_files
 from robot_identification.arm.robot_keys import ROBOT_FILE_KEYS
+from robot_identification.cli.robot_template import robot_template
 from robot_identification.dynamics import inverse_dynamics, joint_torque_regressor
 from robot_identification.dynamics.inertial import smallest_eigenvalues
 from robot_identification.files import shared_folder

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
-from robot_identification.arm import Arm, check_inertias
+from robot_identification.arm import Arm
+from robot_identification.arm.inertia_check import check_inertias
 from robot_identification.arrays import Array, readonly_view
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.errors import ExcitationError

@@ -21,7 +21,7 @@ could not be read; with `mcap` 5.2 us. Neither limits the size to which a chunk 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing, contextmanager
 import importlib
 import mmap
@@ -38,7 +38,7 @@ import zlib
 from robot_identification.errors import MissingDependencyError, RecordingError
 from robot_identification.recording.bag.joint_states import LARGEST_MESSAGE
 from robot_identification.recording.numpy_archive import RATIO, ROOM
-from robot_identification.yaml_file import read_yaml, Schema, truncated_repr
+from robot_identification.yaml_file import read_typed, read_yaml, truncated_repr
 
 _RELEASED_BYTES = 16_000_000    # bytes read from a mapped file before their pages are released
 LONGEST_NAME = 65_536    # bytes of the name of a topic or type
@@ -53,12 +53,10 @@ Messages = Iterator[tuple[str, int, bytes]]
 T = TypeVar('T')
 METADATA = 'metadata.yaml'
 COMPRESSED = '.zstd'
-_S = Schema(RecordingError)
-METADATA_FILE = _S.record({'rosbag2_bagfile_information': _S.record(
-    {'relative_file_paths': _S.items(_S.text)},
-    {'compression_mode': _S.text,
-     'topics_with_message_count': _S.items(_S.record({
-         'topic_metadata': _S.record({'name': _S.text}), 'message_count': _S.integer}))})})
+METADATA_CONTENT: dict[str, Any] = {'rosbag2_bagfile_information': {
+    'relative_file_paths': tuple[str, ...], 'compression_mode': str | None,
+    'topics_with_message_count': tuple[Mapping[str, Any], ...] | None}}
+TOPIC: dict[str, Any] = {'topic_metadata': {'name': str}, 'message_count': int}
 
 
 class McapFile:
@@ -378,7 +376,7 @@ class Bag:
         metadata = self.path / METADATA
         if metadata.exists():
             content = self._metadata(metadata)
-            self._by_message = (content.get('compression_mode') or '').lower() == 'message'
+            self._by_message = (content['compression_mode'] or '').lower() == 'message'
             files = [self.path / Path(name).name for name in content['relative_file_paths']]
             missing = [file.name for file in files if not os.path.isfile(file)]
             if missing:
@@ -396,11 +394,12 @@ class Bag:
 
     def _metadata(self, path: Path) -> dict[str, Any]:
         content = read_yaml(path, 'metadata of a bag', RecordingError)
-        METADATA_FILE(content, f"the metadata of a bag '{path}'")
-        information: dict[str, Any] = content['rosbag2_bagfile_information']
-        self._counts = {
-            topic['topic_metadata']['name']: topic['message_count']
-            for topic in information.get('topics_with_message_count', [])}
+        label = f"the metadata of a bag '{path}'"
+        information: dict[str, Any] = read_typed(METADATA_CONTENT, content, label, RecordingError)[
+            'rosbag2_bagfile_information']
+        for item in information['topics_with_message_count'] or ():
+            topic = read_typed(TOPIC, item, f'{label}, topics', RecordingError)
+            self._counts[topic['topic_metadata']['name']] = topic['message_count']
         if information['relative_file_paths']:
             return information
         raise RecordingError(f"the bag '{self.path}' is empty: its {METADATA} names no files")

@@ -26,9 +26,9 @@ from rclpy.exceptions import NameValidationException
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.validate_topic_name import validate_topic_name
-from robot_identification.arm import load_arm, robot_template, TemplateOptions
-from robot_identification.arm.template import parse_effort
+from robot_identification.arm import load_arm
 from robot_identification.arm.urdf import MOVING, parse_urdf
+from robot_identification.cli.robot_template import parse_effort, robot_template, TemplateOptions
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import write_text
 from robot_identification.ros.bringup import remove_ros2_control

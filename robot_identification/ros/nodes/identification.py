@@ -21,7 +21,7 @@ from typing import Any
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from robot_identification.arm import Arm, load_arm
-from robot_identification.arm.prefix import with_prefix
+from robot_identification.arm.urdf import with_prefix
 from robot_identification.errors import RobotIdentificationError
 from robot_identification.excitation import load_excitation
 from robot_identification.reporting import save_results

@@ -23,10 +23,10 @@ from typing import Annotated, Any
 
 import numpy as np
 from robot_identification.arm.arm import Arm
-from robot_identification.arm.chain import ArmChain, choose_chain
 from robot_identification.arm.drives import Effort
 from robot_identification.arm.robot_keys import ROBOT_FILE_KEYS
 from robot_identification.arm.urdf import parse_urdf, read_urdf
+from robot_identification.cli.arm_chain import ArmChain, choose_chain
 from robot_identification.errors import ConfigurationError
 from robot_identification.yaml_file import Quantity, read_typed, read_yaml
 import yaml
