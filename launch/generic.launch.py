@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Identify the arm that runs already, from its robot_description: no robot YAML is needed."""
+"""Identify an arm that is already running, from its robot_description; no robot YAML is needed."""
 
 from pathlib import Path
 
@@ -19,25 +19,26 @@ from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, GroupAction, LogInfo
 from launch.substitutions import LaunchConfiguration
 from robot_identification.ros.nodes.description import receive_description, write_robot_yaml
-from robot_identification.ros.nodes.launch_arguments import all_arguments, generic_arguments
-from robot_identification.ros.nodes.launching import included, opaque
+from robot_identification.ros.nodes.launch_arguments import all_argument_names, generic_arguments
+from robot_identification.ros.nodes.launching import include_launch_file, with_argument_values
 
 
 def generate_launch_description():
-    """Declare the arguments, ask ROS for the arm and include identify.launch.py with it."""
+    """Declare the arguments, receive the description and include identify.launch.py."""
     declared = [DeclareLaunchArgument(**argument) for argument in generic_arguments()]
-    return LaunchDescription([*declared, GroupAction([opaque(_identify)])])
+    return LaunchDescription([*declared, GroupAction([with_argument_values(_identify)])])
 
 
 def _identify(value):
-    robot, still = value('robot'), ()
+    robot, locked = value('robot'), ()
     if not robot:
         urdf, joints = receive_description(value('description'), value('controller'),
                                            value('namespace'))
         path = Path(value('data_directory')).expanduser() / 'described' / (
             f'{value("namespace").strip("/").replace("/", "_") or "robot"}.yaml')
-        still = write_robot_yaml(urdf, joints, path, value('effort'), float(value('acceleration')))
+        locked = write_robot_yaml(urdf, joints, path, value('effort'),
+                                  float(value('acceleration')))
         robot = str(path)
-    values = {name: LaunchConfiguration(name) for name in all_arguments()}
-    return [LogInfo(msg=f"the arm is '{robot}'; locked: {', '.join(still) or 'no joint'}"),
-            included('identify', {**values, 'robot': robot, 'sim': 'none'})]
+    values = {name: LaunchConfiguration(name) for name in all_argument_names()}
+    return [LogInfo(msg=f"robot '{robot}'; locked joints: {', '.join(locked) or 'none'}"),
+            include_launch_file('identify.launch.py', {**values, 'robot': robot, 'sim': 'none'})]

@@ -11,35 +11,41 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Identify an arm: bring it up and start all nodes; simulated by default."""
+"""Bring up an arm, simulated by default, and start the nodes that identify it."""
 
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, GroupAction
 from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration
-from robot_identification.ros.nodes.launch_arguments import identify_arguments, PARTS
-from robot_identification.ros.nodes.launching import included, opaque, own_node, resolved, sim_time
+from robot_identification.ros.nodes.launch_arguments import identify_arguments, INCLUDED_FILES
+from robot_identification.ros.nodes.launching import (
+    driver_values,
+    include_launch_file,
+    make_node,
+    use_sim_time_value,
+    with_argument_values,
+)
 
 
 def generate_launch_description():
-    """Declare the arguments, bring the arm up and start the nodes."""
+    """Declare the arguments, bring up the arm and start the nodes."""
     declared = [DeclareLaunchArgument(**argument)
                 for argument in identify_arguments(robot='panda')]
-    # in a scope: a launch file that brings up two arms includes this one twice
-    return LaunchDescription([*declared, GroupAction([opaque(_everything)])])
+    # a scope: a launch file for two arms includes this file twice
+    return LaunchDescription([*declared, GroupAction([with_argument_values(_start_nodes)])])
 
 
-def _everything(value):
-    names = resolved(value)
-    identification = own_node('identification', ('robot', 'tf_prefix', 'data_directory',
-                                                 'use_sim_time'))
-    return [*(_part(name, names) for name in ('robot', 'excite', 'record')), identification,
-            _part('validate', names),
-            _part('online', names, condition=IfCondition(LaunchConfiguration('online')))]
+def _start_nodes(value):
+    names = driver_values(value)
+    identification = make_node(
+        'identification', ('robot', 'tf_prefix', 'data_directory', 'use_sim_time'))
+    return [*(_include(name, names) for name in ('robot', 'excite', 'record')), identification,
+            _include('validate', names),
+            _include('online', names, condition=IfCondition(LaunchConfiguration('online')))]
 
 
-def _part(name, names, **options):
-    values = {argument: LaunchConfiguration(argument) for argument in PARTS[name]}
+def _include(name, names, **options):
+    values = {argument: LaunchConfiguration(argument) for argument in INCLUDED_FILES[name]}
     values.update({key: text for key, text in names.items() if key in values})
-    values['use_sim_time'] = sim_time()
-    return included(name, values, **options)
+    values['use_sim_time'] = use_sim_time_value()
+    return include_launch_file(f'{name}.launch.py', values, **options)

@@ -24,32 +24,33 @@ from robot_identification.ros.bringup import (
     controllers_for_namespace,
     robot_description,
 )
-from robot_identification.ros.nodes.launch_arguments import PARTS
+from robot_identification.ros.nodes.launch_arguments import INCLUDED_FILES
 from robot_identification.ros.nodes.launching import (
-    arm_of,
-    declared,
-    folder,
-    opaque,
-    own_node,
-    vendors_file,
+    declare_arguments,
+    include_vendor_file,
+    load_requested_arm,
+    make_node,
+    make_temporary_folder,
+    with_argument_values,
 )
 
 CLOCK = 'gz.msgs.Clock'
-CLOCKS = {'humble': 'ignition.msgs.Clock'}     # Fortress, by ROS_DISTRO
+CLOCKS = {'humble': 'ignition.msgs.Clock'}     # by ROS_DISTRO; Humble comes with Fortress
 
 
 def generate_launch_description():
-    """Declare the arguments and bring the arm up."""
-    return LaunchDescription([*declared(PARTS['robot']), opaque(_bring_up)])
+    """Declare the arguments and bring up the arm."""
+    return LaunchDescription([*declare_arguments(INCLUDED_FILES['robot']),
+                              with_argument_values(_bring_up)])
 
 
 def _bring_up(value):
     return {'mujoco': _mujoco, 'gazebo': _gazebo, 'mock': _mock, 'none': _real}[value('sim')](
-        arm_of(value), value)
+        load_requested_arm(value), value)
 
 
 def _mujoco(arm, value):
-    simulated = own_node('simulated_robot', ('robot', 'tf_prefix', 'controller', 'use_sim_time'))
+    simulated = make_node('simulated_robot', ('robot', 'tf_prefix', 'controller', 'use_sim_time'))
     if value('state_publisher') == 'false':
         return [simulated]
     return [simulated, _state_publisher(arm, value, robot_description(arm))]
@@ -59,8 +60,8 @@ def _gazebo(arm, value):
     check_controller(arm, value('controller'), value('command_interface'))
     description = robot_description(
         arm, 'gazebo', value('command_interface'),
-        controllers_for_namespace(arm, value('namespace'), folder()), value('namespace'))
-    gazebo = vendors_file('ros_gz_sim', 'gz_sim.launch.py', {
+        _controllers_file(arm, value), value('namespace'))
+    gazebo = include_vendor_file('ros_gz_sim', 'gz_sim.launch.py', {
         'gz_args': value('gz_args'), 'on_exit_shutdown': 'true'})
     kind = CLOCKS.get(os.environ.get('ROS_DISTRO', ''), CLOCK)
     clock = Node(
@@ -81,7 +82,7 @@ def _mock(arm, value):
     manager = Node(
         package='controller_manager', executable='ros2_control_node', output='screen',
         namespace=value('namespace'),
-        parameters=[str(controllers_for_namespace(arm, value('namespace'), folder()))],
+        parameters=[str(_controllers_file(arm, value))],
         remappings=[('~/robot_description', 'robot_description')])
     return [_state_publisher(arm, value, description, use_sim_time=False), manager,
             _spawner(value, ['joint_state_broadcaster', value('controller')])]
@@ -93,29 +94,32 @@ def _real(arm, value):
         entities.append(_driver(arm, value))
     elif value('robot_ip'):
         raise RuntimeError(
-            'robot_ip is given, but not the driver to start; give driver:=PACKAGE/FILE, or start '
-            'the driver yourself and leave robot_ip away')
+            'robot_ip requires driver:=PACKAGE/FILE; to use a driver that is already running, '
+            'leave robot_ip out')
     else:
-        entities.append(LogInfo(msg=f"the driver of '{arm.name}' is expected to run already"))
+        entities.append(LogInfo(msg=f"the driver of '{arm.name}' must already be running"))
     if value('spawn_controller') == 'true':
-        entities.append(_spawner(value, [value('controller')],
-                                 controllers_for_namespace(arm, value('namespace'), folder())))
+        entities.append(_spawner(value, [value('controller')], _controllers_file(arm, value)))
     return entities
 
 
 def _driver(arm, value):
     package, name = value('driver').split('/', 1)
     known = arm.driver if arm.driver is not None and arm.driver.launch == value('driver') else None
-    given = {} if known is None else dict(known.arguments)
-    given.update(pair.split(':=', 1) for pair in value('driver_arguments').split())
-    given['robot_ip' if known is None else known.address] = value('robot_ip')
+    arguments = {} if known is None else dict(known.arguments)
+    arguments.update(pair.split(':=', 1) for pair in value('driver_arguments').split())
+    arguments['robot_ip' if known is None else known.address] = value('robot_ip')
     if arm.tf_prefix:
         if known is None or not known.prefix:
             raise RuntimeError(
-                f"the driver '{value('driver')}' has no argument for a prefix that is known here; "
-                f'start it yourself with the prefix {arm.tf_prefix}, and leave robot_ip away')
-        given[known.prefix] = arm.tf_prefix
-    return vendors_file(package, name, given, value('namespace'))
+                f"the prefix argument of the driver '{value('driver')}' is not known; start the "
+                f'driver yourself with the prefix {arm.tf_prefix}, and leave robot_ip out')
+        arguments[known.prefix] = arm.tf_prefix
+    return include_vendor_file(package, name, arguments, value('namespace'))
+
+
+def _controllers_file(arm, value):
+    return controllers_for_namespace(arm, value('namespace'), make_temporary_folder())
 
 
 def _state_publisher(arm, value, description, use_sim_time=None):

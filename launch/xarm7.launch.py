@@ -18,5 +18,5 @@ from robot_identification.ros.nodes.launching import family_description
 
 
 def generate_launch_description():
-    """Include identify.launch.py with what this arm and its driver need."""
+    """Include identify.launch.py with the values for this arm and its driver."""
     return family_description(FAMILIES['xarm7'])

@@ -30,11 +30,11 @@ from robot_identification.files import shared_folder
 from robot_identification.papers.searches import SEARCHES
 from robot_identification.registry import load_extensions
 from robot_identification.ros.nodes.launch_arguments import (
-    all_arguments,
+    all_argument_names,
     FAMILIES,
-    FAMILY,
+    FAMILY_ARGUMENTS,
     generic_arguments,
-    PARTS,
+    INCLUDED_FILES,
 )
 from typer.testing import CliRunner
 
@@ -53,12 +53,12 @@ def commands(text):
 def declared(launch_file):
     name = launch_file.removesuffix('.launch.py')
     if name == 'identify':
-        return set(all_arguments())
+        return set(all_argument_names())
     if name == 'generic':
         return {argument['name'] for argument in generic_arguments()}
-    if name in PARTS:
-        return set(PARTS[name])
-    return {*FAMILY, *FAMILIES[name].arguments, FAMILIES[name].choice}
+    if name in INCLUDED_FILES:
+        return set(INCLUDED_FILES[name])
+    return {*FAMILY_ARGUMENTS, *FAMILIES[name].arguments, FAMILIES[name].choice}
 
 
 @every_page

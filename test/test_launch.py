@@ -28,12 +28,17 @@ from robot_identification.errors import ConfigurationError
 from robot_identification.files import shared_folder
 from robot_identification.ros.bringup import robot_description
 from robot_identification.ros.nodes import launch_arguments
-from robot_identification.ros.nodes.launch_arguments import AT_WORK, FAMILIES, FROM_ROBOT, PARTS
+from robot_identification.ros.nodes.launch_arguments import (
+    FAMILIES,
+    FROM_ROBOT_YAML,
+    INCLUDED_FILES,
+    MODEL_FILES,
+    NODE_FILES,
+)
 import yaml
 
 LAUNCH = shared_folder('launch')
 FILES = {path.name.removesuffix('.launch.py'): path for path in sorted(LAUNCH.glob('*.launch.py'))}
-NODE_FILES = {**PARTS, **AT_WORK}
 GENERIC = ('identify', *NODE_FILES)
 CLOSED = ('sim', 'command_interface', 'transport', 'autostart', 'online', 'use_sim_time',
           'state_publisher', 'spawn_controller', 'mode')
@@ -45,7 +50,7 @@ VENDORS = {    # arguments of the vendors' own launch files that are passed on, 
     'xarm7': ('xarm_controller/xarm7_control_rviz_display.launch.py', 'xarm7_traj_controller',
               {'report_type', 'add_gripper'})}
 EXECUTABLES = {'excite': 'excitation', 'record': 'recorder', 'validate': 'validation',
-               'online': 'online_identification', **{name: name for name in AT_WORK}}
+               'online': 'online_identification', **{name: name for name in MODEL_FILES}}
 INSTALLED = all(importlib.util.find_spec(name) for name in ('launch_ros', 'ament_index_python'))
 # PyPI's `launch` is another package; only the one of ROS comes with launch_ros
 needs_launch = pytest.mark.skipif(not INSTALLED, reason='launch_ros of ROS 2 is not installed')
@@ -96,7 +101,7 @@ def test_every_argument_is_described(name):
     for argument, content in declared.items():
         assert len(content['description']) > 15, argument
         default = content.get('default_value')
-        if name == 'identify' and argument in FROM_ROBOT:
+        if name == 'identify' and argument in FROM_ROBOT_YAML:
             assert not default and 'choices' not in content, argument
         elif argument in CLOSED or default in ('true', 'false'):
             assert default in content['choices'], argument
@@ -117,7 +122,7 @@ def test_files_are_what_the_tables_say(executables):
         text = FILES[name].read_text(encoding='utf-8')
         assert f"family_description(FAMILIES['{name}'])" in text
     own = {call.args[0].value for name in ('robot', 'identify')
-           for call in calls(name, 'own_node')}
+           for call in calls(name, 'make_node')}
     assert own == {'simulated_robot', 'identification'} and own <= executables
     assert Path(arguments('excite')['nodes_file']['default_value']).is_file()
 
@@ -128,12 +133,13 @@ def test_every_argument_is_a_parameter_a_switch_or_used():
             re.findall(r"(?:value|LaunchConfiguration)\('(\w+)'\)", path.read_text())}
     for names in NODE_FILES.values():
         for name in names:
-            assert name in (*launch_arguments.PARAMETERS, *launch_arguments.SWITCHES, *used), name
+            assert name in (*launch_arguments.NODE_PARAMETERS,
+                            *launch_arguments.BOOLEAN_PARAMETERS, *used), name
 
 
 def test_identify_includes_its_parts():
     text = FILES['identify'].read_text(encoding='utf-8')
-    assert {part for part in PARTS if f"'{part}'" in text} == set(PARTS)
+    assert {part for part in INCLUDED_FILES if f"'{part}'" in text} == set(INCLUDED_FILES)
 
 
 def test_nothing_is_absolute_but_what_ros_shares():
@@ -168,7 +174,7 @@ def test_packages_are_dependencies():
             package = keyword(call, 'package')
             used.add(getattr(package, 'value', 'robot_identification'))
         text = FILES[name].read_text(encoding='utf-8')
-        used.update(re.findall(r"vendors_file\('(\w+)'", text))
+        used.update(re.findall(r"include_vendor_file\('(\w+)'", text))
         used.update(module for module in re.findall(r'^from (\w+)', text, re.MULTILINE))
     used -= {'robot_identification', 'ros_gz_sim', 'ros_gz_bridge'}    # Gazebo is a choice
     package = ElementTree.parse(LAUNCH.parent / 'package.xml')

@@ -24,6 +24,8 @@ from robot_identification.arm import load_arm
 
 EXCITATION, RATE = 3, 250.0
 CONTROLLER = 'joint_trajectory_controller'
+OPTIONS = {'robot': 'panda', 'autostart': True, 'approach_speed': 1.0, 'watch__tracking': 0.5,
+           **PATIENT}
 CALM = {'path_tolerance': 0.0, 'goal_tolerance': 0.0, 'goal_time': 0.0}
 installed = importlib.util.find_spec('control_msgs') is not None
 needs_action = pytest.mark.skipif(not installed, reason='control_msgs is not installed')
@@ -44,8 +46,7 @@ def system(tmp_path_factory, excitations, own_domain):
 
 
 def start_excitation(system, **parameters):
-    system.start('excitation', **{'robot': 'panda', 'autostart': True, 'approach_speed': 1.0,
-                                  'watch__tracking': 0.5, **PATIENT, **parameters})
+    system.start('excitation', **{**OPTIONS, **parameters})
 
 
 @needs_action
@@ -199,7 +200,7 @@ def test_action_without_control_msgs_is_refused(tmp_path):
     system = System(tmp_path)
     try:
         system.start('simulated_robot', robot='panda', rate=RATE)
-        start_excitation(system, transport='action')
+        system.launch('excitation', **OPTIONS, transport='action')   # ends at once
         assert system.processes.pop('excitation').wait(timeout=30) == 2
         assert 'control_msgs is not installed' in system.log('excitation')
     finally:

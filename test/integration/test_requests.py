@@ -172,8 +172,9 @@ def test_every_number_has_a_range():
 
 
 @pytest.mark.parametrize(('output', 'text'), [
-    ('keep.yaml', 'nothing is overwritten'), ('round', 'round'), ('x.txt', 'ends with .yaml'),
-    ('run.csv', 'ends with .yaml'), ('a' * 300 + '.yaml', 'too long'), ('away/x.yaml', 'outside')])
+    ('keep.yaml', 'nothing is overwritten'), ('round', 'round'), ('x.txt', 'must end with .yaml'),
+    ('run.csv', 'must end with .yaml'), ('a' * 300 + '.yaml', 'too long'),
+    ('away/x.yaml', 'outside')])
 def test_a_design_overwrites_nothing(tmp_path, output, text):
     from robot_identification.ros.execution.data_directory import DataDirectory
     folder_of_a_laboratory(tmp_path)

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
+from robot_identification.dynamics import BaseParameters
 from robot_identification.dynamics.friction import get_friction
 from robot_identification.errors import (
     ConfigurationError,
@@ -255,8 +256,8 @@ RECURSIVE: dict[str, type[RecursiveEstimator]] = {
 """Recursive estimators by name."""
 
 
-def start_online(name: str, arm: Arm, noise: ArrayLike, friction: str, *, memory: float,
-                 **options: Any) -> OnlineEstimator:
+def start_online(name: str, arm: Arm, noise: ArrayLike, friction: str | BaseParameters, *,
+                 memory: float, **options: Any) -> OnlineEstimator:
     """
     Return a recursive estimator for a control loop.
 
@@ -279,8 +280,10 @@ def start_online(name: str, arm: Arm, noise: ArrayLike, friction: str, *, memory
     """
     if name not in RECURSIVE:
         raise UnknownNameError('recursive estimator', name, RECURSIVE)
-    kind, model = RECURSIVE[name], get_friction(friction)
+    kind = RECURSIVE[name]
+    model = (friction.structure.friction if isinstance(friction, BaseParameters)
+             else get_friction(friction))
     if model.shape and not (model.has_state or model.needs_position):    # no filter follows these
-        kind.require_nonlinear(friction, ConfigurationError)
+        kind.require_nonlinear(model.key, ConfigurationError)
     return OnlineEstimator(arm, noise, friction, memory=memory if kind.forgets else None,
                            **options)

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 import time
 from typing import Any
@@ -38,6 +39,7 @@ from robot_identification.ros.nodes.batch_subscription import (
 from robot_identification.ros.nodes.message_definitions import message_class, message_definition
 
 MAX_STEPS = 2000    # steps between stamps that the median uses
+MARGIN = 0.005      # [s] the middleware may take from its stamp of reception to the queue
 
 
 class StampStatistics:
@@ -142,6 +144,9 @@ class BagRecording:
     """
     A bag that is being written; no method may be called by two threads at once.
 
+    Its messages are in the order in which they were received, whatever their topics: readers
+    such as rosbags refuse a bag without chunks otherwise.
+
     Parameters
     ----------
     node
@@ -171,6 +176,7 @@ class BagRecording:
         self.statistics, self.failure = StampStatistics(), ''
         self._decoder = JointStateDecoder(strict=False)
         self._subscriptions: list[BatchSubscription] = []
+        self._pending: list[tuple[int, int, bytes]] = []    # received [ns], topic, message
 
     def subscribe(self) -> None:
         """Start to record the topics."""
@@ -187,12 +193,13 @@ class BagRecording:
             for recorded in self._topics}
 
     def write_text(self, topic: str, text: str) -> None:
-        """Write a text to one of the topics for texts."""
+        """Write a text to one of the topics for texts, with the next messages."""
         index = len(self._topics) + self._texts.index(topic)
-        self._try(self._writer.write, index, time.time_ns(), text_message(text))
+        self._pending.append((time.time_ns(), index, text_message(text)))
 
     def take(self) -> None:
-        """Write the messages that have arrived."""
+        """Write the messages that have arrived; those of the last `MARGIN` with the next ones."""
+        limit, held = time.time_ns() - round(MARGIN * 1e9), len(self._pending)
         for index, subscription in enumerate(self._subscriptions):
             messages, times = subscription.take()
             if not messages or self.failure:
@@ -200,9 +207,11 @@ class BagRecording:
             if index == 0:
                 self._count(messages, times)
             left_out = self._decoder.left_out if index == 0 else ()
-            for k, (message, received) in enumerate(zip(messages, times)):
-                if k not in left_out:
-                    self._try(self._writer.write, index, received, message)
+            self._pending += [(received, index, message) for k, (message, received)
+                              in enumerate(zip(messages, times)) if k not in left_out]
+        # a clock that is set back holds messages back once, not until it has caught up
+        limit = max([limit, *(received for received, *_ in self._pending[:held])])
+        self._write(limit)
 
     def flush(self) -> None:
         """Write buffered messages to the file."""
@@ -213,6 +222,7 @@ class BagRecording:
         for subscription in self._subscriptions:
             subscription.destroy()
         self._subscriptions = []
+        self._write(max((received for received, *_ in self._pending), default=0))
         self._try(self._writer.close)
         return sum(self._writer.counts)
 
@@ -221,6 +231,14 @@ class BagRecording:
             if set(self._arm.ros_joint_names) <= set(states.names):
                 self.statistics.add(states.stamps)
         self.statistics.unreadable += len(self._decoder.left_out)
+
+    def _write(self, limit: int) -> None:
+        """Write the pending messages that were received up to a time [ns]."""
+        self._pending.sort(key=itemgetter(0))
+        late = [item for item in self._pending if item[0] > limit]
+        for received, index, message in self._pending[:len(self._pending) - len(late)]:
+            self._try(self._writer.write, index, received, message)
+        self._pending = late
 
     def _try(self, action: Any, *args: Any) -> None:
         """Record the first failure instead of raising it."""

@@ -21,7 +21,7 @@ import time
 from typing import Any
 
 import numpy as np
-from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy import action
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.task import Future
 from robot_identification.errors import RobotIdentificationError
@@ -64,7 +64,7 @@ class ExcitationNode(NodeProcess):
         self._session: MotionSession | None = None
         self._lock = threading.Lock()
         group = ReentrantCallbackGroup()  # stop and cancel are served during a motion
-        self._server = ActionServer(
+        self._server = action.ActionServer(
             node, Excite, '~/execute', self._execute, goal_callback=self._on_goal,
             cancel_callback=self._on_cancel, callback_group=group,
             result_timeout=requests.RESULT_TIMEOUT)
@@ -99,12 +99,12 @@ class ExcitationNode(NodeProcess):
             self._session.stop(fault)
             return 'braking'
 
-    def _on_goal(self, request: Any) -> GoalResponse:
-        return GoalResponse.ACCEPT  # a refusal could not state its reason; the result does
+    def _on_goal(self, request: Any) -> action.GoalResponse:
+        return action.GoalResponse.ACCEPT  # a refusal could not state its reason; the result does
 
-    def _on_cancel(self, handle: Any) -> CancelResponse:
+    def _on_cancel(self, handle: Any) -> action.CancelResponse:
         self.end_motion(Fault('cancelled', 'the client cancelled the motion'))
-        return CancelResponse.ACCEPT
+        return action.CancelResponse.ACCEPT
 
     def _on_stop(self, request: Any, response: Any) -> Any:
         now = self.end_motion(Fault('stopped', 'the service ~/stop was called'))

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Arguments that several launch files have, described once; launch itself is not needed here."""
+"""Arguments of the launch files; the ROS package `launch` is not needed to import this module."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from typing import Any
 
 from robot_identification.files import shared_folder
 
-SWITCH = ['true', 'false']
+BOOLEAN = ['true', 'false']
 ARGUMENTS: dict[str, dict[str, Any]] = {
     'robot': {
         'description': 'Shipped robot (see: robot-identification robots), or the path of a robot '
@@ -33,109 +33,111 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     'namespace': {
         'default_value': '',
         'description': 'Namespace of all nodes, topics and services, so that several arms share '
-                       'one system; /diagnostics, /clock and /tf stay what they are.'},
+                       'one system; /diagnostics, /clock and /tf are shared.'},
     'tf_prefix': {
         'default_value': '',
-        'description': 'What stands before the names of joints and links in ROS, as left_; that '
-                       'of the robot YAML when empty.'},
+        'description': 'Prefix of the names of joints and links in ROS, such as left_; empty: '
+                       'that of the robot YAML.'},
     'controller': {
         'default_value': 'joint_trajectory_controller',
         'description': 'Joint trajectory controller that moves the arm.'},
     'controller_manager': {
         'default_value': 'controller_manager',
-        'description': 'Controller manager that is asked which controllers are active.'},
+        'description': 'Controller manager that lists the active controllers.'},
     'transport': {
         'default_value': 'auto', 'choices': ['auto', 'action', 'topic'],
-        'description': 'How the controller is told: its action FollowJointTrajectory, its topic, '
-                       'or the action where it is offered (auto).'},
+        'description': 'How trajectories are sent: by the action FollowJointTrajectory, by the '
+                       'topic, or by the action if the controller offers it (auto).'},
     'command_interface': {
         'default_value': 'position', 'choices': ['position', 'effort'],
         'description': 'What the controllers command in Gazebo and mock hardware.'},
     'joint_states': {
         'default_value': 'joint_states',
-        'description': 'Topic of the joint states; take the one that the driver itself '
-                       'publishes.'},
+        'description': 'Topic of the joint states; use the one that the driver publishes '
+                       'at its full rate.'},
     'autostart': {
-        'default_value': 'false', 'choices': SWITCH,
-        'description': 'Whether to activate the node that moves the arm at once. Only an active '
-                       'node does: leave it false for a real arm and activate it with ros2 '
-                       'lifecycle.'},
+        'default_value': 'false', 'choices': BOOLEAN,
+        'description': 'Whether the node that moves the arm is activated at start-up. Only an '
+                       'active node moves it: keep false for a real arm and activate the node '
+                       'with ros2 lifecycle.'},
     'online': {
-        'default_value': 'false', 'choices': SWITCH,
-        'description': 'Whether to start online_identification, which follows the parameters '
+        'default_value': 'false', 'choices': BOOLEAN,
+        'description': 'Whether to start online_identification, which estimates the parameters '
                        'while the arm moves.'},
     'model': {
         'default_value': '',
-        'description': 'Model file in the data directory, to predict torques with from the '
-                       'beginning; only validation does without.'},
+        'description': 'Model file in the data directory that predicts the torques; optional for '
+                       'validation only.'},
     'reference': {
         'default_value': '',
-        'description': 'Recording without contact in the data directory, from which the errors of '
-                       'the model are learnt; it must be given.'},
+        'description': 'Recording without contact in the data directory, which calibrates the '
+                       'errors of the model; required.'},
     'mode': {
         'default_value': 'trajectory', 'choices': ['trajectory', 'compensation'],
         'description': 'trajectory: efforts are added to trajectories; compensation: an effort '
-                       'controller is commanded, after the service ~/start.'},
+                       'controller is commanded, once the service ~/start is called.'},
     'data_directory': {
         'default_value': '~/robot_identification',
-        'description': 'Folder of excitations, recordings and results; nodes read and write '
-                       'nothing outside it.'},
+        'description': 'Folder of excitations, recordings and results; nodes access no file '
+                       'outside it.'},
     'use_sim_time': {
-        'default_value': 'false', 'choices': SWITCH,
+        'default_value': 'false', 'choices': BOOLEAN,
         'description': 'Whether nodes follow /clock; sim:=gazebo always sets it.'},
     'nodes_file': {
         'default_value': str(shared_folder('config') / 'nodes.yaml'),
         'description': 'YAML with the parameters of the nodes.'},
     'state_publisher': {
-        'default_value': 'true', 'choices': SWITCH,
-        'description': 'Whether to start robot_state_publisher beside the simulated robot of '
-                       'this package; Gazebo and mock hardware need it and always start it.'},
+        'default_value': 'true', 'choices': BOOLEAN,
+        'description': 'Whether to start robot_state_publisher with sim:=mujoco; Gazebo and mock '
+                       'hardware need it and always start it.'},
     'gz_args': {
         'default_value': '-r -v 1 empty.sdf',
         'description': 'Arguments of Gazebo; add -s to run it without a window.'},
     'robot_ip': {
         'default_value': '',
-        'description': 'Address of a real arm; empty when its driver runs already.'},
+        'description': 'Address of a real arm; empty if its driver is already running.'},
     'driver': {
         'default_value': '',
-        'description': "The vendor's launch file as PACKAGE/FILE, started when robot_ip is "
+        'description': "The vendor's launch file as PACKAGE/FILE; it is started if robot_ip is "
                        'given.'},
     'driver_arguments': {
         'default_value': '',
         'description': "Arguments of the vendor's launch file: NAME:=VALUE, separated by spaces; "
-                       "they go before those of the robot YAML's driver, the address and "
+                       "they override those of the robot YAML's driver; the address and "
                        'tf_prefix are added.'},
     'spawn_controller': {
-        'default_value': 'false', 'choices': SWITCH,
-        'description': "Whether to add `controller`, as the robot's controllers YAML describes "
-                       "it, to the vendor's controller manager (sim:=none)."},
+        'default_value': 'false', 'choices': BOOLEAN,
+        'description': "Whether to load `controller` from the robot's controllers YAML into the "
+                       "vendor's controller manager (sim:=none)."},
 }
 COMMON = ('robot', 'namespace', 'tf_prefix', 'use_sim_time', 'nodes_file')
 ROBOT = (*COMMON, 'sim', 'controller', 'command_interface', 'state_publisher', 'gz_args',
          'robot_ip', 'driver', 'driver_arguments', 'spawn_controller')
 STEP = (*COMMON, 'joint_states', 'data_directory')
-PARTS: dict[str, tuple[str, ...]] = {
+INCLUDED_FILES: dict[str, tuple[str, ...]] = {
     'robot': ROBOT,
     'excite': (*STEP, 'controller', 'controller_manager', 'transport', 'autostart'),
     'record': (*STEP, 'controller'),
     'validate': (*STEP, 'model'),
     'online': STEP,
 }
-"""Launch files that identify.launch.py includes, and their arguments."""
+"""Names of the launch files that identify.launch.py includes, and of their arguments."""
 MODEL_AND_STATES = ('namespace', 'use_sim_time', 'nodes_file', 'joint_states', 'data_directory',
                     'model')
-AT_WORK: dict[str, tuple[str, ...]] = {
+MODEL_FILES: dict[str, tuple[str, ...]] = {
     'external_torque': (*MODEL_AND_STATES, 'reference'),
     'feedforward': (*MODEL_AND_STATES, 'mode', 'controller', 'autostart'),
 }
-"""Launch files of the nodes that use a model; the arm is the model's own."""
-PARAMETERS = ('robot', 'tf_prefix', 'joint_states', 'data_directory', 'controller',
-              'controller_manager', 'transport', 'model', 'reference', 'mode')
-"""Arguments that are parameters of the nodes."""
-SWITCHES = ('autostart', 'use_sim_time')
-"""Those that are true or false."""
-FROM_ROBOT = ('controller', 'controller_manager', 'joint_states', 'driver', 'spawn_controller')
-"""Arguments of identify.launch.py that the robot YAML's driver says when they are empty."""
+"""The same for the nodes that use a model; the arm is that of the model."""
+NODE_FILES = {**INCLUDED_FILES, **MODEL_FILES}
+NODE_PARAMETERS = ('robot', 'tf_prefix', 'joint_states', 'data_directory', 'controller',
+                   'controller_manager', 'transport', 'model', 'reference', 'mode')
+"""Arguments that are passed to the nodes as parameters of the same name."""
+BOOLEAN_PARAMETERS = ('autostart', 'use_sim_time')
+"""The same for booleans."""
+FROM_ROBOT_YAML = ('controller', 'controller_manager', 'joint_states', 'driver',
+                   'spawn_controller')
+"""Arguments of identify.launch.py whose values come from the robot YAML if they are empty."""
 
 
 @dataclass(frozen=True)
@@ -148,9 +150,9 @@ class Family:
     robots
         Shipped robots.
     choice
-        The argument that chooses among them, where there are several.
+        Argument that selects one of them; empty if there is only one.
     arguments
-        Arguments of the driver's launch file that are passed on: default and a remark.
+        Arguments that are passed on to the driver's launch file: default value and remark.
 
     """
 
@@ -162,7 +164,7 @@ class Family:
 FAMILIES: dict[str, Family] = {
     'ur': Family(('ur5e', 'ur10e'), 'ur_type', {
         'headless_mode': ('false', 'send the program instead of the URCap'),
-        'use_currents_as_efforts': ('false', 'with true the robot YAML must say current'),
+        'use_currents_as_efforts': ('false', 'if true, the robot YAML must state current'),
         'launch_rviz': ('false', '')}),
     'fr3': Family(('fr3',), '', {
         'load_gripper': ('false', 'the robot YAML describes the arm without a hand'),
@@ -171,21 +173,21 @@ FAMILIES: dict[str, Family] = {
         'report_type': ('dev', 'dev reports at the highest rate'),
         'add_gripper': ('false', 'the robot YAML describes the arm without one')}),
 }
-"""Launch files of vendors' arms, besides identify.launch.py robot:=NAME sim:=none."""
-FAMILY = ('sim', 'robot_ip', 'namespace', 'tf_prefix')
-"""Arguments that each of them has besides those of its driver."""
+"""Vendors with a launch file of their own; other arms use identify.launch.py robot:=NAME."""
+FAMILY_ARGUMENTS = ('sim', 'robot_ip', 'namespace', 'tf_prefix')
+"""Arguments of each of these files besides those of the driver."""
 
 
 def arguments(*names: str, **defaults: str) -> list[dict[str, Any]]:
     """
-    Return what DeclareLaunchArgument takes.
+    Return the keyword arguments of DeclareLaunchArgument for each name.
 
     Parameters
     ----------
     names
-        Names of the arguments, in `ARGUMENTS`.
+        Names of arguments in `ARGUMENTS`.
     defaults
-        Values of some, other than the usual ones.
+        Default values that differ from those in `ARGUMENTS`.
 
     """
     return [{'name': name, **ARGUMENTS[name],
@@ -193,52 +195,52 @@ def arguments(*names: str, **defaults: str) -> list[dict[str, Any]]:
             for name in names]
 
 
-def all_arguments() -> tuple[str, ...]:
-    """Return the arguments of identify.launch.py: those of all its parts."""
-    return tuple(dict.fromkeys(['robot', 'sim', *(name for part in PARTS.values()
+def all_argument_names() -> tuple[str, ...]:
+    """Return the names of the arguments of identify.launch.py and of the files it includes."""
+    return tuple(dict.fromkeys(['robot', 'sim', *(name for part in INCLUDED_FILES.values()
                                                   for name in part), 'online']))
 
 
 def identify_arguments(**defaults: str) -> list[dict[str, Any]]:
-    """Return what DeclareLaunchArgument takes in identify.launch.py; some with other defaults."""
-    empty = dict.fromkeys(FROM_ROBOT, '')
-    given = arguments(*all_arguments(), **{**empty, **defaults})
-    for argument in given:
-        if argument['name'] in FROM_ROBOT:
+    """Return the arguments of identify.launch.py, in the form of `arguments`."""
+    empty = dict.fromkeys(FROM_ROBOT_YAML, '')
+    declared = arguments(*all_argument_names(), **{**empty, **defaults})
+    for argument in declared:
+        if argument['name'] in FROM_ROBOT_YAML:
             argument.pop('choices', None)
-            argument['description'] += " Empty: as the robot YAML's driver says (sim:=none)."
-    return given
+            argument['description'] += " Empty: that of the robot YAML's driver (sim:=none)."
+    return declared
 
 
 def generic_arguments() -> list[dict[str, Any]]:
-    """Return what DeclareLaunchArgument takes in generic.launch.py."""
-    names = [name for name in all_arguments() if name != 'sim']
+    """Return the arguments of generic.launch.py, in the form of `arguments`."""
+    names = [name for name in all_argument_names() if name != 'sim']
     own: dict[str, dict[str, Any]] = {
         'description': {
             'default_value': 'robot_description',
-            'description': 'Topic of the URDF, taken where `robot` is empty.'},
+            'description': 'Topic of the URDF, used if `robot` is empty.'},
         'effort': {
             'default_value': '',
-            'description': 'What the driver publishes as effort, as torque,joint,+1,gravity; '
-                           'without it nothing is identified.'},
+            'description': 'Meaning of the published effort, such as torque,joint,+1,gravity; '
+                           'required for identification.'},
         'acceleration': {
             'default_value': '1.0',
             'description': 'Acceleration limit of every joint [rad/s^2 or m/s^2], which a URDF '
-                           'does not say; cautious.'}}
-    given = arguments(*names, robot='', controller='joint_trajectory_controller')
-    for argument in given:
+                           'does not contain.'}}
+    declared = arguments(*names, robot='', controller='joint_trajectory_controller')
+    for argument in declared:
         if argument['name'] == 'robot':
             argument['description'] += ' Empty: the arm on the topic `description`.'
-    return [*given, *({'name': name, **content} for name, content in own.items())]
+    return [*declared, *({'name': name, **content} for name, content in own.items())]
 
 
 def family_arguments(family: Family) -> list[dict[str, Any]]:
-    """Return what DeclareLaunchArgument takes in the launch file of a vendor's arms."""
+    """Return the arguments of a vendor's launch file, in the form of `arguments`."""
     chosen = [{'name': family.choice, 'default_value': family.robots[0],
-               'choices': list(family.robots), 'description': 'Which arm: a robot of that name '
-               'is shipped.'}] if family.choice else []
+               'choices': list(family.robots), 'description': 'Shipped robot of this '
+               'name.'}] if family.choice else []
     passed = [{'name': name, 'default_value': default,
-               **({'choices': SWITCH} if default in SWITCH else {}),
-               'description': f"As the driver's argument{'; ' + text if text else ''}."}
+               **({'choices': BOOLEAN} if default in BOOLEAN else {}),
+               'description': f"Passed on to the driver{'; ' + text if text else ''}."}
               for name, (default, text) in family.arguments.items()]
-    return [*chosen, *arguments(*FAMILY, sim='none'), *passed]
+    return [*chosen, *arguments(*FAMILY_ARGUMENTS, sim='none'), *passed]

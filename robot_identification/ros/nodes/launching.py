@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What the launch files consist of; imported by them alone, for it needs launch and launch_ros."""
+"""Building blocks of the launch files; only they import this module: it needs launch_ros."""
 
 from __future__ import annotations
 
@@ -27,153 +27,178 @@ from launch.actions import (
     IncludeLaunchDescription,
     OpaqueFunction,
 )
-from launch.launch_description_sources import (
-    AnyLaunchDescriptionSource,
-    PythonLaunchDescriptionSource,
-)
+from launch.launch_description_sources import AnyLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution, PythonExpression
 from launch_ros.actions import Node, PushRosNamespace
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 from robot_identification.arm import Arm, load_arm
 from robot_identification.arm.robot_keys import Driver
-from robot_identification.ros.nodes.launch_arguments import (
-    arguments,
-    AT_WORK,
-    FAMILY,
-    Family,
-    family_arguments,
-    PARAMETERS,
-    PARTS,
-    SWITCHES,
-)
+from robot_identification.ros.nodes import launch_arguments
 from robot_identification.ros.nodes.parameters import with_tf_prefix
 
 PACKAGE = 'robot_identification'
-SIMULATED = 'joint_trajectory_controller'
-Value = Callable[[str], str]
+SIMULATED_CONTROLLER = 'joint_trajectory_controller'
+ArgumentReader = Callable[[str], str]
+"""Returns the value of a launch argument."""
 
 
-def declared(names: Any, **defaults: str) -> list[DeclareLaunchArgument]:
-    """Return the arguments of these names, some with other defaults."""
-    return [DeclareLaunchArgument(**argument) for argument in arguments(*names, **defaults)]
+def declare_arguments(names: Any, **defaults: str) -> list[DeclareLaunchArgument]:
+    """Return declarations of arguments; `defaults` replace the usual default values."""
+    return [DeclareLaunchArgument(**argument)
+            for argument in launch_arguments.arguments(*names, **defaults)]
 
 
-def own_node(executable: str, names: Any, **values: Any) -> Node:
+def make_node(executable: str, names: Any) -> Node:
     """
     Return a node of this package.
 
     Parameters
     ----------
     executable
-        Its name.
+        Name of its executable.
     names
-        Launch arguments that are parameters of the node.
-    values
-        Parameters that are not those of the arguments of their names.
+        Launch arguments; those that are parameters of nodes are passed to it.
 
     """
-    given: dict[str, Any] = {name: LaunchConfiguration(name) for name in names
-                             if name in PARAMETERS}
-    given.update({name: ParameterValue(LaunchConfiguration(name), value_type=bool)
-                  for name in names if name in SWITCHES})
+    parameters: dict[str, Any] = {name: LaunchConfiguration(name) for name in names
+                                  if name in launch_arguments.NODE_PARAMETERS}
+    parameters.update({name: ParameterValue(LaunchConfiguration(name), value_type=bool)
+                       for name in names if name in launch_arguments.BOOLEAN_PARAMETERS})
     return Node(package=PACKAGE, executable=executable, output='screen',
                 namespace=LaunchConfiguration('namespace'),
-                parameters=[LaunchConfiguration('nodes_file'), {**given, **values}])
+                parameters=[LaunchConfiguration('nodes_file'), parameters])
 
 
-def node_description(part: str, executable: str, **defaults: str) -> LaunchDescription:
-    """Return the description of a launch file that is one node, some arguments by default."""
-    names = {**PARTS, **AT_WORK}[part]
-    return LaunchDescription([*declared(names, **defaults), own_node(executable, names)])
+def node_description(name: str, executable: str, **defaults: str) -> LaunchDescription:
+    """
+    Return the description of a launch file that starts a single node.
+
+    Parameters
+    ----------
+    name
+        Name of the launch file, which determines its arguments.
+    executable
+        Executable of the node.
+    defaults
+        Default values that differ from the usual ones.
+
+    """
+    names = launch_arguments.NODE_FILES[name]
+    return LaunchDescription([*declare_arguments(names, **defaults),
+                              make_node(executable, names)])
 
 
-def opaque(function: Callable[[Value], list[Any]]) -> OpaqueFunction:
-    """Return an action that is made from the values of the arguments."""
-    def make(context: Any) -> list[Any]:
+def with_argument_values(function: Callable[[ArgumentReader], list[Any]]) -> OpaqueFunction:
+    """
+    Return an action whose entities depend on the values of the launch arguments.
+
+    Parameters
+    ----------
+    function
+        Receives a function that returns the value of an argument, and returns the entities.
+
+    """
+    def make_entities(context: Any) -> list[Any]:
         return function(lambda name: str(LaunchConfiguration(name).perform(context)))
-    return OpaqueFunction(function=make)
+    return OpaqueFunction(function=make_entities)
 
 
-def arm_of(value: Value) -> Arm:
+def load_requested_arm(value: ArgumentReader) -> Arm:
     """Return the arm that the arguments `robot` and `tf_prefix` name."""
     return with_tf_prefix(load_arm(value('robot')), value('tf_prefix'))
 
 
-def folder() -> Path:
-    """Return a folder for files that live as long as the launch."""
+def make_temporary_folder() -> Path:
+    """Create a folder for files that the launched nodes read, and return its path."""
     return Path(tempfile.mkdtemp(prefix='robot_identification_'))
 
 
-def included(name: str, values: Mapping[str, Any], **options: Any) -> IncludeLaunchDescription:
-    """Return a launch file of this package with its arguments."""
-    return IncludeLaunchDescription(
-        PythonLaunchDescriptionSource(PathJoinSubstitution(
-            [FindPackageShare(PACKAGE), 'launch', f'{name}.launch.py'])),
-        launch_arguments=values.items(), **options)
-
-
-def vendors_file(package: str, file: str, values: Mapping[str, str],
-                 namespace: str = '') -> GroupAction:
+def include_launch_file(name: str, values: Mapping[str, Any], package: str = PACKAGE,
+                        **options: Any) -> IncludeLaunchDescription:
     """
-    Return a launch file of another package, which sees its own arguments alone.
+    Return an action that includes a launch file.
+
+    Parameters
+    ----------
+    name
+        Name of the file in the folder `launch` of the package.
+    values
+        Its arguments by name.
+    package
+        Its package.
+    options
+        Further options of the action, such as its condition.
+
+    """
+    path = PathJoinSubstitution([FindPackageShare(package), 'launch', name])
+    return IncludeLaunchDescription(AnyLaunchDescriptionSource(path),
+                                    launch_arguments=values.items(), **options)
+
+
+def include_vendor_file(package: str, file: str, values: Mapping[str, str],
+                        namespace: str = '') -> GroupAction:
+    """
+    Return an action that includes a launch file of another package in a scope of its own.
+
+    The file receives the given arguments only, none of the launch file that includes it.
 
     Parameters
     ----------
     package, file
-        Its package, and its name in the folder launch.
+        Its package, and its name in the folder `launch`.
     values
         Its arguments by name.
     namespace
         Namespace of its nodes.
 
     """
-    include = IncludeLaunchDescription(
-        AnyLaunchDescriptionSource(PathJoinSubstitution(
-            [FindPackageShare(package), 'launch', file])), launch_arguments=values.items())
     space = [PushRosNamespace(namespace)] if namespace.strip('/') else []
-    return GroupAction([*space, include], scoped=True, forwarding=False)
+    return GroupAction([*space, include_launch_file(file, values, package)],
+                       scoped=True, forwarding=False)
 
 
-def family_description(family: Family) -> LaunchDescription:
+def family_description(family: launch_arguments.Family) -> LaunchDescription:
     """
-    Return identify.launch.py for the arms of a vendor, real by default.
+    Return the description of a vendor's launch file: identify.launch.py, by default real arms.
 
     Parameters
     ----------
     family
-        Its arms, and the arguments of its driver that are passed on.
+        The vendor's arms, and the arguments that are passed on to their driver.
 
     """
     robot = LaunchConfiguration(family.choice) if family.choice else family.robots[0]
-    words: list[Any] = []
+    driver_arguments: list[Any] = []
     for name in family.arguments:
-        words += [f' {name}:=', LaunchConfiguration(name)]
-    values = {'robot': robot, 'driver_arguments': words or '',
-              **{name: LaunchConfiguration(name) for name in FAMILY}}
+        driver_arguments += [f' {name}:=', LaunchConfiguration(name)]
+    values = {'robot': robot, 'driver_arguments': driver_arguments or '',
+              **{name: LaunchConfiguration(name) for name in launch_arguments.FAMILY_ARGUMENTS}}
     return LaunchDescription([
-        *(DeclareLaunchArgument(**argument) for argument in family_arguments(family)),
-        GroupAction([included('identify', values)])])
+        *(DeclareLaunchArgument(**argument)
+          for argument in launch_arguments.family_arguments(family)),
+        GroupAction([include_launch_file('identify.launch.py', values)])])
 
 
-def sim_time() -> PythonExpression:
-    """Return whether nodes follow /clock: as they are told, and always in Gazebo."""
+def use_sim_time_value() -> PythonExpression:
+    """Return 'true' or 'false', whether nodes follow /clock: the argument; always in Gazebo."""
     return PythonExpression(["'true' if '", LaunchConfiguration('sim'), "' == 'gazebo' else '",
                              LaunchConfiguration('use_sim_time'), "'"])
 
 
-def resolved(value: Value) -> dict[str, str]:
+def driver_values(value: ArgumentReader) -> dict[str, str]:
     """
-    Return controller, topic of the joint states and driver, as the robot YAML has them.
+    Return controller, controller manager, topic of the joint states and driver by argument name.
 
-    What an argument says goes before; a simulated arm has the names of the simulation.
+    A launch argument takes precedence over the robot YAML; for a simulated arm the names of the
+    simulation replace those of the robot YAML.
     """
-    arm = arm_of(value)
+    arm = load_requested_arm(value)
     driver = arm.driver if value('sim') == 'none' else None
     if driver is None:
-        driver = Driver(controller=SIMULATED, rate=0.0)
-    named = {'controller': driver.controller, 'joint_states': driver.joint_states,
-             'controller_manager': driver.controller_manager, 'driver': driver.launch,
-             'spawn_controller': str(driver.spawn).lower()}
+        driver = Driver(controller=SIMULATED_CONTROLLER, rate=0.0)
+    defaults = {'controller': driver.controller, 'joint_states': driver.joint_states,
+                'controller_manager': driver.controller_manager, 'driver': driver.launch,
+                'spawn_controller': str(driver.spawn).lower()}
     return {name: value(name) or default.replace('{tf_prefix}', arm.tf_prefix)
-            for name, default in named.items()}
+            for name, default in defaults.items()}

@@ -68,9 +68,8 @@ class OnlineIdentificationNode(NodeProcess):
         noise = noise * np.sqrt(max(1.0, window * rate))
         options = {'memory': memory, 'forgetting': forgetting, 'period': 1 / rate,
                    'rest_speed': rest_speed, 'width': width}
-        self._make = lambda: start_online(estimator, self.arm, noise, friction, **options)
-        first = self._make()
-        options['base'] = first.base
+        first = start_online(estimator, self.arm, noise, friction, **options)
+        self._make = lambda: start_online(estimator, self.arm, noise, first.base, **options)
         one = np.ones(self.arm.n)
         first.update(0 * one, one, one, one)    # compiles the kernels of an update
         self._states = SmoothedStates(node, self.arm, topic, window, 1 / rate)

@@ -23,7 +23,7 @@ import numpy as np
 import rclpy
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
-from robot_identification.errors import ConfigurationError, SimulationError
+from robot_identification import errors
 from robot_identification.recording import published_effort
 from robot_identification.recording.bag.joint_states import JointStateLayout
 from robot_identification.recording.effort import published_position
@@ -61,8 +61,9 @@ class SimulatedRobotNode(NodeProcess):
         if node.get_parameter('use_sim_time').value:
             self.publishes_clock = True  # the clock of this robot is the only one
         if self.speed != 1 and not self.publishes_clock:
-            raise ConfigurationError("a parameter 'speed' other than 1 requires `publish_clock`, "
-                                     'and `use_sim_time` of the other nodes')
+            raise errors.ConfigurationError(
+                "a parameter 'speed' other than 1 requires `publish_clock`, and `use_sim_time` of "
+                'the other nodes')
         home = self._home()
         self.faults = InjectedFaults(node, self.arm.joint_names)
         self.robot = SimulatedRobot(Plant(self.arm, PlantOptions(seed=seed, rate=rate)),
@@ -104,8 +105,9 @@ class SimulatedRobotNode(NodeProcess):
         if np.isnan(q).any():
             return None
         if len(q) != self.arm.n:
-            raise ConfigurationError(f"the parameter 'initial_position' has {len(q)} values, "
-                                     f"the arm '{self.arm.name}' has {self.arm.n} joints")
+            raise errors.ConfigurationError(
+                f"the parameter 'initial_position' has {len(q)} values, the arm '{self.arm.name}' "
+                f'has {self.arm.n} joints')
         return np.array(q)
 
     def _loop(self) -> None:
@@ -119,7 +121,7 @@ class SimulatedRobotNode(NodeProcess):
                 self.robot.plant.jam(joint, joint == self.faults.stuck)
             try:
                 reading = self.robot.advance(self._reference)
-            except SimulationError as error:
+            except errors.SimulationError as error:
                 self.node.get_logger().fatal(str(error))
                 return
             self._publish(reading)
