@@ -54,10 +54,10 @@ class SignalBlocks:
     joint_names
         Names of the n joints.
     blocks
-        For each block `t`, (N,) [s], and the signals, (N, n) in SI units, by name. They are read
-        once, and the file is open meanwhile.
+        For each block `t`, (N,) [s], and the signals, (N, n) in SI units, by name. They can be
+        read once; the file is open until then.
     remarks
-        Returns the remarks on the file that are known after the blocks so far.
+        Returns the remarks on the blocks that were read so far.
 
     """
 
@@ -141,8 +141,8 @@ def signal_blocks(source: ColumnSource, name: str, arm: Arm | None,
     """
     Return the signals of a file with columns or arrays.
 
-    Names come from `block` or the robot YAML, else they are the standard ones. Where neither fits
-    and the columns have only one interpretation, it is used, and a remark states it.
+    Signals have the names in `block` or the robot YAML, else the standard ones. If neither are in
+    the file and its columns have only one interpretation, that is used and stated in a remark.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def signal_blocks(source: ColumnSource, name: str, arm: Arm | None,
     name
         Name of the recording.
     arm
-        The arm, whose joints are looked up.
+        The arm, whose joints are read.
     block
         A block `recording` that overrides the robot YAML's.
 
@@ -180,9 +180,9 @@ def signal_blocks(source: ColumnSource, name: str, arm: Arm | None,
 
 def merge_blocks(blocks: list[Block]) -> Block:
     """
-    Return blocks one after the other, read-only; `blocks` is emptied meanwhile.
+    Return the concatenation of blocks, read-only; `blocks` is emptied.
 
-    Each signal is released as soon as it is copied, so that not all are in memory twice.
+    Each signal is released as soon as it is copied, so that only one is in memory twice.
     """
     merged: Block = {}
     for signal in list(blocks[0]) if blocks else ():

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What signals mean: from what a robot publishes to joint positions and torques, and back."""
+"""Conversion of published positions and efforts to joint positions and torques, and back."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.errors import RecordingError
 
-TURNS = 4 * np.pi  # [rad] no joint with limits turns so far
+TURNS = 4 * np.pi  # [rad] joints with limits turn less than two turns
 
 
 def joint_position(arm: Arm, q: Array) -> Array:
     """
-    Return joint positions of recorded ones, (N, n).
+    Return joint positions from recorded positions, (N, n) [rad or m].
 
     Parameters
     ----------
     arm
-        Says the side of the gears and the offset.
+        The arm, with the gear side and offset of its positions.
     q
-        As recorded, (N, n), in the arm's order.
+        Recorded positions, (N, n), in the arm's order.
 
     """
     if arm.position.side == 'motor':
@@ -43,7 +43,7 @@ def joint_position(arm: Arm, q: Array) -> Array:
 
 
 def joint_velocity(arm: Arm, v: Array) -> Array:
-    """Return joint velocities of recorded ones, (N, n); as `joint_position` without offset."""
+    """Return joint velocities from recorded ones, (N, n); as `joint_position`, without offset."""
     if arm.position.side == 'motor':
         v = _solve(arm.drives.motor_from_joint, v)
     return np.ascontiguousarray(v)
@@ -51,12 +51,12 @@ def joint_velocity(arm: Arm, v: Array) -> Array:
 
 def published_position(arm: Arm, q: Array, v: Array | None) -> tuple[Array, Array | None]:
     """
-    Return what a robot publishes when its joints are at q: the inverse of `joint_position`.
+    Return the positions and velocities that a robot publishes: the inverse of `joint_position`.
 
     Parameters
     ----------
     arm
-        Says the side of the gears and the offset.
+        The arm, with the gear side and offset of its positions.
     q, v
         Joint positions and velocities, (N, n).
 
@@ -70,21 +70,21 @@ def published_position(arm: Arm, q: Array, v: Array | None) -> tuple[Array, Arra
 
 def check_radians(arm: Arm, q: Array, label: str) -> None:
     """
-    Refuse positions that can only be degrees.
+    Check that positions are not in degrees.
 
     Parameters
     ----------
     arm
-        Says which joints turn, and how far.
+        The arm, with the joint limits.
     q
-        Joint positions, (N, n).
+        Joint positions, (N, n) [rad or m].
     label
-        How to call the recording in an error.
+        Name of the recording in error messages.
 
     Raises
     ------
     RecordingError
-        A joint with limits turns farther than twice its limits and than two turns.
+        A joint with limits exceeds both twice its limits and two turns.
 
     """
     bound = np.maximum(np.abs(arm.limits.lower), np.abs(arm.limits.upper))
@@ -100,12 +100,12 @@ def check_radians(arm: Arm, q: Array, label: str) -> None:
 
 def _check_effort_known(arm: Arm) -> None:
     """
-    Refuse an arm whose robot YAML does not say what effort means.
+    Check that the robot YAML defines the effort.
 
     Parameters
     ----------
     arm
-        An arm from a URDF alone has joint torques as effort.
+        The arm; the effort of an arm from a URDF alone is joint torque.
 
     Raises
     ------
@@ -123,16 +123,16 @@ def _check_effort_known(arm: Arm) -> None:
 def raw_effort(arm: Arm, tau: Array | None, current: Array | None,
                label: str) -> tuple[Array, bool]:
     """
-    Choose the signal that the arm's effort is, and whether it is a current.
+    Return the recorded signal that is the arm's effort, and whether it is a current.
 
     Parameters
     ----------
     arm
-        Says what effort is.
+        The arm, with the definition of its effort.
     tau, current
-        What was recorded, (N, n).
+        Recorded torques [N m or N] and currents [A], (N, n).
     label
-        How to call the recording in an error.
+        Name of the recording in error messages.
 
     Raises
     ------
@@ -166,16 +166,17 @@ def without_unmeasured(arm: Arm, effort: Array, label: str) -> Array:
     Parameters
     ----------
     arm
-        Names these joints.
+        The arm, with the names of these joints (`Arm.unmeasured`).
     effort
-        As recorded, (N, n); NaN where a sensor is dead.
+        Recorded efforts, (N, n); NaN throughout for a joint without a sensor.
     label
-        How to call the recording in an error.
+        Name of the recording in error messages.
 
     Raises
     ------
     RecordingError
-        A joint has no effort and is not named, or a coupled drive's effort is missing.
+        A joint without effort is not in `Arm.unmeasured`, or the effort of a coupled drive is
+        missing.
 
     """
     missing = np.isnan(effort).any(axis=0) & arm.measured
@@ -197,16 +198,16 @@ def without_unmeasured(arm: Arm, effort: Array, label: str) -> Array:
 
 def torque_of_current(arm: Arm, current: Array, label: str) -> Array:
     """
-    Return gains times currents, (N, n) [N m or N].
+    Return the torques gain * current, (N, n) [N m or N].
 
     Parameters
     ----------
     arm
-        Has the gains.
+        The arm, with its drive gains [N m/A or N/A].
     current
-        (N, n) [A].
+        Motor currents, (N, n) [A].
     label
-        How to call the recording in an error.
+        Name of the recording in error messages.
 
     Raises
     ------
@@ -227,7 +228,7 @@ def torque_of_current(arm: Arm, current: Array, label: str) -> Array:
 
 
 def _is_joint_torque(arm: Arm) -> bool:
-    """Return whether torques of all joints are recorded as they are."""
+    """Return whether recorded torques are the joint torques without conversion."""
     effort = arm.effort
     return bool(np.all(arm.measured)) and (effort is None or (
         effort.sign == 1 and effort.side == 'joint' and not effort.gravity_compensated))
@@ -235,16 +236,19 @@ def _is_joint_torque(arm: Arm) -> bool:
 
 def joint_torque(arm: Arm, torque: Array, q: Array) -> Array:
     """
-    Return the torque at the joints of a recorded torque, (N, n) [N m or N].
+    Return joint torques from recorded torques, (N, n) [N m or N].
+
+    With gear matrix G (`drives.motor_from_joint`, dq_motor = G dq) and motor-side torques tau_m:
+    tau = sign tau_m G + g(q), where g(q) is added if the driver subtracts it.
 
     Parameters
     ----------
     arm
-        Says side, sign and gravity compensation.
+        The arm, with side, sign and gravity compensation of its effort.
     torque
-        As recorded, (N, n).
+        Recorded torques, (N, n).
     q
-        Joint positions, (N, n), for the gravity torque that a driver has taken away.
+        Joint positions, (N, n) [rad or m], for the gravity torque.
 
     """
     effort = arm.effort
@@ -258,14 +262,14 @@ def joint_torque(arm: Arm, torque: Array, q: Array) -> Array:
 
 def joint_torque_of_states(arm: Arm, effort: Array, q: Array) -> Array:
     """
-    Return the torque at the joints of the efforts of joint states, (N, n) [N m or N].
+    Return joint torques from the efforts of joint states, (N, n) [N m or N].
 
     Parameters
     ----------
     arm
-        Says what effort means.
+        The arm, with the definition of its effort.
     effort
-        As published, (N, n).
+        Published efforts, (N, n).
     q
         Joint positions, (N, n).
 
@@ -283,19 +287,19 @@ def joint_torque_of_states(arm: Arm, effort: Array, q: Array) -> Array:
 
 def published_effort(arm: Arm, torque: Array, q: Array) -> dict[str, Array]:
     """
-    Return what a robot publishes for a torque at its joints: the inverse of `joint_torque`.
+    Return the efforts that a robot publishes for joint torques: the inverse of `joint_torque`.
 
     Parameters
     ----------
     arm
-        Says what effort means.
+        The arm, with the definition of its effort.
     torque, q
-        Torques and positions of the joints, (N, n).
+        Torques [N m or N] and positions [rad or m] of the joints, (N, n).
 
     Returns
     -------
     dict
-        `tau` or `current`.
+        The efforts, (N, n), under the key `tau` or `current`.
 
     Raises
     ------

@@ -11,12 +11,13 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What the columns of an unknown log may mean: a proposal for the block `recording`."""
+"""Inference of the block `recording` of a robot YAML from the columns of an unknown log."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from os.path import commonprefix
 import re
 from typing import Any, Protocol
 
@@ -37,30 +38,30 @@ WORDS = {
     'tau': {'tau', 'torque', 'torques', 'effort', 'efforts', 'trq', 'jointtorque', 'moment',
             'drehmoment'},
     'current': {'current', 'currents', 'cur', 'i', 'iq', 'motorcurrent', 'strom', 'motorstrom'}}
-"""Words in the name of a column that say which signal it holds."""
+"""Words in column names that identify the signal."""
 MEASURED = {'actual', 'measured', 'meas', 'present', 'observation', 'joint', 'joints', 'states',
             'j', 'robot', 'state', 'deg', 'rad', 'follower', 'as', 'm', 'nm', 's', 'amp', 'a',
             'act', 'axis', 'axes', 'achse'}
-"""Words that do not make a column less likely to be the one."""
+"""Words in column names that do not make a measured signal less likely."""
 OTHERS = {
     'target', 'desired', 'des', 'cmd', 'command', 'commanded', 'reference', 'ref', 'goal',
     'action', 'setpoint', 'd', 'acc', 'accel', 'acceleration', 'qdd', 'ddq', 'error', 'err',
     'temp', 'temperature', 'temperatures', 'voltage', 'tcp', 'cartesian', 'pose', 'force', 'ext',
     'external', 'hat', 'dtau', 'control', 'window', 'std', 'limit', 'min', 'max', 'leader',
     'gravity', 'friction', 'predicted', 'model', 'soll'}
-"""Words of what was commanded, computed or is of another kind."""
+"""Words in the names of commanded, computed and other signals."""
 COMMANDS = {'command', 'commanded', 'cmd', 'target', 'desired', 'goal', 'action', 'setpoint',
             'reference', 'leader', 'soll'}
-"""Words of commanded positions, which stand for a log without efforts."""
+"""Words in the names of commanded positions, which replace efforts in a log without them."""
 STAMPS = {'t', 'time', 'timestamp', 'timestamps', 'times', 'stamp', 'stamps', 'duration', 'clock',
           'elapsed', 'tout', 'zeit', 'zeitstempel', 'temps', 'tiempo'}
 _NAMED_UNITS = {'v': 'rpm', 'tau': 'mNm', 'current': 'mA'}
-"""Units of a signal that are taken from the names of its columns alone."""
+"""Units of a signal that only the names of its columns show."""
 TIME_UNITS = {'s': 's', 'sec': 's', 'secs': 's', 'seconds': 's', 'ms': 'ms', 'msec': 'ms',
               'us': 'us', 'ns': 'ns', 'nsec': 'ns', 'nanoseconds': 'ns'}
-MARGIN = 1.05    # of a joint's limits, within which recorded angles are
-SAME = 0.15    # relative difference of the velocities to the derivative of the positions
-INSPECTED_SAMPLES = 20_000    # samples at the start that decide on units
+MARGIN = 1.05    # factor of the joint limits within which recorded angles lie
+SAME = 0.15    # relative tolerance between velocities and differentiated positions
+INSPECTED_SAMPLES = 20_000    # first samples, from which units are inferred
 
 
 class ColumnSource(Protocol):
@@ -96,9 +97,9 @@ class InferredColumns:
     block
         The block.
     notes
-        What was guessed, and what else it might be.
+        Assumptions, and alternatives to them.
     certain
-        Whether every signal has one candidate only.
+        Whether every signal has only one candidate.
 
     """
 
@@ -115,10 +116,10 @@ def recording_line(block: Mapping[str, Any]) -> str:
 
 def infer_columns(source: ColumnSource, arm: Arm) -> InferredColumns | None:
     """
-    Return what the columns of a file most likely mean, None where no positions are found.
+    Return the most likely meaning of a file's columns, None if there are no positions.
 
-    Columns of one signal differ in the name of the joint, or in its number. Words of their names
-    say which signal they hold; units are those that fit the joints' limits, the clock and the
+    Columns of one signal differ in the name or number of the joint. Words in their names identify
+    the signal. Units are chosen such that positions fit the joint limits, and velocities the
     derivative of the positions.
 
     Parameters
@@ -126,7 +127,7 @@ def infer_columns(source: ColumnSource, arm: Arm) -> InferredColumns | None:
     source
         The columns.
     arm
-        Whose joints are looked for.
+        The arm whose joints are searched for.
 
     """
     time = _time(source.names)
@@ -163,13 +164,13 @@ def infer_columns(source: ColumnSource, arm: Arm) -> InferredColumns | None:
     if all(name.isdecimal() for name in names.values()):
         notes.append('joints are taken in the order of the arm: ' + ', '.join(arm.joint_names))
     try:
-        units, parts = _units(source, block, names, arm)
+        units, scale = _units(source, block, names, arm)
     except RecordingError as error:
-        units, parts = {}, None
+        units, scale = {}, None
         notes.append(f'units are not known, for the columns cannot be read: {error}')
-    if parts is not None:
-        certain = certain and parts.factors is None
-        notes.append(parts.note)
+    if scale is not None:
+        certain = certain and scale.factors is None
+        notes.append(scale.note)
     if units:
         block['units'] = units
     return InferredColumns(block, tuple(notes), certain)
@@ -201,7 +202,7 @@ def _words(template: str) -> list[str]:
 
 
 def _signal(template: str) -> tuple[str | None, int]:
-    """Return the signal that columns of such names hold, and how far-fetched that is."""
+    """Return the signal that columns with such names hold, and the number of unknown words."""
     words = _words(template)
     if any(word in OTHERS for word in words):
         return None, 0
@@ -214,24 +215,24 @@ def _signal(template: str) -> tuple[str | None, int]:
 
 
 def _commands_position(template: str) -> bool:
-    """Return whether columns of such names hold what positions were asked for."""
+    """Return whether columns with such names hold commanded positions."""
     words = set(_words(template))
     return bool(words & COMMANDS) and words <= COMMANDS | WORDS['q'] | MEASURED
 
 
 def _time(names: Iterable[str]) -> str | None:
-    """Return the column of the stamps: the one with the fewest other words."""
-    found = []
-    for place, name in enumerate(names):
+    """Return the column of the stamps: the one with the fewest unrelated words."""
+    result = []
+    for index, name in enumerate(names):
         words = _words(name)
         if any(word in STAMPS for word in words):
             others = sum(word not in STAMPS and word not in TIME_UNITS for word in words)
-            found.append((others, place, name))
-    return min(found)[2] if found else None
+            result.append((others, index, name))
+    return min(result)[2] if result else None
 
 
 def _groups(columns: Sequence[str], joints: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Return what stands for each joint, by the name of the columns with `{joint}` for it."""
+    """Return the name of each joint in the columns, by their template with `{joint}`."""
     named = _named_groups(columns, joints)
     seen = {_first(template, names) for template, names in named.items()}
     return {**named, **{template: names
@@ -244,69 +245,51 @@ def _first(template: str, names: Mapping[str, str]) -> str:
 
 
 def _named_groups(columns: Sequence[str], joints: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Return the groups of columns in which the joints are named."""
-    found: dict[str, dict[str, str]] = {}
+    """Return the groups of columns that contain the joint names."""
+    groups: dict[str, dict[str, str]] = {}
     for joint in joints:
         for column in columns:
             for short in _short(joint, joints):
-                at = _place(column, short)
-                if at is not None:
-                    template = f'{column[:at]}{JOINT}{column[at + len(short):]}'
-                    found.setdefault(template, {}).setdefault(joint, short)
+                # not within a word: \w without the underscore is a letter or digit
+                match = re.search(rf'(?<![^\W_]){re.escape(short)}(?![^\W_])', column)
+                if match is not None:
+                    template = f'{column[:match.start()]}{JOINT}{column[match.end():]}'
+                    groups.setdefault(template, {}).setdefault(joint, short)
                     break
-    return {template: names for template, names in found.items() if len(names) == len(joints)}
+    return {template: names for template, names in groups.items() if len(names) == len(joints)}
 
 
 def _short(joint: str, joints: Sequence[str]) -> list[str]:
-    """Return what a joint may be called, longest first: without `joint`, without its prefix."""
-    found = [joint]
+    """Return the names that a log may use for a joint, longest first: with and without prefix."""
     last = joint.split('/')[-1]
-    found.append(last)
-    for text in (last.removesuffix('_joint'), last.removeprefix('joint_')):
-        found.append(text)
-    head = _common(joints)
-    found += [text.removeprefix(head) for text in list(found)]
-    return list(dict.fromkeys(text for text in found if re.search('[A-Za-z]{2}', text)))
-
-
-def _common(joints: Sequence[str]) -> str:
-    """Return the words with which all joints begin, up to a `_` or `/`."""
-    head = joints[0]
-    for joint in joints[1:]:
-        while not joint.startswith(head):
-            head = head[:-1]
-    return re.sub(r'[^_/]*$', '', head) if len(joints) > 1 else ''
-
-
-def _place(column: str, short: str) -> int | None:
-    """Return where a name stands in that of a column, as words of their own."""
-    for match in re.finditer(re.escape(short), column):
-        around = column[max(0, match.start() - 1):match.start()], column[match.end():][:1]
-        if not any(letter.isalnum() for letter in around):
-            return match.start()
-    return None
+    names = [joint, last, last.removesuffix('_joint'), last.removeprefix('joint_')]
+    # words with which the names of all joints begin, up to a `_` or `/`
+    common = commonprefix(list(joints)) if len(joints) > 1 else ''  # noqa: RUF071
+    prefix = re.sub(r'[^_/]*$', '', common)
+    names += [name.removeprefix(prefix) for name in names]
+    return list(dict.fromkeys(name for name in names if re.search('[A-Za-z]{2}', name)))
 
 
 def _numbered_groups(columns: Sequence[str], joints: Sequence[str]
                      ) -> dict[str, dict[str, str]]:
     """Return the groups of columns that number the joints, from 0 or 1."""
-    found: dict[str, dict[int, str]] = {}
+    templates: dict[str, dict[int, str]] = {}
     for column in columns:
         for match in re.finditer(r'\d+', column):
             template = f'{column[:match.start()]}{JOINT}{column[match.end():]}'
-            found.setdefault(template, {})[int(match.group())] = match.group()
+            templates.setdefault(template, {})[int(match.group())] = match.group()
     groups = {}
-    for template, numbers in found.items():
-        first = min(numbers)
-        wanted = range(first, first + len(joints))
-        if first <= 1 and all(number in numbers for number in wanted):
-            groups[template] = {joint: numbers[k] for joint, k in zip(joints, wanted)}
+    for template, digits in templates.items():
+        first = min(digits)
+        required = range(first, first + len(joints))
+        if first <= 1 and all(index in digits for index in required):
+            groups[template] = {joint: digits[k] for joint, k in zip(joints, required)}
     return groups
 
 
 def _units(source: ColumnSource, block: Mapping[str, Any], names: Mapping[str, str],
            arm: Arm) -> tuple[dict[str, Any], ServoRange | None]:
-    """Return the units that are not those of the SI, and what else degrees may be."""
+    """Return the units other than SI units, and the alternative to degrees."""
     signals = [signal for signal in ('q', 'v') if signal in block]
     columns = [block[signal].replace(JOINT, names[joint])
                for signal in signals for joint in arm.joint_names]
@@ -321,22 +304,22 @@ def _units(source: ColumnSource, block: Mapping[str, Any], names: Mapping[str, s
                           if step >= threshold), 's')
     if time_unit != 's':
         units['t'] = time_unit
-    degrees, parts = _are_degrees(q, arm, _words(block['q'])), None
+    degrees, scale = _are_degrees(q, arm, _words(block['q'])), None
     if degrees:
-        parts = servo_range(q, arm, _words(block['q'] + ' ' + block.get('command', '')))
-        units['q'] = (parts and parts.factors) or 'deg'
+        scale = servo_range(q, arm, _words(block['q'] + ' ' + block.get('command', '')))
+        units['q'] = (scale and scale.factors) or 'deg'
     if v.size and step > 0:
         with np.errstate(over='ignore', invalid='ignore'):    # a damaged file
             slope = np.gradient(q, axis=0) / max(step * UNITS['t'][time_unit], 1e-12)
             turns = np.logical_not(arm.prismatic)
             power = float(np.sum(slope[:, turns] ** 2))
             ratio = float(np.sum((v * slope)[:, turns])) / power if power > 0 else 1.0
-        if _near(ratio, 1.0 if degrees else 180 / np.pi):
+        if abs(ratio / (1.0 if degrees else 180 / np.pi) - 1) < SAME:
             units['v'] = 'deg/s'
     for signal, unit in _NAMED_UNITS.items():
         if unit in re.split('[^A-Za-z]', block.get(signal, '')):
             units[signal] = unit
-    return units, parts
+    return units, scale
 
 
 def _head(source: ColumnSource, columns: Sequence[str]) -> Array:
@@ -350,12 +333,8 @@ def _head(source: ColumnSource, columns: Sequence[str]) -> Array:
     return np.concatenate(blocks)[:INSPECTED_SAMPLES]
 
 
-def _near(ratio: float, value: float) -> bool:
-    return abs(ratio / value - 1) < SAME
-
-
 def _are_degrees(q: Array, arm: Arm, words: Sequence[str]) -> bool:
-    """Return whether positions are degrees: out of the limits as radians, within as degrees."""
+    """Return whether positions exceed the limits as radians and respect them as degrees."""
     if 'deg' in words or 'degrees' in words:
         return True
     turning = np.logical_not(arm.prismatic)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The recording: what was measured of a motion, checked as far as no model is needed."""
+"""Recording: the measured signals of a motion, with checks that need no model."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ from robot_identification.recording.tables import frame_source
 
 EFFORTS = ('tau', 'current')
 DEGREES = 180 / np.pi
-LARGEST = 1e9    # of any measured value, in any unit that a driver may use
+LARGEST = 1e9    # largest magnitude of a measured value, in any unit of a driver
 BLOCK = 65_536    # samples differentiated at once
-LARGEST_STAMP = 1e19    # nanoseconds since 1970 are 1.8e18
+LARGEST_STAMP = 1e19    # largest magnitude of a stamp: nanoseconds since 1970 are 1.8e18
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +51,8 @@ class Recording:
     """
     N samples of n joints; 1-D signals become (N, 1), arrays are read-only.
 
-    Stamps increase strictly: up to a twentieth of the samples may come late or twice, they are put
-    in order or dropped, and counted.
+    Stamps increase strictly. Up to 5 % of the samples may be late or repeated: late ones are
+    sorted, repeated ones dropped, and both are counted.
 
     Parameters
     ----------
@@ -61,8 +61,8 @@ class Recording:
     q
         Positions, (N, n) [rad or m].
     tau
-        Efforts as the robot published them, (N, n); what they mean says the arm (`Arm.effort`).
-        NaN throughout for a joint without a sensor, which the arm names (`Arm.unmeasured`).
+        Efforts as published by the robot, (N, n), with the meaning of `Arm.effort`. NaN throughout
+        for a joint without a sensor, see `Arm.unmeasured`.
     joint_names
         Names of the n joints.
     v
@@ -72,9 +72,9 @@ class Recording:
     command
         Commanded positions, (N, n) [rad or m], on the side and with the zero of `q`.
     name
-        How to call the recording, for instance its file.
+        Name of the recording in messages, for instance its file.
     remarks
-        Remarks on the file that a user must know: that its end is missing.
+        Remarks on the file for the user, for instance that its end is missing.
     core
         Rows that belong to this piece of a longer recording, see `load_pieces`; None of all rows.
         The other rows are the halo: samples of the neighbouring pieces, up to 10 s at each inner
@@ -82,8 +82,7 @@ class Recording:
         and count only the core: the cores of consecutive pieces are the recording, each sample
         once, with the values that it has in the whole recording.
     duplicates, out_of_order
-        How many samples were dropped because their stamp was there already, and how many stamps
-        came late.
+        Number of samples dropped for a repeated stamp, and number of late stamps.
 
     Raises
     ------
@@ -145,7 +144,7 @@ class Recording:
 
     @classmethod
     def from_blocks(cls, signals: SignalBlocks, arm: Arm | None = None) -> Recording:
-        """Build from the signals of a file; an arm's joints are selected, in its order."""
+        """Return the recording of a file's signals; of an arm's joints only, in its order."""
         merged: dict[str, Any] = dict(merge_blocks(list(signals.blocks)))
         recording = cls(**merged, joint_names=signals.joint_names, name=signals.name,
                         remarks=signals.remarks())
@@ -155,7 +154,7 @@ class Recording:
     def from_csv(cls, path: str | Path, arm: Arm | None = None,
                  keys: Mapping[str, Any] | None = None) -> Recording:
         """
-        Read a CSV file, see `recording.csv_file.CsvSource`.
+        Return the recording in a CSV file, see `recording.csv_file.CsvSource`.
 
         Parameters
         ----------
@@ -177,14 +176,14 @@ class Recording:
     @classmethod
     def from_npz(cls, path: str | Path, arm: Arm | None = None,
                  keys: Mapping[str, Any] | None = None) -> Recording:
-        """Read a NumPy archive, see `recording.numpy_archive.NpzSource` and `from_csv`."""
+        """Return the recording in a NumPy archive, see `NpzSource` and `from_csv`."""
         return cls.from_blocks(signal_blocks(NpzSource(Path(path)), str(path), arm, keys), arm)
 
     @classmethod
     def from_frame(cls, frame: Any, arm: Arm | None = None,
                    keys: Mapping[str, Any] | None = None) -> Recording:
         """
-        Build from a pandas DataFrame with one row per sample, see `from_csv`.
+        Return the recording in a pandas DataFrame with one row per sample, see `from_csv`.
 
         Times may be dates. An index of dates is `t` where there is no such column.
         """
@@ -222,12 +221,12 @@ class Recording:
 
     @property
     def label(self) -> str:
-        """How the recording is called in sentences."""
+        """The name of the recording in messages."""
         return f"the recording '{self.name}'" if self.name else 'the recording'
 
     @property
     def duration(self) -> float:
-        """From the first to the last stamp [s]."""
+        """Time from the first to the last stamp [s]."""
         return float(self.t[-1] - self.t[0])
 
     @cached_property
@@ -237,17 +236,17 @@ class Recording:
 
     @property
     def gaps(self) -> tuple[tuple[float, float], ...]:
-        """Where samples are missing: the stamp before each gap and its length, both [s]."""
+        """The gaps: the stamp before each and its length, both [s]."""
         return stamps.gaps(self.t)
 
     def window(self, first: int, last: int) -> Recording:
         """
-        Return the samples from `first` up to, without, `last`.
+        Return the samples `first` to `last` (exclusive).
 
         Parameters
         ----------
         first, last
-            Numbers of samples, 0 <= first < last <= N.
+            Indices of samples, 0 <= first < last <= N.
 
         Raises
         ------
@@ -268,12 +267,12 @@ class Recording:
         Parameters
         ----------
         first, last
-            Seconds from the first stamp, 0 <= first < last; the last is not in it.
+            Times after the first stamp [s], 0 <= first < last; `last` is excluded.
 
         Raises
         ------
         RecordingError
-            The recording does not last so long, or has no samples there.
+            The recording is shorter, or has too few samples in between.
 
         """
         if not 0 <= first < last <= self.duration + 1 / self.rate:
@@ -287,12 +286,12 @@ class Recording:
 
     def select(self, joint_names: Iterable[str]) -> Recording:
         """
-        Return the recording of some joints, in their order.
+        Return the recording of the given joints, in the given order.
 
         Parameters
         ----------
         joint_names
-            The joints.
+            Names of the joints.
 
         Raises
         ------
@@ -319,7 +318,7 @@ class Recording:
         Parameters
         ----------
         arm
-            Says on which side of the gears positions were recorded, and where zero is.
+            The arm, with the gear side and offset of its positions.
 
         Raises
         ------
@@ -362,10 +361,8 @@ class Recording:
             As for `joint_position`.
 
         """
-        recording = self.select(arm.joint_names)
-        if recording.v is None or arm.position.side == 'joint':
-            return recording.v
-        return effort.joint_velocity(arm, recording.v)
+        v = self.select(arm.joint_names).v
+        return None if v is None else effort.joint_velocity(arm, v)
 
     def joint_torque(self, arm: Arm) -> Array:
         """
@@ -374,8 +371,8 @@ class Recording:
         Parameters
         ----------
         arm
-            Says what effort means (`arm.effort`; without it tau is the torque at the joints), how
-            drives are geared and coupled, and their gains.
+            The arm, with the definition of its effort (`arm.effort`; without it, tau is the joint
+            torque), its gears, couplings and drive gains.
 
         Raises
         ------
@@ -387,7 +384,7 @@ class Recording:
         raw, is_current = effort.raw_effort(arm, recording.tau, recording.current, self.label)
         q = recording.joint_position(arm)
         if not is_current and effort._is_joint_torque(arm):
-            effort.without_unmeasured(arm, raw[:1], self.label)    # NaN is in every row or none
+            effort.without_unmeasured(arm, raw[:1], self.label)    # NaN in all rows or none
             return raw
 
         torque = effort.without_unmeasured(arm, raw, self.label)
@@ -424,9 +421,8 @@ class Recording:
 
 
 def _joint_position(arm: Arm, q: Array, label: str) -> Array:
-    """Return joint positions of recorded ones, (N, n), where they can be radians."""
-    if arm.position.side == 'motor' or np.any(arm.position.offset):
-        q = effort.joint_position(arm, q)
+    """Return joint positions from recorded ones, (N, n); refuse degrees."""
+    q = effort.joint_position(arm, q)
     effort.check_radians(arm, q, label)
     return q
 

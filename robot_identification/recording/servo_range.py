@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Positions of hobby arms that are no angles: parts of a calibrated range, -100 to 100."""
+"""Positions of hobby arms that are percentages of a calibrated range, -100 to 100."""
 
 from __future__ import annotations
 
@@ -22,23 +22,24 @@ import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 
-_FULL = 100.5    # to which parts of a range go, with a reserve
-_COUNTS = 4096    # in a turn of the encoders of Feetech's STS and Dynamixel's X series
-_SAME = 0.01    # relative difference of steps that are the same
-_FEWEST, _NOISE = 20, 1e-3    # distinct values that show a step, and what single precision leaves
+_FULL = 100.5    # [%] largest magnitude, with a margin for rounding
+_COUNTS = 4096    # encoder counts per turn, of Feetech's STS and Dynamixel's X series
+_SAME = 0.01    # tolerance of log2 of the ratio of equal steps
+_MIN_VALUES = 20    # distinct values from which a step is estimated
+_NOISE = 1e-3    # differences below are rounding errors of single precision
 _TELEOPERATION = {'observation', 'action', 'leader', 'follower'}
 
 
 class ServoRange(NamedTuple):
     """
-    What positions of a teleoperation log may be besides degrees.
+    The scale of positions that are percentages of a calibrated range, or may be.
 
     Parameters
     ----------
     factors
-        From the values to radians, by joint; None where they may be degrees.
+        Radians per unit, by joint; None if the positions may also be degrees.
     note
-        What was concluded, and what cannot be known.
+        The conclusion for the user, with its uncertainty.
 
     """
 
@@ -48,20 +49,20 @@ class ServoRange(NamedTuple):
 
 def servo_range(q: Array, arm: Arm, words: Sequence[str]) -> ServoRange | None:
     """
-    Return what else positions may be that look like degrees, None where they are degrees.
+    Return the scale of positions that look like degrees, None if they are degrees.
 
-    LeRobot writes degrees where it was told to, else parts of the range that was calibrated. An
-    encoder counts in equal steps: they are the same for all joints in degrees, and differ with
-    the ranges otherwise, which also tells how large these are.
+    LeRobot writes degrees if configured so, else percentages of the calibrated range. Encoders
+    count in equal steps. In degrees all joints have the same step; in percentages the step depends
+    on the range, which is computed from it.
 
     Parameters
     ----------
     q
         Positions as recorded, (N, n).
     arm
-        The arm; its limits stand in for ranges that no step tells.
+        The arm; its limits replace the range of a joint without a visible step.
     words
-        What the names of the columns are made of, commands included.
+        Words in the names of the columns, commands included.
 
     """
     if 'deg' in words or 'degrees' in words or not np.nanmax(np.abs(q), initial=0.0) <= _FULL:
@@ -71,7 +72,7 @@ def servo_range(q: Array, arm: Arm, words: Sequence[str]) -> ServoRange | None:
     if len(seen) > 1:
         ratio = np.log2(seen / seen[0])
         if np.any(np.abs(ratio - np.round(ratio)) > _SAME):
-            return _parts(steps, arm)
+            return _range_scale(steps, arm)
     if (len(seen) and np.all(_near_power(360 / seen))) or not _TELEOPERATION & set(words):
         return None
     return ServoRange(None, 'positions are taken for degrees; LeRobot writes parts of the '
@@ -80,7 +81,7 @@ def servo_range(q: Array, arm: Arm, words: Sequence[str]) -> ServoRange | None:
                       'of each joint: `units: {q: {JOINT: 0.02, ...}}`')
 
 
-def _parts(steps: Array, arm: Arm) -> ServoRange:
+def _range_scale(steps: Array, arm: Arm) -> ServoRange:
     middle = np.minimum((arm.limits.upper - arm.limits.lower) / 2, np.pi) / 100
     factors = np.where(np.isfinite(steps), 2 * np.pi / _COUNTS / steps, middle)
     guessed = [name for name, step in zip(arm.joint_names, steps) if not np.isfinite(step)]
@@ -94,20 +95,20 @@ def _parts(steps: Array, arm: Arm) -> ServoRange:
 
 
 def _near_power(counts: Array) -> Array:
-    """Return whether numbers of counts are those of encoders: powers of two, or one less."""
-    whole = np.log2(counts)
-    return np.asarray(np.abs(whole - np.round(whole)) < _SAME)
+    """Return whether counts per turn are a power of two, within the tolerance."""
+    bits = np.log2(counts)
+    return np.asarray(np.abs(bits - np.round(bits)) < _SAME)
 
 
 def _step(values: Array) -> float:
-    """Return the step in which the values of a column count, NaN where there is none."""
+    """Return the quantisation step of the values of a column, NaN if there is none."""
     apart = np.diff(np.unique(values[np.isfinite(values)]))
     apart = apart[apart > _NOISE]
-    if len(apart) < _FEWEST:
+    if len(apart) < _MIN_VALUES:
         return float('nan')
     step = float(np.min(apart))
-    for far in (8, 64):    # times the step: a small error of it adds up over many
-        near = apart[apart < far * step]
+    for multiple in (8, 64):    # refine: over many steps a small error of the step adds up
+        near = apart[apart < multiple * step]
         step = float(np.sum(near) / np.sum(np.round(near / step)))
-    left = np.abs(near - step * np.round(near / step))
-    return step if np.mean(left) < 0.05 * step else float('nan')
+    residuals = np.abs(near - step * np.round(near / step))
+    return step if np.mean(residuals) < 0.05 * step else float('nan')

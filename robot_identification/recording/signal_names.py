@@ -36,7 +36,7 @@ LISTED_NAMES = 20    # names of a file that an error message lists; LeRobot data
 @dataclass(frozen=True)
 class SignalName:
     """
-    A name under which a signal is looked up in a file, and its unit there.
+    A name that a signal may have in a file, and its unit there.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class SignalName:
     factor
         Factor from the unit of the file to SI; by joint where each has its own.
     angular
-        Whether the unit is an angle, so that it does not apply to prismatic joints.
+        Whether the unit is an angle, which does not apply to prismatic joints.
 
     """
 
@@ -103,7 +103,7 @@ class SignalName:
         """
         Return stamps in seconds.
 
-        Stamps in other units count from the first one, which keeps their digits.
+        Stamps in other units count from the first one, which preserves their precision.
 
         Parameters
         ----------
@@ -122,7 +122,7 @@ class SignalName:
 def signal_names(arm: Arm | None,
                  block: Mapping[str, Any] | None) -> dict[str, tuple[SignalName, ...]]:
     """
-    Return the names under which each signal is looked up in a file, first choice first.
+    Return the names that each signal may have in a file, in the order of preference.
 
     A name in the robot YAML or in `block` precedes the standard one, under which this package
     writes its own files.

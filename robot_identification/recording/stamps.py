@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Stamps: what they must be before anything can be said about a recording."""
+"""Checks of the stamps of a recording: order, repetitions, gaps and unit."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from robot_identification.arrays import Array, IndexArray
 from robot_identification.errors import RecordingError
 
 SHORTEST = 10  # samples
-GAP_STEPS = 4.0  # a step longer than so many median steps is a gap
-JUMP = 100  # a stamp that is late by so many steps belongs to another recording
-_OVERLAP = 5  # samples either side of a backward step that belong between one another: a clock set
-DISORDER = 0.05  # share of stamps that may come late or twice
-FASTEST = 50e3  # [Hz] that an arm is recorded with; the slowest, 5 Hz, is in UNITS
-# median step from which a stamp is rather in this unit: 20 kHz to 5 Hz each
+GAP_STEPS = 4.0  # median steps; a longer step is a gap
+JUMP = 100  # steps; a stamp that is later belongs to another recording
+_OVERLAP = 5  # samples that interleave across a backward step; with more the clock was set back
+DISORDER = 0.05  # largest fraction of late or repeated stamps
+FASTEST = 50e3  # [Hz] highest rate of a recording; the lowest, 5 Hz, is in UNITS
+# unit, median step from which stamps have it (20 kHz to 5 Hz each), and units per second
 UNITS = (('nanoseconds', 5e4, 1e9), ('microseconds', 50.0, 1e6), ('milliseconds', 0.2, 1e3))
 
 SHORT = {'nanoseconds': 'ns', 'microseconds': 'us', 'milliseconds': 'ms'}
@@ -33,23 +33,23 @@ SHORT = {'nanoseconds': 'ns', 'microseconds': 'us', 'milliseconds': 'ms'}
 
 def ordered(t: Array, label: str) -> tuple[IndexArray | slice, int, int]:
     """
-    Return the rows to keep, in the order of time, and what was wrong with the rest.
+    Return the rows to keep, in the order of time, and the counts of late and repeated stamps.
 
-    Middleware delivers a few messages late or twice; those are put in order, or dropped, and
-    counted. More than that is not a recording of one motion, and is refused.
+    Middleware delivers a few messages late or twice: the former are sorted, the latter dropped. A
+    recording with more than a fraction `DISORDER` of either is refused.
 
     Parameters
     ----------
     t
         Stamps, (N,).
     label
-        How to call the recording in an error.
+        Name of the recording in error messages.
 
     Returns
     -------
     tuple
         Rows (M,) or, where nothing was wrong, a slice of all; the number of stamps that were out
-        of order, and of those that were there twice.
+        of order, and of those that were there repeated.
 
     Raises
     ------
@@ -64,8 +64,9 @@ def ordered(t: Array, label: str) -> tuple[IndexArray | slice, int, int]:
     if np.min(steps) > 0:
         _check_unit(float(np.median(steps)), label)
         return slice(None), 0, 0
-    late = int(np.count_nonzero(steps < 0))
-    if late > DISORDER * len(t) or np.any(steps < -JUMP * max(_typical(steps), 1e-12)) or (
+    late, forward = int(np.count_nonzero(steps < 0)), steps[steps > 0]
+    step = float(np.median(forward)) if len(forward) else 0.0
+    if late > DISORDER * len(t) or np.any(steps < -JUMP * max(step, 1e-12)) or (
             _overlap(t) > _OVERLAP):
         first = int(np.argmin(steps))
         raise RecordingError(
@@ -73,22 +74,22 @@ def ordered(t: Array, label: str) -> tuple[IndexArray | slice, int, int]:
             f'sample {first}; it seems to hold several recordings or a clock that was set: split '
             f'it there, or use the stamps of the sender')
     rows = np.argsort(t, kind='stable') if late else np.arange(len(t))
-    twice = np.concatenate([[False], np.diff(t[rows]) == 0])
-    copies = int(np.count_nonzero(twice))
+    repeated = np.concatenate([[False], np.diff(t[rows]) == 0])
+    copies = int(np.count_nonzero(repeated))
     if copies > DISORDER * len(t):
         raise RecordingError(
             f'{label}: {copies} of {len(t)} stamps repeat the one before; the clock of the stamps '
             'is '
             f'coarser than the recording: write stamps with all their digits, or leave repeated '
             f'messages out')
-    rows = rows[~twice]
+    rows = rows[~repeated]
     _check_unit(float(np.median(np.diff(t[rows]))), label)
     return rows, late, copies
 
 
 def gaps(t: Array) -> tuple[tuple[float, float], ...]:
     """
-    Return where samples are missing: the stamp before each gap and its length, both [s].
+    Return the gaps: the stamp before each and its length, both [s].
 
     Parameters
     ----------
@@ -104,10 +105,10 @@ def gaps(t: Array) -> tuple[tuple[float, float], ...]:
 
 def _overlap(t: Array) -> int:
     """
-    Return how many samples before and behind a backward step belong between one another, at most.
+    Return the largest number of samples that interleave across a backward step of the clock.
 
-    One late message overlaps with one sample, as one stamp in the future does; a clock that was
-    set back mixes whole stretches, which sorting would interleave.
+    A late message, or a single stamp in the future, interleaves with one sample. A clock that was
+    set back interleaves long stretches, which must not be sorted.
     """
     worst = 0
     for k in np.flatnonzero(np.diff(t) < 0):
@@ -116,11 +117,6 @@ def _overlap(t: Array) -> int:
         run = len(late) if late.all() else int(np.argmin(late))
         worst = max(worst, min(int(np.sum(before > behind[0])), run))
     return worst
-
-
-def _typical(steps: Array) -> float:
-    forward = steps[steps > 0]
-    return float(np.median(forward)) if len(forward) else 0.0
 
 
 def _check_unit(step: float, label: str) -> None:

@@ -173,14 +173,11 @@ def _description(bag: Bag, texts: dict[str, str], topic: str) -> str:
             f'the robot: robot-identification identify ROBOT {bag.path}')
     near = {name: text for name, text in found.items()    # in the namespace of the joint states
             if topic.startswith(name[:-len(DESCRIPTION)])}
-    chosen = near or found
-    if len(chosen) > 1:
-        longest = max(chosen, key=len)
-        if sum(len(name) == len(longest) for name in chosen) > 1:
-            raise RecordingError(f"the bag '{bag.path}' describes several robots: "
-                                 f"{', '.join(sorted(chosen))}; name the robot")
-        return chosen[longest]
-    return next(iter(chosen.values()))
+    chosen = sorted(near or found, key=len)
+    if len(chosen) > 1 and len(chosen[-2]) == len(chosen[-1]):
+        raise RecordingError(f"the bag '{bag.path}' describes several robots: "
+                             f"{', '.join(sorted(chosen))}; name the robot")
+    return found[chosen[-1]]
 
 
 def _resting_joints(urdf: str, bag: Bag, topic: str) -> dict[str, float]:
