@@ -21,7 +21,7 @@ import shutil
 import house
 from known_truth import friction_samples
 from level_weights import LevelWeights
-from mass_table import MassTable
+from mass_table import export_mass_table
 import numpy as np
 import pytest
 from quadratic_drag import QuadraticDrag
@@ -43,8 +43,8 @@ PLACES = {    # file of the contribution: its folder, its member, the file that 
                          'ESTIMATORS.register("level_weights", LevelWeights)'),
     'short_recording.py': ('validation/checks', 'CHECK', 'validation/checks/run_checks.py',
                            'CHECKS["short recording"] = CHECK'),
-    'mass_table.py': ('export', 'MassTable', 'export/export.py',
-                      'TARGETS["mass_table"] = MassTable()')}
+    'mass_table.py': ('export', 'export_mass_table', 'export/export.py',
+                      'TARGETS["mass_table"] = export_mass_table')}
 
 
 def test_the_term_is_identified(monkeypatch):
@@ -61,7 +61,7 @@ def test_the_term_is_identified(monkeypatch):
 
 def test_the_check_and_the_export_are_used(monkeypatch):
     monkeypatch.setitem(CHECKS, 'short recording', short_recording.CHECK)
-    monkeypatch.setitem(TARGETS, 'mass_table', MassTable())
+    monkeypatch.setitem(TARGETS, 'mass_table', export_mass_table)
     arm = chain(['a', 'b'])
     result = identify(arm, [record(arm, 1, 'x', 12.0)])
     finding, = (f for f in result.verdict.findings if f.check == 'short recording')

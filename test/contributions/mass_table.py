@@ -15,19 +15,13 @@
 
 from __future__ import annotations
 
-from robot_identification.export.target import ExportContext, Exported, Target
+from robot_identification.export.target import ExportContext, Exported
 
 
-class MassTable(Target):
-    """One row per link: joint and mass."""
-
-    name = 'mass_table'
-    summary = 'CSV file: the mass of each link'
-
-    def export(self, context: ExportContext) -> Exported:
-        """Return the file."""
-        model = context.model
-        rows = [f'{joint},{mass:.9g}'
-                for joint, mass in zip(model.arm.joint_names, model.inertial[:, 0])]
-        return Exported({f'{context.name}_masses.csv': '\n'.join(['joint,mass', *rows, ''])},
-                        notes=('the table holds the masses only',))
+def export_mass_table(context: ExportContext) -> Exported:
+    """Return a CSV file with the mass of each link, by joint."""
+    model = context.model
+    rows = [f'{joint},{mass:.9g}'
+            for joint, mass in zip(model.arm.joint_names, model.inertial[:, 0])]
+    return Exported({f'{context.name}_masses.csv': '\n'.join(['joint,mass', *rows, ''])},
+                    notes=('the table holds the masses only',))
