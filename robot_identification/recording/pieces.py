@@ -27,8 +27,8 @@ from robot_identification.arrays import Array
 from robot_identification.recording.columns import Block, merge_blocks, SignalBlocks
 from robot_identification.recording.recording import Recording
 
-PIECE = 150_000
-"""[samples] of a piece at most: 8 MB for a signal of seven joints, 150 s at 1 kHz."""
+PIECE = 300_000
+"""[samples] of a piece at most: 17 MB for a signal of seven joints, 5 min at 1 kHz."""
 HALO = 10.0
 """[s] of the neighbouring pieces on each inner side of a piece. The impulse response of a
 Butterworth low-pass of order 4 and at least 1.2 Hz decays to 1e-12 within that time."""
