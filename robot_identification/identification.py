@@ -26,18 +26,17 @@ import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import MissingDependencyError
-from robot_identification.pipeline import (
+from robot_identification.identification_data import (
     Identification,
     IdentificationOptions,
     Progress,
-    run_identification,
-    run_validation,
-    Validation,
 )
+from robot_identification.pipeline import run_identification
 from robot_identification.recording import Recording
 from robot_identification.reporting import save_results, summary
 from robot_identification.reporting.plots import plot
 from robot_identification.validation import Thresholds
+from robot_identification.validation.validate_model import validate_model, Validation
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -157,7 +156,7 @@ def validate(
         The recording cannot be used; the text says what to do.
 
     """
-    return run_validation(model, recording, thresholds=thresholds, processing=processing)
+    return validate_model(model, recording, thresholds=thresholds, processing=processing)
 
 
 __all__ = ['IdentificationResult', 'Validation', 'identify', 'validate']

@@ -284,7 +284,7 @@ def test_the_whole_motion_counts_rests_and_gaps():
 
 def test_a_recording_counts_once(arm, pair):
     twin = replace(pair[0], name='copy')
-    with pytest.raises(EstimationError, match="'copy' are one and the same"):
+    with pytest.raises(RecordingError, match="'copy' are identical"):
         identify(arm, [pair[0], twin])
 
 

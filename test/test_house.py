@@ -33,7 +33,7 @@ MODULES = sorted(name for _, name, _
 GROUND = ('errors', 'registry', 'parallel', 'arrays', 'spilling_list',
           'files', 'yaml_file')
 SPINE = (*GROUND, 'arm', 'dynamics', 'recording', 'signals', 'regression', 'estimation',
-         'validation', 'pipeline')    # each imports only those before it
+         'validation', 'identification_data', 'pipeline')    # each imports only those before it
 SIDE = {    # what a side package may import beside the spine
     'excitation': (), 'simulation': (), 'export': (), 'online': (),
     'reporting': ('excitation', 'export')}

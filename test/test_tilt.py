@@ -72,7 +72,7 @@ def test_estimated_gravity_predicts_and_stays_in_the_model_file():
     again = arm_from_mapping(arm_to_mapping(result.model.arm), folder=Path(), label='the model')
     assert np.array_equal(again.gravity, result.model.arm.gravity) and not again.estimate_gravity
     assert any('gravity was estimated' in note for note in result.verdict.notes)
-    assert any('does not seem to stand as stated' in note for note in stated.verdict.notes)
+    assert any('seems to be tilted' in note for note in stated.verdict.notes)
 
 
 def test_motion_that_does_not_show_it_is_refused():

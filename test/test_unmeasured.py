@@ -43,7 +43,7 @@ def test_other_joints_are_identified_as_well(estimator):
     assert held_out.joints[other].relative_error < 0.05
     assert np.isnan(held_out.joints[dead].relative_error)
     assert np.isnan(result.estimate.relative_error[0])
-    assert any('neither fitted nor judged' in note for note in result.verdict.notes)
+    assert any('neither fitted nor validated' in note for note in result.verdict.notes)
     assert not any(label.startswith(dead) and 'coulomb' in label
                    for label in result.estimate.base.labels)
 

@@ -126,6 +126,17 @@ class Fit:
             delay_of=self.delay.of,
             balancers=self.consistent.balancers)
 
+    def free_model(self, model: IdentifiedModel) -> IdentifiedModel:
+        """Return a model with unphysical standard parameters that predicts the free estimate."""
+        base, structure = self.estimate.base, self.estimate.base.structure
+        standard = np.asarray(
+            np.linalg.lstsq(base.matrix, self.estimate.values, rcond=None)[0], dtype=float)
+        friction = standard[structure.friction_part].reshape(model.friction_parameters.shape)
+        return IdentifiedModel(
+            model.arm, standard[structure.inertial].reshape(-1, 10), standard[structure.rotor],
+            model.friction, friction * structure.active, friction_shape=model.friction_shape,
+            delay=model.delay, delay_of=model.delay_of, balancers=structure.strengths(standard))
+
     def on(self, samples: Samples) -> Regression:
         """Return the problem of other samples, with this fit's shape, delays and loads."""
         shifted = delayed(samples, self.delay.values, of=self.delay.of)

@@ -22,7 +22,7 @@ from robot_identification.arrays import Array
 from robot_identification.dynamics import ModelStructure
 from robot_identification.dynamics.friction import get_friction
 from robot_identification.dynamics.inertial import INERTIAL_NAMES, smallest_eigenvalues
-from robot_identification.pipeline import Identification
+from robot_identification.identification_data import Identification
 
 
 def _urdf_values(structure: ModelStructure) -> Array:

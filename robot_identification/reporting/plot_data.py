@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from robot_identification.arrays import Array
 from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
 from robot_identification.excitation import Excitation
-from robot_identification.pipeline import Identification
+from robot_identification.identification_data import Identification
 from robot_identification.signals.shift import spread_rows, thinned
 from robot_identification.validation import HeldOut
 from scipy.signal import welch

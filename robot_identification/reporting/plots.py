@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 from robot_identification.errors import MissingDependencyError, UnknownNameError
-from robot_identification.pipeline import Identification
+from robot_identification.identification_data import Identification
 from robot_identification.reporting.figure import (
     Curve,
     Figure,

@@ -25,7 +25,7 @@ import numpy as np
 import pinocchio as pin
 from robot_identification.arm import Arm
 from robot_identification.excitation import Excitation
-from robot_identification.pipeline import Identification
+from robot_identification.identification_data import Identification
 from robot_identification.reporting.parameter_dicts import (
     base_parameter_dicts,
     friction_dict,

@@ -23,7 +23,7 @@ import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.errors import MissingDependencyError
 from robot_identification.estimation.auto import Choice
-from robot_identification.pipeline import Identification
+from robot_identification.identification_data import Identification
 from robot_identification.reporting.pages import format_correlation
 from robot_identification.validation import HeldOut, Thresholds, Verdict
 from robot_identification.validation.next_steps import suggest_next_steps

@@ -16,25 +16,94 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 
+import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
-from robot_identification.dynamics import BaseParameters, IdentifiedModel
+from robot_identification.dynamics import BaseParameters, get_friction, IdentifiedModel
 from robot_identification.errors import SignalError
+from robot_identification.estimation import Fit
 from robot_identification.recording import Recording
+from robot_identification.recording.inputs import RecordingSummary
 from robot_identification.signals import process_pieces, ProcessingOptions, Samples
 from robot_identification.signals.shift import judged
-from robot_identification.spilling_list import SpillingList
-from robot_identification.validation.checks.run_checks import check_held_out, worst_findings
+from robot_identification.spilling_list import SpillingList, View
+from robot_identification.validation.checks.run_checks import (
+    check_held_out,
+    worst_findings,
+)
 from robot_identification.validation.finding import Finding
-from robot_identification.validation.held_out import SHORTEST
+from robot_identification.validation.held_out import (
+    evaluate,
+    full_recording_error,
+    HeldOut,
+    SHORTEST,
+)
 from robot_identification.validation.predict import predict
 from robot_identification.validation.repeats import MotionSymmetry, MotionTrace, training_overlap
 
 LONG_ENOUGH = SHORTEST + 0.1
 """A run between rests is judged alone where it is as long [s], the largest delays taken out."""
+
+
+@dataclass(frozen=True, eq=False)
+class PiecewiseValidation:
+    """
+    Errors and findings of a model on one recording.
+
+    Parameters
+    ----------
+    held_out
+        The errors.
+    findings
+        The worst finding of each check over the pieces.
+    predictions
+        Stamps and predicted torques of each piece, (M,) [s] and (M, n) [N m or N].
+
+    """
+
+    held_out: HeldOut
+    findings: tuple[Finding, ...]
+    predictions: tuple[tuple[Array, Array], ...]
+
+
+def validate_pieces(model: IdentifiedModel, pieces: Sequence[Recording],
+                    processing: ProcessingOptions, training: Sequence[MotionTrace], *,
+                    fit: Fit | None = None, keep: bool = False) -> PiecewiseValidation:
+    """
+    Return errors and findings of a model on the pieces of one recording.
+
+    Parameters
+    ----------
+    model
+        The identified model.
+    pieces
+        The recording.
+    processing
+        How it is processed.
+    training
+        The training motion, to recognise its repetition.
+    fit
+        The fit of the model, for the error of the free estimate.
+    keep
+        Whether predicted torques are returned.
+
+    """
+    indices, samples = process_held_out(model, pieces, processing)
+    by_load = get_friction(model.friction).needs_load    # not part of the free estimate
+    held_out = evaluate(model, samples, name=pieces[0].name,
+                        free=None if fit is None or by_load else fit.free_model(model),
+                        repeated=repeated_fraction(model.arm, samples, training))
+    predictions: tuple[tuple[Array, Array], ...] = ()
+    if not processing.average:    # the mean over periods is no full motion
+        full = SpillingList(predict_pieces(model, pieces, processing))
+        held_out = replace(held_out, full_relative_error=full_recording_error(full))
+        predictions = tuple(each[2:] for each in full) if keep else ()
+    findings = check_pieces(model, map(pieces.__getitem__, indices), samples,
+                            None if fit is None else fit.estimate.base)
+    return PiecewiseValidation(held_out, findings, predictions)
 
 
 def check_pieces(
@@ -95,3 +164,12 @@ def repeated_fraction(arm: Arm, samples: Iterable[Samples],
         return 0.0
     motion = [trace for part in samples for trace in MotionTrace.of(part)]
     return training_overlap(motion, training, MotionSymmetry.of(arm, training))
+
+
+def evaluate_fitted(model: IdentifiedModel, samples: SpillingList, used: Sequence[list[int]],
+                    summaries: Sequence[RecordingSummary]) -> SpillingList:
+    """Return the errors of the model on each recording that was fitted."""
+    ends = np.cumsum([0, *map(len, used)])
+    return SpillingList(
+        evaluate(model, View(samples, range(first, last)), name=summary.name, repeated=1.0)
+        for first, last, summary in zip(ends, ends[1:], summaries))

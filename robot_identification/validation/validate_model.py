@@ -1,0 +1,94 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Validation of an identified model on recordings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from robot_identification.arrays import Array
+from robot_identification.dynamics import IdentifiedModel
+from robot_identification.errors import EstimationError
+from robot_identification.parallel import single_threaded_blas
+from robot_identification.recording import Recording
+from robot_identification.recording.inputs import load_inputs
+from robot_identification.signals import ProcessingOptions
+from robot_identification.validation.checks.run_checks import check_model
+from robot_identification.validation.held_out_pieces import PiecewiseValidation, validate_pieces
+from robot_identification.validation.repeats import MotionTrace
+from robot_identification.validation.verdict import make_verdict, Thresholds, Verdict
+
+
+@dataclass(frozen=True, eq=False)
+class Validation:
+    """
+    Verdict on a model, and its predictions.
+
+    Parameters
+    ----------
+    verdict
+        The verdict over all recordings.
+    t, torque
+        Predicted torques at the stamps of the first recording, (M,) [s] and (M, n) [N m or N].
+
+    """
+
+    verdict: Verdict
+    t: Array
+    torque: Array
+
+
+@single_threaded_blas()
+def validate_model(
+    model: IdentifiedModel,
+    recording: Recording | str | Path | Sequence[Recording | str | Path],
+    *,
+    thresholds: Thresholds | None = None,
+    processing: Mapping[str, Any] | None = None,
+) -> Validation:
+    """
+    Return the verdict on a model from its torque errors on recordings.
+
+    Parameters
+    ----------
+    model, recording, thresholds, processing
+        As for `robot_identification.validate`.
+
+    Raises
+    ------
+    RobotIdentificationError
+        The recording cannot be used; the text says what to do.
+
+    """
+    inputs = [recording] if isinstance(recording, Recording | str | Path) else list(recording)
+    if not inputs:
+        raise EstimationError('no recording to validate on')
+    options = ProcessingOptions.of(**processing or {})
+    training = [MotionTrace.from_dict(trace)
+                for trace in model.information.get('training_motion', [])]
+    validated: list[PiecewiseValidation] = []
+    for source in inputs:    # one after the other in memory
+        pieces, = load_inputs(model.arm, [source], split=not options.needs_period)
+        validated.append(validate_pieces(model, pieces, options, training, keep=not validated))
+    verdict = make_verdict(
+        [each.held_out for each in validated], thresholds or Thresholds(),
+        rated_torque=model.arm.limits.torque,
+        findings=[*(finding for each in validated for finding in each.findings),
+                  *check_model(model)])
+    t, torque = map(np.concatenate, zip(*validated[0].predictions))
+    return Validation(verdict, t, torque)
