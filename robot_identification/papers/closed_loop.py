@@ -17,38 +17,41 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import Array
 from robot_identification.dynamics import IdentifiedModel
-from robot_identification.errors import EstimationError
+from robot_identification.errors import ConfigurationError, EstimationError
+from robot_identification.estimation import Estimate, fit_consistent
+from robot_identification.regression import Regression
 from robot_identification.signals import Samples
 
 STEP = 1e-3
 """Longest step of the integration [s]."""
 REVERSAL = 0.01
-"""Speed [rad/s or m/s] below which friction is taken proportional to it, or it would chatter."""
+"""[rad/s or m/s] below this speed friction is proportional to it, which avoids chattering."""
 _GRID = np.geomspace(REVERSAL, 100.0, 400)
 SPEEDS = np.concatenate([-_GRID[::-1], [0.0], _GRID])
-"""At which friction is tabulated for the simulation [rad/s or m/s]."""
+"""[rad/s or m/s] at which the simulation tabulates friction."""
 FARTHEST = 0.5
-"""Distance from the reference [rad or m] at which a simulation has gone wrong."""
+"""[rad or m] distance from the reference at which a simulation has failed."""
 Motion = Callable[[Array], tuple[Array, Array, Array]]
 
 
 class ControlLaw(Protocol):
-    """What moves the arm."""
+    """Control law of a joint controller."""
 
     def torque(self, q: Array, v: Array, q_ref: Array, v_ref: Array) -> Array:
-        """Return the torques (n,) for the state (n,) and where it should be (n,)."""
+        """Return the torques (n,) for the state and its reference, (n,) each."""
 
 
 @dataclass(frozen=True, eq=False)
 class ClosedLoop:
     """
-    The same references and the same control law as in the recording.
+    Closed loop with the references and the control law of the recording.
 
     Parameters
     ----------
@@ -179,14 +182,14 @@ class _Plant:
 
 def periodic(motion: Any, start: float) -> Motion:
     """
-    Return an excitation as a function of the recording's time, repeated for ever.
+    Return an excitation as a periodic function of the recording's time.
 
     Parameters
     ----------
     motion
         An excitation, or a trajectory with `evaluate` and `period`.
     start
-        When its first period started, in the recording's time [s].
+        Time of the recording at which the first period started [s].
 
     """
     trajectory = getattr(motion, 'trajectory', motion)
@@ -196,3 +199,48 @@ def periodic(motion: Any, start: float) -> Motion:
         return q, v, a
 
     return reference
+
+
+def load_reference(reference: Any, start: float) -> Motion:
+    """
+    Return the reference motion as a function of the recording's time.
+
+    Parameters
+    ----------
+    reference
+        An excitation, the path of its file, or a function of time (N,) that returns q, v, a.
+    start
+        Time of the recording at which an excitation started [s].
+
+    Raises
+    ------
+    ConfigurationError
+        The reference is of another kind.
+
+    """
+    if isinstance(reference, (str, Path)):
+        from robot_identification.excitation import load_excitation
+        reference = load_excitation(reference)
+    if callable(reference):
+        motion: Motion = reference
+        return motion
+    if not hasattr(getattr(reference, 'trajectory', reference), 'evaluate'):
+        raise ConfigurationError('the reference must be an excitation, its file or a function of '
+                                 f'time, not {type(reference).__name__}')
+    return periodic(reference, start)
+
+
+def joint_control_law(model: IdentifiedModel, bandwidth: float, damping: float) -> ControlLaw:
+    """Return a joint controller [Hz, damping ratio] with gravity compensation for a model."""
+    from robot_identification.simulation.robot import JointController
+    return JointController(model.arm, model.rotor_inertia, np.zeros(len(model.rotor_inertia)),
+                           bandwidth, damping)
+
+
+def nearest_physical_model(regression: Regression, estimate: Estimate) -> IdentifiedModel:
+    """Return the physically consistent model nearest to an estimate, which can be simulated."""
+    consistent = fit_consistent(regression, estimate)
+    structure = regression.base.structure
+    return IdentifiedModel(structure.arm, consistent.inertial, consistent.rotor_inertia,
+                           structure.friction.key, consistent.friction_parameters,
+                           friction_shape=structure.shape)

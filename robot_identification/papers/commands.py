@@ -15,26 +15,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 import os
 from pathlib import Path
-from typing import Annotated, Any, TYPE_CHECKING
+from typing import Annotated, TYPE_CHECKING
 
 from rich.table import Table
-from robot_identification.arm import load_arm
-from robot_identification.cli.console import AsJson, emit, Force, note, out, progress
+from robot_identification.cli.console import AsJson, emit, Force, note, out
 from robot_identification.errors import ConfigurationError
-from robot_identification.files import check_output_folder
-from robot_identification.papers.study_report import STUDY_FILES, write_study
-from robot_identification.recording import load_recording
+from robot_identification.papers.command_output import (
+    compare_on_recording,
+    print_all_studies,
+    print_study,
+)
 import typer
 
 if TYPE_CHECKING:
     from robot_identification.fleet.cluster import Tasks
-    from robot_identification.papers.studies import Table as StudyTable
-
-STYLES = {'holds': 'green', 'does not hold': 'yellow', 'undecided': 'cyan'}
 
 
 def study_command(
@@ -81,14 +79,14 @@ def study_command(
         raise ConfigurationError('a recording is compared in one process, without --scheduler and '
                                  '--workers')
     if recording is not None and robot is not None and name is not None:
-        _own_recording(name, robot, recording, seed, as_json)
+        compare_on_recording(name, robot, recording, seed, as_json)
     elif name is not None:
         with _tasks(scheduler, workers) as tasks:
-            _one(name, output, quick, seed, as_json, force, tasks)
+            print_study(name, output, quick, seed, as_json, force, tasks)
     else:
         with _tasks(scheduler, None) as tasks:
-            _all(output or Path('results/studies'), docs, quick, seed, as_json, force,
-                 1 if tasks else workers or os.cpu_count() or 1, tasks)
+            print_all_studies(output or Path('results/studies'), docs, quick, seed, as_json, force,
+                              1 if tasks else workers or os.cpu_count() or 1, tasks)
 
 
 @contextmanager
@@ -101,88 +99,6 @@ def _tasks(scheduler: str | None, workers: int | None) -> Iterator[Tasks | None]
     with cluster(scheduler, workers) as client:
         note(f'dashboard: {client.dashboard_link}')
         yield Tasks(client)
-
-
-def _one(name: str, output: Path | None, quick: bool, seed: int, as_json: bool, force: bool,
-         tasks: Tasks | None) -> None:
-    from robot_identification.papers.studies import run_study, study_name
-
-    name = study_name(name)
-    folder = output or Path('results') / name
-    check_output_folder(folder, STUDY_FILES, STUDY_FILES[0], (), force=force)
-    with progress(as_json) as tell:
-        result = run_study(name, quick=quick, seed=seed, progress=tell, tasks=tasks)
-    contents = result.contents()
-    page = write_study(contents, folder)
-    if as_json:
-        emit({**{key: contents[key] for key in ('study', 'quick', 'seconds', 'settings', 'claims',
-                                                'tables')}, 'report': str(page)})
-        return
-    for part in result.tables:
-        _print_table(part)
-    _print_claims(contents['claims'])
-    out.print(f'wrote {page}', markup=False)
-
-
-def _all(directory: Path, docs: Path | None, quick: bool, seed: int, as_json: bool, force: bool,
-         workers: int, tasks: Tasks | None) -> None:
-    from robot_identification.papers.stored_run import run_all
-    from robot_identification.papers.studies import STUDIES
-    from robot_identification.papers.studies_page import PAGE, RUN, write_page
-
-    for name in STUDIES:
-        check_output_folder(directory / name, STUDY_FILES, STUDY_FILES[0], (), force=force)
-    if docs is not None:
-        check_output_folder(docs, (PAGE, RUN), RUN, (), force=force)
-    with progress(as_json) as tell:
-        run = run_all(directory, quick, seed, tell, workers, tasks)
-    page = None if docs is None else write_page(run, docs)
-    if as_json:
-        emit({'directory': str(directory), 'page': None if page is None else str(page),
-              'claims': {s['study']: s['claims'] for s in run['studies']}})
-        return
-    for part in run['studies']:
-        out.print(f"{part['study']}, {part['processor_seconds']:.0f} s of processor time",
-                  style='bold', markup=False)
-        _print_claims(part['claims'])
-    out.print(f'wrote {directory}' if page is None else f'wrote {directory} and {page}',
-              markup=False)
-
-
-def _own_recording(name: str, robot: str, recording: Path, seed: int, as_json: bool) -> None:
-    from robot_identification.papers.studies import study_name
-    from robot_identification.papers.studies.own_recording import survey_recording
-
-    if study_name(name) != 'survey_er20':
-        raise ConfigurationError('--recording goes with the survey: study survey --recording '
-                                 'FILE --robot ROBOT')
-    arm = load_arm(robot)
-    with progress(as_json) as tell:
-        tables = survey_recording(arm, load_recording(recording, arm), seed, tell)
-    if as_json:
-        emit({'tables': [{'title': t.title, 'note': t.note, 'heads': t.heads, 'rows': t.rows}
-                         for t in tables]})
-        return
-    for part in tables:
-        _print_table(part)
-
-
-def _print_table(part: StudyTable) -> None:
-    shown = Table(title=f'{part.title} ({part.source})')
-    for head in part.heads:
-        shown.add_column(head)
-    for row in part.rows:
-        shown.add_row(*(cell if isinstance(cell, str) else f'{cell:.4g}' for cell in row))
-    out.print(shown)
-    if part.note:
-        out.print(part.note, markup=False)
-
-
-def _print_claims(claims: Sequence[Mapping[str, Any]]) -> None:
-    for claim in claims:
-        out.print(claim['verdict'], style=STYLES[claim['verdict']], end=': ')
-        out.print(f"{claim['claim']} ({claim['evidence']}; effect {claim['effect']:.2g}, p = "
-                  f"{claim['p']:.2g}, n = {claim['n'][0]} and {claim['n'][1]})", markup=False)
 
 
 def studies_command(as_json: AsJson = False) -> None:

@@ -15,16 +15,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from robot_identification.arrays import Array, IndexArray
-from robot_identification.dynamics import IdentifiedModel
-from robot_identification.errors import ConfigurationError, EstimationError
-from robot_identification.estimation.consistent import fit_consistent
+from robot_identification.errors import EstimationError
 from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK
 from robot_identification.estimation.estimator import (
     Estimator,
@@ -36,8 +32,10 @@ from robot_identification.estimation.estimator_info import EstimatorInfo, NEARES
 from robot_identification.papers.closed_loop import (
     ClosedLoop,
     ControlLaw,
+    joint_control_law,
+    load_reference,
     Motion,
-    periodic,
+    nearest_physical_model,
     REVERSAL,
 )
 from robot_identification.regression import Regression
@@ -45,9 +43,9 @@ from robot_identification.regression.packing import joint_columns
 from robot_identification.signals import Samples
 
 SMALL = 0.1
-"""Largest change of a parameter, in standard deviations, at which the rounds end."""
+"""Standard deviations: the iteration ends when no parameter changes by more."""
 WORSE = 1.5
-"""A residual at the simulated states this many times that on the reference means failure."""
+"""Ratio of the residuals at the simulated states and on the reference that means failure."""
 WEAK = 0.3
 """Correlation with their columns below which instruments are weak."""
 
@@ -64,17 +62,17 @@ class _ClosedLoopEstimator(Estimator):
     Parameters
     ----------
     reference
-        The motion that was asked for: an excitation, the path of its file, or a function of the
+        Commanded motion: an excitation, the path of its file, or a function of the
         recording's time (N,) that returns q, v, a.
     control_law
-        What moved the arm; see `ControlLaw`.
+        Controller of the arm; see `ControlLaw`.
     bandwidth, damping
         In place of a control law: natural frequency [Hz] and damping ratio of a joint controller
         that compensates gravity and shapes its gains by the URDF's mass matrix.
     start
-        When the reference started, in the recording's time [s].
+        Time of the recording at which the reference started [s].
     rounds
-        Most simulations.
+        Largest number of simulations.
 
     """
 
@@ -87,31 +85,14 @@ class _ClosedLoopEstimator(Estimator):
         self.bandwidth, self.damping, self.start, self.rounds = bandwidth, damping, start, rounds
         self._drives = np.zeros(0, dtype=bool)
 
-    def _loop(self) -> tuple[Motion, Callable[[IdentifiedModel], ControlLaw]]:
+    def _motion(self) -> Motion:
+        """Return the reference motion, having checked that the control law is known too."""
         if self.reference is None or (self.control_law is None and self.bandwidth is None):
             raise EstimationError(
                 f'the estimator {self.name} simulates the closed loop, so it needs the reference '
                 f'(reference=EXCITATION.yaml) and the control law of the recording (bandwidth=HZ, '
                 f'or in Python control_law=...); without them take wls')
-        motion = self.reference
-        if isinstance(motion, (str, Path)):
-            from robot_identification.excitation import load_excitation
-            motion = load_excitation(motion)
-        if not callable(motion):
-            if not hasattr(getattr(motion, 'trajectory', motion), 'evaluate'):
-                raise ConfigurationError(
-                    f'the reference of {self.name} must be an excitation, its file or a '
-                    f'function of time, not {type(motion).__name__}')
-            motion = periodic(motion, self.start)
-        return motion, self._law
-
-    def _law(self, model: IdentifiedModel) -> ControlLaw:
-        if self.control_law is not None:
-            return self.control_law
-        from robot_identification.simulation.robot import JointController
-        return JointController(model.arm, model.rotor_inertia,
-                               np.zeros(len(model.rotor_inertia)), float(self.bandwidth or 0),
-                               self.damping)
+        return load_reference(self.reference, self.start)
 
     def _fit(self, regression: Regression) -> Estimate:
         friction = regression.base.structure.friction
@@ -121,7 +102,7 @@ class _ClosedLoopEstimator(Estimator):
                 f"'{friction.key}', "
                 f'which falls from a breakaway torque within little motion, makes them depend on '
                 f'what happens below {REVERSAL} rad/s; take sech_tanh, or the estimator wls')
-        motion, law = self._loop()
+        motion = self._motion()
         normal = regression.normal
         reweighted = iteratively_reweight(normal)
         noise, factors = self.noise(regression, reweighted)
@@ -138,8 +119,10 @@ class _ClosedLoopEstimator(Estimator):
         ideal = np.array(estimate.noise)
         status = NOT_CONVERGED
         for iteration in range(1, self.rounds + 1):
-            model = _physical(regression, estimate)
-            loop = ClosedLoop(motion, law(model))
+            model = nearest_physical_model(regression, estimate)
+            law = self.control_law or joint_control_law(
+                model, float(self.bandwidth or 0), self.damping)
+            loop = ClosedLoop(motion, law)
             simulated = _at_states(regression, [
                 loop.simulate(model, samples) for samples in regression.samples])
             values, covariance = self._step(columns, measured, simulated, estimate)
@@ -156,14 +139,14 @@ class _ClosedLoopEstimator(Estimator):
                    f'parameters by at most {np.max(change):.2g} standard deviations')
         if status != OK:
             message += ', so they have not settled: raise rounds, or lower the cut-offs'
-        reasons = self._doubts(regression, columns, measured, simulated, values, ideal)
+        reasons = self._issues(regression, columns, measured, simulated, values, ideal)
         return replace(estimate, status=NOT_CONVERGED if reasons else status,
                        message='; '.join([message, *reasons]))
 
-    def _doubts(self, regression: Regression, columns: tuple[IndexArray, ...],
+    def _issues(self, regression: Regression, columns: tuple[IndexArray, ...],
                 measured: list[Array], simulated: list[Array], values: Array,
                 ideal: Array) -> list[str]:
-        """Return why the result is not to be trusted, and what to try; nothing when it is."""
+        """Return reasons against the result, each with a remedy; empty for a plausible result."""
         reasons = []
         error = np.array([np.sqrt(np.mean((z[:, -1] - z[:, :-1] @ values[c]) ** 2))
                           for z, c in zip(simulated, columns)])
@@ -182,7 +165,7 @@ class _ClosedLoopEstimator(Estimator):
 
     def _on_reference(self, regression: Regression, motion: Motion,
                       columns: tuple[IndexArray, ...], estimate: Estimate) -> Estimate:
-        """Return what torques say if the arm is on its reference: no noise in the regressor."""
+        """Return the estimate with the regressor on the reference, which is free of noise."""
         parts = []
         for samples in regression.samples:
             q, v, a = motion(samples.t)
@@ -219,11 +202,11 @@ class InstrumentalVariables(_ClosedLoopEstimator):
     summary = 'instrumental variables from the simulated closed loop; for noisy positions'
     info = CLOSED_LOOP
 
-    def _doubts(self, regression: Regression, columns: tuple[IndexArray, ...],
+    def _issues(self, regression: Regression, columns: tuple[IndexArray, ...],
                 measured: list[Array], simulated: list[Array], values: Array,
                 ideal: Array) -> list[str]:
-        """Return why the result is not to be trusted; weak instruments are a reason too."""
-        reasons = super()._doubts(regression, columns, measured, simulated, values, ideal)
+        """Return reasons against the result, weak instruments among them."""
+        reasons = super()._issues(regression, columns, measured, simulated, values, ideal)
         shared, own, other = np.zeros((3, len(values)))
         for c, w, z in zip(columns, measured, simulated):
             shared[c] += np.sum(w[:, :-1] * z[:, :-1], axis=0)
@@ -270,9 +253,9 @@ class Didim(_ClosedLoopEstimator):
 
     name = 'didim'
     summary = 'closed-loop output error: fits torques at simulated states, needs no positions'
-    info = replace(CLOSED_LOOP, purpose='positions are not to be trusted')
+    info = replace(CLOSED_LOOP, purpose='positions are unreliable')
     interval_doubt = ('the simulated states depend on the values themselves, which the covariance '
-                      'of didim does not know; take wls where intervals matter')
+                      'of didim ignores; take wls where intervals matter')
 
     def _explained(self, measured: list[Array], simulated: list[Array]) -> list[Array]:
         """Return the simulated rows."""
@@ -298,15 +281,6 @@ def _least_squares(columns: tuple[IndexArray, ...], rows: list[Array],
     return inverse @ right, inverse
 
 
-def _at_states(regression: Regression, samples: Sequence[Samples]) -> list[Array]:
-    """Return for each joint the rows of the same problem at other states."""
+def _at_states(regression: Regression, samples: list[Samples]) -> list[Array]:
+    """Return the rows of each joint with the states of other samples."""
     return replace(regression, samples=tuple(samples), reduced=None, progress=None).rows()
-
-
-def _physical(regression: Regression, estimate: Estimate) -> IdentifiedModel:
-    """Return the physical model nearest to an estimate: another one cannot be simulated."""
-    consistent = fit_consistent(regression, estimate)
-    structure = regression.base.structure
-    return IdentifiedModel(structure.arm, consistent.inertial, consistent.rotor_inertia,
-                           structure.friction.key, consistent.friction_parameters,
-                           friction_shape=structure.shape)

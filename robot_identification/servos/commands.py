@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from rich.table import Table
@@ -37,7 +37,7 @@ from robot_identification.export import export_model, ExportOptions
 from robot_identification.files import check_output_folder, write_text
 from robot_identification.reporting.results_dict import plain
 from robot_identification.servos import identify_servos, ServoResult
-from robot_identification.servos.result import BETTER, QUANTITIES, RATIOS
+from robot_identification.servos.result import BETTER
 import typer
 
 MODEL, MJCF, RESULT = 'model.yaml', 'servos.xml', 'servos.json'
@@ -63,9 +63,9 @@ def servos_command(
                         (*arm.files, *recordings, *(held_out or ())), force=force)
     fitted = [load_recording_verbose(path, arm, window, topic) for path in recordings]
     others = [load_recording_verbose(path, arm, None, topic) for path in held_out or ()]
-    with progress(as_json) as tell:
-        result = identify_servos(arm, fitted, others, tell)
-    content = _contents(result)
+    with progress(as_json) as report:
+        result = identify_servos(arm, fitted, others, report)
+    content = result.to_dict()
     model = result.model.to_identified_model()
     exported = export_model(model, 'mjcf', ExportOptions())
     output.mkdir(parents=True, exist_ok=True)
@@ -75,30 +75,11 @@ def servos_command(
     if as_json:
         emit({**content, 'directory': str(output)})
     else:
-        _say(result, output)
+        _print_result(result, output)
     raise typer.Exit(0 if result.status == 'passed' else 1)
 
 
-def _contents(result: ServoResult) -> dict[str, Any]:
-    """Return a result for machines, in SI units."""
-    joints = result.model.arm.joint_names
-    return {
-        'verdict': result.status, 'message': result.message,
-        'undetermined': list(result.undetermined), 'beyond': list(result.beyond),
-        'reached': dict(zip(joints, result.reached)),
-        'delay': {'value': result.model.delay, 'std': result.delay_deviation},
-        'joints': {joint: {name: {'value': result.values(name)[i],
-                                  'interval': [end[i] for end in result.interval(name)]}
-                           for name in (*QUANTITIES, *RATIOS)}
-                   for i, joint in enumerate(joints)},
-        'residual': dict(zip(joints, result.residual)),
-        'errors': [{'recording': e.name, 'horizon': e.horizon, 'ratio': e.ratio,
-                    **{name: dict(zip(joints, getattr(e, name)))
-                       for name in ('model', 'commanded', 'delayed', 'nominal')}}
-                   for e in result.held_out]}
-
-
-def _say(result: ServoResult, output: Path) -> None:
+def _print_result(result: ServoResult, output: Path) -> None:
     names = ('kp', 'damping', 'armature', 'friction', 'limit', 'friction/kp')
     table = Table(title='servos (95 % intervals), SI units')
     for head in ('joint', *names):
@@ -108,8 +89,8 @@ def _say(result: ServoResult, output: Path) -> None:
     out.print(table)
     out.print(f'delay {1e3 * result.model.delay:.1f} ms; masses are those of the URDF, and '
               'torques are known through them alone', markup=False)
-    for sentence in result.undetermined:
-        out.print(f'not determined: {sentence}', style='yellow', markup=False)
+    for reason in result.undetermined:
+        out.print(f'not determined: {reason}', style='yellow', markup=False)
     table = Table(title='position errors, rms of the joints that moved, deg or mm')
     for head in ('recording', 'runs of', 'servos', 'as commanded', 'and delayed', 'nominal servo'):
         table.add_column(head)
@@ -120,8 +101,8 @@ def _say(result: ServoResult, output: Path) -> None:
             f'{np.sqrt(np.mean((unit * errors)[moved] ** 2)):.3g}' if moved.any() else '-'
             for errors in (e.model, e.commanded, e.delayed, e.nominal)))
     out.print(table)
-    for sentence in result.beyond:
-        out.print(f'not in the fit: {sentence}', style='yellow', markup=False)
+    for reason in result.beyond:
+        out.print(f'not in the fit: {reason}', style='yellow', markup=False)
     out.print(result.status.upper(), style=STYLES[result.status])
     worst = max((e.ratio for e in result.held_out), default=float('nan'))
     out.print(result.message or f'{worst:.1%} of the error of the best prediction without a '

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -177,3 +178,21 @@ class ServoResult:
             factor = np.exp(deviations * self.deviations[quantity])
             low = np.where(np.isfinite(values), values / factor, 0.0)
             return low, np.where(np.isfinite(values), values * factor, np.inf)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain values in SI units."""
+        joints = self.model.arm.joint_names
+        return {
+            'verdict': self.status, 'message': self.message,
+            'undetermined': list(self.undetermined), 'beyond': list(self.beyond),
+            'reached': dict(zip(joints, self.reached)),
+            'delay': {'value': self.model.delay, 'std': self.delay_deviation},
+            'joints': {joint: {name: {'value': self.values(name)[i],
+                                      'interval': [end[i] for end in self.interval(name)]}
+                               for name in (*QUANTITIES, *RATIOS)}
+                       for i, joint in enumerate(joints)},
+            'residual': dict(zip(joints, self.residual)),
+            'errors': [{'recording': e.name, 'horizon': e.horizon, 'ratio': e.ratio,
+                        **{name: dict(zip(joints, getattr(e, name)))
+                           for name in ('model', 'commanded', 'delayed', 'nominal')}}
+                       for e in self.held_out]}

@@ -22,16 +22,35 @@ from robot_identification.papers.searches.cma_es import CovarianceMatrixAdaptati
 from robot_identification.papers.searches.cuckoo import CuckooSearch, ImprovedCuckooSearch
 from robot_identification.papers.searches.differential_evolution import DifferentialEvolution
 from robot_identification.papers.searches.elpidso import ElitistPidSwarm
-from robot_identification.papers.searches.estimator import BoundedLeastSquares, register_search
-from robot_identification.papers.searches.family import get_search, SEARCHES
+from robot_identification.papers.searches.estimator import BoundedLeastSquares, search_estimator
 from robot_identification.papers.searches.genetic import BinaryGenetic, RealGenetic
 from robot_identification.papers.searches.gradient_descent import GradientDescent
 from robot_identification.papers.searches.mean_deviation import MeanAndDeviation
 from robot_identification.papers.searches.objective import OBJECTIVES
 from robot_identification.papers.searches.particle_filter import ParticleFilter
 from robot_identification.papers.searches.result import SearchResult
-from robot_identification.papers.searches.search import Search
+from robot_identification.papers.searches.search import get_search, Search, SEARCHES
 from robot_identification.papers.searches.swarm import ParticleSwarm, StandardParticleSwarm
+
+
+def register_search(search: type[Search]) -> None:
+    """
+    Add a search, and the estimator that uses it.
+
+    Parameters
+    ----------
+    search
+        With a name of its own.
+
+    Raises
+    ------
+    ConfigurationError
+        Another search or estimator has this name.
+
+    """
+    SEARCHES.register(search.name, search)
+    ESTIMATORS.register(search.name, search_estimator(search))
+
 
 ESTIMATORS.register(BoundedLeastSquares.name, BoundedLeastSquares)
 for _search in (

@@ -16,65 +16,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from robot_identification.arrays import Array
 from robot_identification.errors import EstimationError
-from robot_identification.estimation import ESTIMATORS
-from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK
 from robot_identification.estimation.estimator import (
     Estimator,
-    iteratively_reweight,
-    make_found_estimate,
-    ReweightedFit,
 )
 from robot_identification.estimation.estimator_info import EstimatorInfo, NEAREST
-from robot_identification.estimation.variable_projection import best_shape, project
 from robot_identification.papers.searches.bounds import Bounds
-from robot_identification.papers.searches.family import get_search, SEARCHES
 from robot_identification.papers.searches.objective import get_objective, MeanSquared, Objective
 from robot_identification.papers.searches.problem import SearchProblem
 from robot_identification.papers.searches.projection import minimise_squared, ProjectedObjective
 from robot_identification.papers.searches.ranges import RELATIVE, search_bounds
 from robot_identification.papers.searches.result import SearchResult
-from robot_identification.papers.searches.search import Search
+from robot_identification.papers.searches.search import get_search, Search
+from robot_identification.papers.searches.search_estimate import (
+    make_search_estimate,
+    SearchEstimate,
+)
 from robot_identification.regression import Regression
-from robot_identification.regression.separable import SeparableRegression
 
 BUDGET = 20_000
 EACH = 200
 """Evaluations for every shape number where the linear parameters are eliminated: CMA-ES then found
 atan, Stribeck, Bompos and sech_tanh friction of three joints for each of three seeds
 (test_search_estimators.py); over all 30 unknowns at once it misses with ten times as many."""
-ABOVE = 1.01
-"""A cost this much above that of least squares is called not converged."""
-
-
-@dataclass(frozen=True, eq=False)
-class SearchEstimate(Estimate):
-    """
-    An estimate that a search found, with the search.
-
-    Parameters
-    ----------
-    search
-        Its cost history and status.
-    bounds
-        The box that was searched.
-    objective
-        Name of what was minimised.
-    at_edge
-        Unknowns that ended at a bound, by name.
-
-    """
-
-    search: SearchResult = None  # type: ignore[assignment]
-    bounds: Bounds = None  # type: ignore[assignment]
-    objective: str = ''
-    at_edge: tuple[str, ...] = ()
 
 
 class SearchEstimator(Estimator):
@@ -125,9 +94,9 @@ class SearchEstimator(Estimator):
         self.eliminate = eliminate
         self._search = get_search(self.search.name, **settings)
 
-    def fit(self, regression: Regression) -> Estimate:
+    def fit(self, regression: Regression) -> SearchEstimate:
         """
-        Search.
+        Return the optimum that the search finds within the bounds.
 
         Parameters
         ----------
@@ -137,7 +106,7 @@ class SearchEstimator(Estimator):
         Raises
         ------
         EstimationError
-            Bounds of another number of unknowns.
+            The number of bounds differs from the number of unknowns.
         UnknownNameError
             An unknown objective or kind of bounds.
 
@@ -150,8 +119,9 @@ class SearchEstimator(Estimator):
             raise EstimationError(
                 f'{bounds.dimension} bounds were given for {problem.dimension} unknowns: '
                 f'{", ".join(problem.names)}')
-        return self._estimate(problem, objective, bounds,
-                              self._minimise(objective, bounds, regression.progress))
+        return make_search_estimate(
+            self.name, objective, bounds,
+            self._minimise(objective, bounds, regression.progress), self.exact)
 
     def _minimise(self, objective: Objective, bounds: Bounds,
                   report: Callable[[float], None] | None) -> SearchResult:
@@ -162,7 +132,7 @@ class SearchEstimator(Estimator):
             budget = BUDGET if eliminated is None else EACH * box.dimension
         found = self._search.minimise(
             cost, box, budget=budget, rng=np.random.default_rng(self.seed),
-            progress=None if report is None else lambda part, cost: report(part))
+            progress=None if report is None else lambda fraction, cost: report(fraction))
         if eliminated is None:
             return found
         return replace(found, values=eliminated.complete(found.values))
@@ -171,48 +141,9 @@ class SearchEstimator(Estimator):
         """Whether the friction shapes are searched alone."""
         if self.eliminate is not None:
             return self.eliminate
-        problem = objective.problem     # two numbers are the least that CMA-ES searches
+        problem = objective.problem     # CMA-ES needs at least two parameters
         return (self._search.eliminates and isinstance(objective, MeanSquared)
                 and problem.dimension >= problem.rank + 2)
-
-    def _estimate(self, problem: SearchProblem, objective: Objective, bounds: Bounds,
-                  result: SearchResult) -> SearchEstimate:
-        beta, shape = problem.split(result.values)
-        fixed = problem.regression if problem.linear else problem.regression.at(shape)
-        reweighted = iteratively_reweight(fixed.normal)
-        status, at_edge = OK, bounds.at_edge(result.values)
-        if self.exact:
-            message = (f'the least cost within the bounds is {result.cost:.4g}; friction shapes '
-                       f'tried: {0 if problem.linear else result.evaluations}')
-        else:
-            best = float(objective(_least_squares(problem, reweighted, shape)[None])[0])
-            message = (f'{result.message}; least squares has a cost of {best:.4g}, the search of '
-                       f'{result.cost:.4g}')
-            if result.cost > ABOVE * best:
-                status = NOT_CONVERGED
-                message += '; give a larger budget, other bounds, or take wls'
-        if at_edge:
-            message += f'; at the edge of their ranges: {", ".join(at_edge)}'
-        plain = make_found_estimate(self.name, fixed, reweighted, beta, status,
-                                    len(result.history))
-        fields = {name: getattr(plain, name) for name in plain.__dataclass_fields__}
-        if plain.status == status:
-            fields['message'] = message
-        else:
-            fields['message'] = f'{plain.message}; {message}'
-        fields.update(own_values=True)
-        return SearchEstimate(**fields, search=result, bounds=bounds,
-                              objective=objective.name, at_edge=at_edge)
-
-
-def _least_squares(problem: SearchProblem, reweighted: ReweightedFit, shape: Array) -> Array:
-    """Return the unknowns (d,) of least squares, with the best friction shape near a shape."""
-    if problem.linear:
-        return reweighted.solution.beta
-    separable = SeparableRegression(problem.regression)
-    best = best_shape(separable, reweighted.weights, shape)
-    near = project(separable, best.shape, reweighted.weights, gradient=False)
-    return np.append(near.beta, np.log(best.shape).ravel())
 
 
 def search_estimator(search: type[Search]) -> type[SearchEstimator]:
@@ -252,22 +183,3 @@ class BoundedLeastSquares(SearchEstimator):
     def _minimise(self, objective: Objective, bounds: Bounds,
                   report: Callable[[float], None] | None) -> SearchResult:
         return minimise_squared(objective, bounds)
-
-
-def register_search(search: type[Search]) -> None:
-    """
-    Add a search, and the estimator that uses it.
-
-    Parameters
-    ----------
-    search
-        With a name of its own.
-
-    Raises
-    ------
-    ConfigurationError
-        Another search or estimator has this name.
-
-    """
-    SEARCHES.register(search.name, search)
-    ESTIMATORS.register(search.name, search_estimator(search))

@@ -18,7 +18,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 import time
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,6 +32,7 @@ from robot_identification.papers.searches.result import (
     STOPPED,
     TARGET,
 )
+from robot_identification.registry import Registry
 
 Cost = Callable[[Array], Array]
 """Maps a population (P, d) to its costs (P,)."""
@@ -233,3 +234,29 @@ def at_least(name: str, value: int, least: int) -> int:
         raise EstimationError(f'the setting {name} of a search must be at least {least}, not '
                               f'{value}')
     return value
+
+
+SEARCHES: Registry[type[Search]] = Registry('search', {})
+
+
+def get_search(name: str, **settings: Any) -> Search:
+    """
+    Return the search of that name.
+
+    Parameters
+    ----------
+    name
+        Key in `SEARCHES`.
+    settings
+        Settings of the search, for instance size=25.
+
+    Raises
+    ------
+    UnknownNameError
+        There is none; the text lists those that exist.
+    ConfigurationError
+        It has no such setting, or a value is of the wrong kind.
+
+    """
+    built: Search = SEARCHES.build(name, settings)
+    return built

@@ -28,9 +28,8 @@ from robot_identification.papers.studies.er16 import (
 from robot_identification.papers.studies.er16_tables import (
     compare_chains,
     plot_torques,
-    REVERSAL_HEADS,
-    REVERSAL_TITLE,
     tabulate_parameters,
+    tabulate_reversals,
 )
 from robot_identification.papers.studies.linear_algebra import compare_with_searches
 from robot_identification.papers.studies.repeat import (
@@ -165,10 +164,10 @@ def _converged(results: Runs) -> Claim:
 def _reversals(experiment: Experiment, results: Runs,
                square: Array) -> Table:
     estimates = {'ABC': best_run(results['ABC']).values, 'least squares': square}
-    return Table(
-        f'RMS torque error [N m] of the validation {REVERSAL_TITLE}', ('method', *REVERSAL_HEADS),
-        tuple((label, *experiment.near_reversals(FRICTION, values, experiment.check))
-              for label, values in estimates.items()),
+    rows = [(label, *experiment.near_reversals(FRICTION, values, experiment.check))
+            for label, values in estimates.items()]
+    return tabulate_reversals(
+        'of the validation', ('method',), rows,
         note='The paper notes errors at velocity reversals; with linear friction they remain.')
 
 

@@ -38,9 +38,7 @@ from robot_identification.papers.studies.study import (
     Table,
 )
 from robot_identification.papers.studies.two_link import (
-    DURATION,
-    NOISE,
-    RATE,
+    SETTINGS,
     simulate_two_link,
     TwoLinkData,
 )
@@ -180,8 +178,7 @@ def _report(data: dict[float, TwoLinkData], ranges: dict[str, Bounds],
         name='elpidso_2link', title='ELPIDSO against LS, GA and SPSO on a two-link arm',
         reference='Yan, Lu, Levy, PLoS ONE 10(6), e0129157, 2015',
         settings={'runs': runs, 'evaluations': budget, 'population': 20,
-                  'first seed': options.seed, 'rate [Hz]': RATE, 'duration [s]': DURATION,
-                  'torque noise, standard deviation [N m]': NOISE},
+                  'first seed': options.seed, **SETTINGS},
         assumptions=(
             'start level and at rest, 10 s at 100 Hz (lost in the paper)',
             'white noise of 0.01 N m on the measured torques; states are exact',

@@ -24,7 +24,13 @@ from robot_identification.papers.studies.study import correlations, Plot, StudyO
 from robot_identification.papers.studies.verdict import Claim, judge
 
 REVERSAL_HEADS = tuple(f'{where}, joint {j}' for where in ('near', 'elsewhere') for j in JOINTS)
-REVERSAL_TITLE = f'near reversals (below {REVERSAL:g} rad/s) and elsewhere'
+
+
+def tabulate_reversals(data: str, heads: tuple[str, ...],
+                       rows: Sequence[tuple[str | float, ...]], note: str = '') -> Table:
+    """Return a table of RMS errors near reversals and elsewhere, `Experiment.near_reversals`."""
+    return Table(f'RMS torque error [N m] {data} near reversals (below {REVERSAL:g} rad/s) and '
+                 'elsewhere', (*heads, *REVERSAL_HEADS), tuple(rows), note=note)
 
 
 def plot_torques(experiment: Experiment, friction: str, values: Array,

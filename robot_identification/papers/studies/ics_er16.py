@@ -28,9 +28,8 @@ from robot_identification.papers.studies.er16 import (
 from robot_identification.papers.studies.er16_tables import (
     compare_chains,
     plot_torques,
-    REVERSAL_HEADS,
-    REVERSAL_TITLE,
     tabulate_parameters,
+    tabulate_reversals,
 )
 from robot_identification.papers.studies.linear_algebra import compare_with_searches
 from robot_identification.papers.studies.repeat import (
@@ -223,9 +222,7 @@ def _frictions(experiments: list[Experiment], iterations: int,
                     if kind == 'fit':
                         near.setdefault((friction, method), []).append(
                             float(np.sqrt(np.mean((np.array(errors[:3]) / rated) ** 2))))
-    table = Table(
-        f'RMS torque error [N m] {REVERSAL_TITLE}, first arm',
-        ('friction', 'method', 'data', *REVERSAL_HEADS), tuple(rows))
+    table = tabulate_reversals('of the first arm', ('friction', 'method', 'data'), rows)
     return table, tuple(judge(
         f'atan friction has smaller errors near reversals than linear friction (found by '
         f'{method})', near['atan', method], near['coulomb_viscous', method],

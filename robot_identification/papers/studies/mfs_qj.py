@@ -26,15 +26,12 @@ from robot_identification.papers.studies.linear_algebra import (
 )
 from robot_identification.papers.studies.mfs_runs import (
     circle_motion,
-    CircleFit,
+    Fits,
     FRICTION,
     HARMONICS,
     identify_arm,
-    JointMotion,
-    Key,
     METHODS,
-    RADIUS,
-    SPEED,
+    SETTINGS,
 )
 from robot_identification.papers.studies.study import (
     PAPER,
@@ -77,7 +74,7 @@ def mfs_qj(options: StudyOptions) -> StudyResult:
         for label, optimiser in list(DESIGNS.items())[int(options.quick):]
         for kind in ('ffs', 'mfs')}
     circle = circle_motion(arm)
-    fits: dict[Key, list[CircleFit]] = {}
+    fits: Fits = {}
     completed = options.map_items(identify_arm, range(options.seed, options.seed + arms),
                                   args=(arm, motions, circle, periods))
     for k, (found, samples) in enumerate(completed, start=1):
@@ -89,11 +86,11 @@ def mfs_qj(options: StudyOptions) -> StudyResult:
     algebra = compare_with_searches(FRICTION, problem, search_bounds(problem),
                                     1000 if options.quick else 20_000,
                                     options.stage(0.9, 1.0))
-    return _report(arm, motions, fits, circle, arms, periods, options, algebra)
+    return _report(arm, motions, fits, arms, periods, options, algebra)
 
 
-def _report(arm: Arm, motions: dict[tuple[str, str], Excitation], fits: dict[Key, list[CircleFit]],
-            circle: JointMotion, arms: int, periods: int,
+def _report(arm: Arm, motions: dict[tuple[str, str], Excitation], fits: Fits,
+            arms: int, periods: int,
             options: StudyOptions, algebra: SearchComparison) -> StudyResult:
     rows: list[tuple[str | float, ...]] = []
     for key, runs in fits.items():
@@ -119,7 +116,7 @@ def _report(arm: Arm, motions: dict[tuple[str, str], Excitation], fits: dict[Key
     first = next(iter(fits))[0]
     last = {motion: fits[first, motion, METHODS[0]][-1]
             for motion in ('FFS from rest', 'MFS from rest')}
-    t = circle[0][::SHOWN]
+    t = last['MFS from rest'].t[::SHOWN]
     plots = tuple(Plot(
         f"Torque on the circle, {joint}, last arm, in the paper's way", 'time [s]',
         'torque [N m]',
@@ -132,8 +129,7 @@ def _report(arm: Arm, motions: dict[tuple[str, str], Excitation], fits: dict[Key
         settings={'arms': arms, 'periods': periods,
                   'period [s]': next(iter(motions.values())).period,
                   'harmonics': HARMONICS,
-                  'first seed': options.seed, 'circle radius [m]': RADIUS,
-                  'largest speed [m/s]': SPEED, 'friction': FRICTION},
+                  'first seed': options.seed, **SETTINGS},
         assumptions=(
             'a representative geometry and limits of the QIANJIANG-I',
             'a period of 10 s and five harmonics',
@@ -150,7 +146,7 @@ def _report(arm: Arm, motions: dict[tuple[str, str], Excitation], fits: dict[Key
         claims=(*claims, *algebra.claims), plots=(*plots, *algebra.plots), quick=options.quick)
 
 
-def _tracking(fits: dict[Key, list[CircleFit]]) -> Claim:
+def _tracking(fits: Fits) -> Claim:
     first = next(iter(fits))[0]
     modified, plain = ([f.transient for f in fits[first, f'{kind} from rest', METHODS[0]]]
                        for kind in ('MFS', 'FFS'))
@@ -158,7 +154,7 @@ def _tracking(fits: dict[Key, list[CircleFit]]) -> Claim:
                  'largest tracking error in the first second [rad]', paired=True)
 
 
-def _claim(fits: dict[Key, list[CircleFit]], label: str, way: str, start: str) -> Claim:
+def _claim(fits: Fits, label: str, way: str, start: str) -> Claim:
     printed = way == METHODS[0]
     modified, plain = ([float(np.linalg.norm(f.desired if printed else f.clean))
                         for f in fits[label, motion, way]]

@@ -37,6 +37,7 @@ RESTING = 0.01
 FRICTION = 'smooth_coulomb'
 METHODS = ("the paper's way", 'our way')
 """Fourier fit of the positions, mean over the periods, MLE; and low-passed positions, WLS."""
+SETTINGS = {'circle radius [m]': RADIUS, 'largest speed [m/s]': SPEED, 'friction': FRICTION}
 Key = tuple[str, str, str]
 """Design, excitation with its start, method of identification."""
 JointMotion = tuple[Array, Array, Array, Array]
@@ -54,8 +55,8 @@ class CircleFit:
         Against the measured torque, predicted from the desired motion and from the measured one.
     clean
         Against the torque without noise, predicted from the true motion.
-    predicted, torque
-        (N, n): predicted from the desired motion, and measured.
+    t, predicted, torque
+        Time (N,) [s], torques (N, n) predicted from the desired motion, and measured ones.
     transient
         Largest tracking error of the excitation in its first second [rad].
 
@@ -64,9 +65,13 @@ class CircleFit:
     desired: Array
     measured: Array
     clean: Array
+    t: Array
     predicted: Array
     torque: Array
     transient: float
+
+
+Fits = dict[Key, list[CircleFit]]
 
 
 def identify_arm(seed: int, arm: Arm, motions: Mapping[tuple[str, str], Excitation],
@@ -146,8 +151,8 @@ def _fits(arm: Arm, run: SimulatedRun, motion: Excitation, check: SimulatedRun,
         measured = build_regression(arm, [samples], FRICTION).residuals(estimate.values)
         clean = _torque(base, estimate.values, (check.q, check.v, check.a)) - check.torque
         fits[way] = CircleFit(
-            _rms((desired - torque)[moving]), _rms(measured), _rms(clean[moving]), desired, torque,
-            float(early))
+            _rms((desired - torque)[moving]), _rms(measured), _rms(clean[moving]),
+            circle[0][:len(torque)], desired, torque, float(early))
     return fits
 
 

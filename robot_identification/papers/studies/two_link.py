@@ -27,6 +27,8 @@ LENGTH, LEVER, GRAVITY = 1.0, 0.5, 9.81
 E1 = 1.0 * LENGTH * LEVER - 1 / 12 - 1.0 * LEVER ** 2
 E2 = GRAVITY / LENGTH
 DURATION, RATE, NOISE = 10.0, 100.0, 0.01
+SETTINGS = {'rate [Hz]': RATE, 'duration [s]': DURATION,
+            'torque noise, standard deviation [N m]': NOISE}
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,120 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Runs and terminal output of the command `study`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TYPE_CHECKING
+
+from rich.table import Table
+from robot_identification.arm import load_arm
+from robot_identification.cli.console import emit, out, progress
+from robot_identification.errors import ConfigurationError
+from robot_identification.files import check_output_folder
+from robot_identification.papers.study_report import STUDY_FILES, write_study
+from robot_identification.recording import load_recording
+
+if TYPE_CHECKING:
+    from robot_identification.fleet.cluster import Tasks
+    from robot_identification.papers.studies import Table as StudyTable
+
+STYLES = {'holds': 'green', 'does not hold': 'yellow', 'undecided': 'cyan'}
+
+
+def print_study(name: str, output: Path | None, quick: bool, seed: int, as_json: bool,
+                force: bool, tasks: Tasks | None) -> None:
+    """Run a study, write its page and print its tables and claims."""
+    from robot_identification.papers.studies import run_study, study_name
+
+    name = study_name(name)
+    folder = output or Path('results') / name
+    check_output_folder(folder, STUDY_FILES, STUDY_FILES[0], (), force=force)
+    with progress(as_json) as report:
+        result = run_study(name, quick=quick, seed=seed, progress=report, tasks=tasks)
+    contents = result.contents()
+    page = write_study(contents, folder)
+    if as_json:
+        emit({**{key: contents[key] for key in ('study', 'quick', 'seconds', 'settings', 'claims',
+                                                'tables')}, 'report': str(page)})
+        return
+    for table in result.tables:
+        _print_table(table)
+    _print_claims(contents['claims'])
+    out.print(f'wrote {page}', markup=False)
+
+
+def print_all_studies(directory: Path, docs: Path | None, quick: bool, seed: int, as_json: bool,
+                      force: bool, workers: int, tasks: Tasks | None) -> None:
+    """Run all studies, write their pages and print their claims."""
+    from robot_identification.papers.stored_run import run_all
+    from robot_identification.papers.studies import STUDIES
+    from robot_identification.papers.studies_page import PAGE, RUN, write_page
+
+    for name in STUDIES:
+        check_output_folder(directory / name, STUDY_FILES, STUDY_FILES[0], (), force=force)
+    if docs is not None:
+        check_output_folder(docs, (PAGE, RUN), RUN, (), force=force)
+    with progress(as_json) as report:
+        run = run_all(directory, quick, seed, report, workers, tasks)
+    page = None if docs is None else write_page(run, docs)
+    if as_json:
+        emit({'directory': str(directory), 'page': None if page is None else str(page),
+              'claims': {s['study']: s['claims'] for s in run['studies']}})
+        return
+    for study in run['studies']:
+        out.print(f"{study['study']}, {study['processor_seconds']:.0f} s of processor time",
+                  style='bold', markup=False)
+        _print_claims(study['claims'])
+    out.print(f'wrote {directory}' if page is None else f'wrote {directory} and {page}',
+              markup=False)
+
+
+def compare_on_recording(name: str, robot: str, recording: Path, seed: int,
+                         as_json: bool) -> None:
+    """Compare the methods of the survey on a recording and print the tables."""
+    from robot_identification.papers.studies import study_name
+    from robot_identification.papers.studies.own_recording import survey_recording
+
+    if study_name(name) != 'survey_er20':
+        raise ConfigurationError('--recording goes with the survey: study survey --recording '
+                                 'FILE --robot ROBOT')
+    arm = load_arm(robot)
+    with progress(as_json) as report:
+        tables = survey_recording(arm, load_recording(recording, arm), seed, report)
+    if as_json:
+        emit({'tables': [{'title': t.title, 'note': t.note, 'heads': t.heads, 'rows': t.rows}
+                         for t in tables]})
+        return
+    for table in tables:
+        _print_table(table)
+
+
+def _print_table(table: StudyTable) -> None:
+    shown = Table(title=f'{table.title} ({table.source})')
+    for head in table.heads:
+        shown.add_column(head)
+    for row in table.rows:
+        shown.add_row(*(cell if isinstance(cell, str) else f'{cell:.4g}' for cell in row))
+    out.print(shown)
+    if table.note:
+        out.print(table.note, markup=False)
+
+
+def _print_claims(claims: Sequence[Mapping[str, Any]]) -> None:
+    for claim in claims:
+        out.print(claim['verdict'], style=STYLES[claim['verdict']], end=': ')
+        out.print(f"{claim['claim']} ({claim['evidence']}; effect {claim['effect']:.2g}, p = "
+                  f"{claim['p']:.2g}, n = {claim['n'][0]} and {claim['n'][1]})", markup=False)

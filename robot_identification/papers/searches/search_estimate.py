@@ -1,0 +1,118 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Estimates of searches: covariance, convergence and unknowns at their bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from robot_identification.arrays import Array
+from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK
+from robot_identification.estimation.estimator import (
+    iteratively_reweight,
+    make_found_estimate,
+    ReweightedFit,
+)
+from robot_identification.estimation.variable_projection import best_shape, project
+from robot_identification.papers.searches.bounds import Bounds
+from robot_identification.papers.searches.objective import Objective
+from robot_identification.papers.searches.problem import SearchProblem
+from robot_identification.papers.searches.result import SearchResult
+from robot_identification.regression.separable import SeparableRegression
+
+ABOVE = 1.01
+"""Factor over the cost of least squares above which a search counts as not converged."""
+
+
+@dataclass(frozen=True, eq=False)
+class SearchEstimate(Estimate):
+    """
+    Estimate of a search.
+
+    Parameters
+    ----------
+    search
+        Cost history and status of the search.
+    bounds
+        Box that was searched.
+    objective
+        Name of the objective that was minimised.
+    at_edge
+        Names of the unknowns at one of their bounds.
+
+    """
+
+    search: SearchResult = None  # type: ignore[assignment]
+    bounds: Bounds = None  # type: ignore[assignment]
+    objective: str = ''
+    at_edge: tuple[str, ...] = ()
+
+
+def make_search_estimate(name: str, objective: Objective, bounds: Bounds, result: SearchResult,
+                         exact: bool) -> SearchEstimate:
+    """
+    Return the estimate of a search, with least squares as the reference of its cost.
+
+    Parameters
+    ----------
+    name
+        Name of the estimator.
+    objective
+        The cost that was minimised.
+    bounds
+        Box that was searched.
+    result
+        Result of the search, in all unknowns of the objective.
+    exact
+        Whether the result is the optimum within the bounds, so that no reference is needed.
+
+    """
+    problem = objective.problem
+    beta, shape = problem.split(result.values)
+    fixed = problem.regression if problem.linear else problem.regression.at(shape)
+    reweighted = iteratively_reweight(fixed.normal)
+    status, at_edge = OK, bounds.at_edge(result.values)
+    if exact:
+        message = (f'the least cost within the bounds is {result.cost:.4g}; friction shapes '
+                   f'tried: {0 if problem.linear else result.evaluations}')
+    else:
+        best = float(objective(_least_squares(problem, reweighted, shape)[None])[0])
+        message = (f'{result.message}; least squares has a cost of {best:.4g}, the search of '
+                   f'{result.cost:.4g}')
+        if result.cost > ABOVE * best:
+            status = NOT_CONVERGED
+            message += '; give a larger budget, other bounds, or take wls'
+    if at_edge:
+        message += f'; at the edge of their ranges: {", ".join(at_edge)}'
+    plain = make_found_estimate(name, fixed, reweighted, beta, status,
+                                len(result.history))
+    fields = {name: getattr(plain, name) for name in plain.__dataclass_fields__}
+    if plain.status == status:
+        fields['message'] = message
+    else:
+        fields['message'] = f'{plain.message}; {message}'
+    fields.update(own_values=True)
+    return SearchEstimate(**fields, search=result, bounds=bounds,
+                          objective=objective.name, at_edge=at_edge)
+
+
+def _least_squares(problem: SearchProblem, reweighted: ReweightedFit, shape: Array) -> Array:
+    """Return the unknowns (d,) of least squares, with the best friction shape near `shape`."""
+    if problem.linear:
+        return reweighted.solution.beta
+    separable = SeparableRegression(problem.regression)
+    best = best_shape(separable, reweighted.weights, shape)
+    near = project(separable, best.shape, reweighted.weights, gradient=False)
+    return np.append(near.beta, np.log(best.shape).ravel())
