@@ -164,8 +164,9 @@ def _converged(results: Runs) -> Claim:
 def _reversals(experiment: Experiment, results: Runs,
                square: Array) -> Table:
     estimates = {'ABC': best_run(results['ABC']).values, 'least squares': square}
-    rows = [(label, *experiment.near_reversals(FRICTION, values, experiment.check))
-            for label, values in estimates.items()]
+    rows: list[tuple[str | float, ...]] = [
+        (label, *experiment.near_reversals(FRICTION, values, experiment.check))
+        for label, values in estimates.items()]
     return tabulate_reversals(
         'of the validation', ('method',), rows,
         note='The paper notes errors at velocity reversals; with linear friction they remain.')
