@@ -77,7 +77,8 @@ def test_certificate_notes_and_model_file_say_that_the_urdf_is_called_wrong(writ
     claims = certify(arm, Trajectory(series, rest), limits,
                      requirements=Requirements(torque_margin=0.0)).claims
     for claim in claims:
-        assert ('the robot YAML widens' in claim.detail) == (claim.quantity != 'acceleration'), claim
+        widened = 'the robot YAML widens' in claim.detail
+        assert widened == (claim.quantity != 'acceleration'), claim
     again = arm_from_mapping(arm_to_mapping(arm), folder=arm.source.parent, label='x')
     assert again.wider_limits == arm.wider_limits
 
