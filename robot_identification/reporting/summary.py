@@ -17,21 +17,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from rich import box
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
 from robot_identification.arm import Arm
-from robot_identification.errors import MissingDependencyError
 from robot_identification.estimation.auto import Choice
 from robot_identification.identification_data import Identification
 from robot_identification.reporting.pages import format_correlation
 from robot_identification.validation import HeldOut, Thresholds, Verdict
 from robot_identification.validation.next_steps import suggest_next_steps
-
-if TYPE_CHECKING:
-    from rich.console import Group
-    from rich.table import Table
-    from rich.text import Text
 
 STATUS = {'passed': ('PASS', 'bold white on green'), 'failed': ('FAIL', 'bold white on red'),
           'not validated': ('NOT VALIDATED', 'bold black on yellow')}
@@ -50,11 +47,6 @@ def summary(result: Identification, directory: str | Path | None = None) -> Grou
     directory
         The folder that `save_results` wrote, if any.
 
-    Raises
-    ------
-    MissingDependencyError
-        rich is not installed.
-
     """
     group = verdict_summary(result.arm, result.verdict, result.fitted)
     if result.choice is not None:
@@ -63,7 +55,6 @@ def summary(result: Identification, directory: str | Path | None = None) -> Grou
         result.arm, result.verdict, auto=result.choice is not None,
         model='model.yaml' if directory is None else str(Path(directory) / 'model.yaml'))))
     if directory is not None:
-        from rich.text import Text
         group.renderables.append(Text.assemble(
             'Files are in ', (str(directory), 'bold'), '; open ',
             (str(Path(directory) / 'report.html'), 'bold')))
@@ -83,29 +74,18 @@ def verdict_summary(arm: Arm, verdict: Verdict, fitted: Sequence[HeldOut] = ()) 
     fitted
         Predictions of training motions, shown if nothing was held out.
 
-    Raises
-    ------
-    MissingDependencyError
-        rich is not installed.
-
     """
-    try:
-        from rich.console import Group
-        from rich.text import Text
-    except ImportError as error:
-        raise MissingDependencyError('rich', 'the summary in the terminal') from error
     parts: list[Text | Table] = [_headline(arm, verdict)]
     parts += [Text(f'  \u2717 {reason}', style='red') for reason in verdict.reasons]
     alarms = {finding.sentence for finding in verdict.alarms}
     parts += [Text(f'  ! {note}', style='yellow') if note in alarms else
               Text(f'  \u00b7 {note}', style='dim') for note in verdict.notes]
-    parts += [_table(arm, evaluation, verdict.thresholds, bool(verdict.held_out))
+    parts += [_errors(arm, evaluation, verdict.thresholds, bool(verdict.held_out))
               for evaluation in verdict.held_out or fitted]
     return Group(*parts)
 
 
 def _next(steps: Sequence[str]) -> Text:
-    from rich.text import Text
     text = Text('Next steps', style='bold')
     for step in steps:
         text.append(f'\n  - {step}', style='not bold')
@@ -113,14 +93,8 @@ def _next(steps: Sequence[str]) -> Text:
 
 
 def _choice(choice: Choice) -> Table:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-    table = Table(title=Text(f'model selection on {choice.blocks}'), box=box.SIMPLE_HEAD,
-                  title_justify='left', title_style='italic')
-    for head, side in (('friction', 'left'), ('estimator', 'left'), ('delays', 'left'),
-                       ('left-out error', 'right'), ('above the best', 'right'), ('', 'left')):
-        table.add_column(head, justify='right' if side == 'right' else 'left')
+    table = _table(f'model selection on {choice.blocks}', ('friction', 'estimator', 'delays'),
+                   ('left-out error', 'above the best'))
     for trial in choice.trials:
         fitted = np.isfinite(trial.error)
         table.add_row(
@@ -131,8 +105,19 @@ def _choice(choice: Choice) -> Table:
     return table
 
 
+def _table(title: str, left: Sequence[str], right: Sequence[str]) -> Table:
+    """Return an empty table with left- and right-aligned columns and one without a head."""
+    table = Table(title=Text(title), box=box.SIMPLE_HEAD, title_justify='left',
+                  title_style='italic')
+    for head in left:
+        table.add_column(head)
+    for head in right:
+        table.add_column(head, justify='right')
+    table.add_column('')
+    return table
+
+
 def _headline(arm: Arm, verdict: Verdict) -> Text:
-    from rich.text import Text
     word, style = STATUS[verdict.status]
     line = Text.assemble((f' {word} ', style), ' ', (arm.name, 'bold'))
     if verdict.alarms:
@@ -158,32 +143,23 @@ def _headline(arm: Arm, verdict: Verdict) -> Text:
     return line
 
 
-def _table(arm: Arm, evaluation: HeldOut, thresholds: Thresholds,
-           held_out: bool) -> Table:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
+def _errors(arm: Arm, evaluation: HeldOut, thresholds: Thresholds, held_out: bool) -> Table:
     kind = ('repeat of the training motion' if evaluation.repeat else 'held out') if held_out \
         else 'the training motion'
     low_pass = 'unfiltered' if evaluation.cutoff == float('inf') else \
         f'low-pass {evaluation.cutoff:.3g} Hz'
-    table = Table(title=Text(f'{evaluation.name} ({kind}, {low_pass})'), box=box.SIMPLE_HEAD,
-                  title_justify='left', title_style='italic')
-    table.add_column('joint')
-    for head in ('relative', 'RMSE', 'correlation', 'NRMSE'):
-        table.add_column(head, justify='right')
-    table.add_column('')
-    found = np.array([e.relative_error for e in evaluation.joints.values()])
-    top = float(np.max(found[np.isfinite(found)], initial=thresholds.joint))
+    table = _table(f'{evaluation.name} ({kind}, {low_pass})', ('joint',),
+                   ('relative', 'RMSE', 'correlation', 'NRMSE'))
+    errors = np.array([e.relative_error for e in evaluation.joints.values()])
+    top = float(np.max(errors[np.isfinite(errors)], initial=thresholds.joint))
     rows = zip(evaluation.joints.items(), arm.limits.torque, arm.units('N m', 'N'))
     for (joint, e), rated, unit in rows:
         accepted = thresholds.accepts(e, rated)
         if accepted == 'rests':
-            table.add_row(Text(joint), 'rests', '', '', '', '')
+            table.add_row(Text(joint), 'rests')
             continue
-        good = accepted != 'no'
         table.add_row(Text(joint), f'{e.relative_error:.1%}', f'{e.rmse:.3g} {unit}',
                       format_correlation(e.correlation, 3), f'{e.nrmse:.1%}',
                       Text('\u2588' * max(1, round(BAR * min(e.relative_error / top, 1))),
-                           style='green' if good else 'red'))
+                           style='red' if accepted == 'no' else 'green'))
     return table
