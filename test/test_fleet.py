@@ -40,10 +40,11 @@ from robot_identification.fleet.cluster import Tasks
 from robot_identification.fleet.drift import estimate_drift
 from robot_identification.fleet.fleet_file import RobotTask
 from robot_identification.fleet.identify_robot import identify_robot
+from robot_identification.fleet.input_digests import input_digest
 from robot_identification.fleet.page import write_fleet_page
 from robot_identification.fleet.recording_sources import expand, fetch, fingerprint
+from robot_identification.fleet.results_folder import write_table_and_page
 from robot_identification.fleet.robot_result import BROKEN, FITTED, RobotResult, write_table
-from robot_identification.fleet.run import _write_table_and_page, input_digest
 from robot_identification.papers.searches import Bounds, get_search
 from robot_identification.papers.studies import run_study, STUDIES
 from robot_identification.papers.studies.repeat import Contestant, repeat_searches
@@ -234,7 +235,7 @@ def test_an_early_end_leaves_table_and_page_of_what_is_done(tmp_path):
     from pyarrow import parquet
     results, said = {'r0': RobotResult('r0', ARM, 'broken', 'bad')}, []
     with (pytest.raises(KeyboardInterrupt),
-          _write_table_and_page(results, tmp_path, ['r<1>'], said.append)):
+          write_table_and_page(results, tmp_path, ['r<1>'], said.append)):
         raise KeyboardInterrupt
     rows = {row['robot']: row for row in
             parquet.read_table(tmp_path / 'fleet.parquet').to_pylist()}
@@ -242,13 +243,13 @@ def test_an_early_end_leaves_table_and_page_of_what_is_done(tmp_path):
     assert 'it was interrupted' in rows['r<1>']['sentence'] and not said
     page = (tmp_path / 'index.html').read_text()
     assert '<td>r&lt;1&gt;</td><td class="sentence">not done' in page
-    with _write_table_and_page(results, tmp_path, [], said.append):
+    with write_table_and_page(results, tmp_path, [], said.append):
         pass
     assert 'not done' not in (tmp_path / 'index.html').read_text()
     (tmp_path / 'index.html').unlink()
     (tmp_path / 'index.html').mkdir()    # as a disk that is full
     with (pytest.raises(ConfigurationError, match='first'),
-          _write_table_and_page(results, tmp_path, ['r2'], said.append)):
+          write_table_and_page(results, tmp_path, ['r2'], said.append)):
         raise ConfigurationError('first')
     assert 'as they were before this run' in said[0]
 

@@ -14,6 +14,7 @@
 """Many robots at once: the recordings of a fleet become models, a table and a page."""
 
 from robot_identification.fleet.fleet_file import read_fleet
-from robot_identification.fleet.run import read_results, run_fleet
+from robot_identification.fleet.results_folder import read_results
+from robot_identification.fleet.run import run_fleet
 
 __all__ = ['read_fleet', 'read_results', 'run_fleet']

@@ -15,8 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 import json
 from pathlib import Path
 import platform
@@ -25,30 +24,24 @@ import time
 
 import numpy as np
 import robot_identification
-from robot_identification.arm import Arm, load_arm
+from robot_identification.arm import load_arm
 from robot_identification.errors import RobotIdentificationError
 from robot_identification.fleet.drift import estimate_drift
 from robot_identification.fleet.fleet_file import RobotTask
-from robot_identification.fleet.recording_sources import fetch
 from robot_identification.fleet.robot_result import (
     BROKEN,
     FITTED,
     HELD_OUT,
     ParameterResult,
-    RecordingResult,
     RobotResult,
 )
+from robot_identification.fleet.usable_recordings import finite_or_none, UsableRecordings
 from robot_identification.identification_data import (
     Identification,
-    IdentificationOptions,
 )
 from robot_identification.parallel import use_cores
 from robot_identification.pipeline import run_identification
-from robot_identification.recording import load_recording
 from robot_identification.reporting import save_results
-from robot_identification.signals import process
-from robot_identification.spilling_list import SpillingList
-from robot_identification.validation import HeldOut
 import scipy
 
 
@@ -83,55 +76,10 @@ def identify_robot(task: RobotTask) -> RobotResult:
                    processor_seconds=time.process_time() - processor_start)
 
 
-@dataclass(frozen=True)
-class _Recordings:
-    """Recordings that can be used, their sources, and those that cannot."""
-
-    sources: list[str]
-    recordings: SpillingList
-    broken: list[RecordingResult]
-
-    @classmethod
-    def load(cls, sources: Sequence[str], arm: Arm) -> _Recordings:
-        loaded = cls([], SpillingList(), [])
-        for source in sources:
-            try:
-                with fetch(source) as path:
-                    recording = load_recording(path, arm)
-            except (RobotIdentificationError, OSError) as error:
-                loaded.broken.append(RecordingResult(source, BROKEN, str(error)))
-                continue
-            loaded.sources.append(source)
-            loaded.recordings.append(
-                replace(recording, name=source) if '://' in source else recording)
-        return loaded
-
-    def processable(self, arm: Arm, options: IdentificationOptions,
-                    still_joints: bool) -> _Recordings:
-        """Return the recordings that can be processed, to find those that cannot."""
-        usable = _Recordings([], SpillingList(), list(self.broken))
-        for source, recording in zip(self.sources, self.recordings, strict=True):
-            try:
-                process(recording, arm, still_joints=still_joints, **options.processing)
-            except RobotIdentificationError as error:
-                usable.broken.append(RecordingResult(source, BROKEN, str(error)))
-                continue
-            usable.sources.append(source)
-            usable.recordings.append(recording)
-        return usable
-
-    def results(self, state: str, errors: Sequence[HeldOut]) -> list[RecordingResult]:
-        """Return the results of the recordings that were used."""
-        return [RecordingResult(source, state, '', recording.duration, recording.rate,
-                                _finite(error.relative_error))
-                for source, recording, error in zip(
-                    self.sources, self.recordings, errors, strict=True)]
-
-
 def _identify(task: RobotTask) -> RobotResult:
     arm, options = load_arm(task.robot), task.options
-    fitted = _Recordings.load(task.recordings, arm)
-    held_out = _Recordings.load(task.held_out, arm)
+    fitted = UsableRecordings.load(task.recordings, arm)
+    held_out = UsableRecordings.load(task.held_out, arm)
     try:
         result = run_identification(arm, fitted.recordings, held_out.recordings, options)
     except RobotIdentificationError as error:    # perhaps because of single recordings
@@ -147,8 +95,8 @@ def _identify(task: RobotTask) -> RobotResult:
     return _summarise(task, result, fitted, held_out)
 
 
-def _summarise(task: RobotTask, result: Identification, fitted: _Recordings,
-               held_out: _Recordings) -> RobotResult:
+def _summarise(task: RobotTask, result: Identification, fitted: UsableRecordings,
+               held_out: UsableRecordings) -> RobotResult:
     used = [*fitted.results(FITTED, result.fitted),
             *held_out.results(HELD_OUT, result.verdict.held_out)]
     judged = HELD_OUT if held_out.sources else FITTED
@@ -168,12 +116,7 @@ def _parameters(result: Identification) -> tuple[ParameterResult, ...]:
     bootstrap = ([None] * structure.count if result.bootstrap is None
                  else result.bootstrap.standard.tolist())
     return tuple(
-        ParameterResult(name, unit, *map(_finite, (
+        ParameterResult(name, unit, *map(finite_or_none, (
             value, deviation, value - 1.96 * deviation, value + 1.96 * deviation, resampled)))
         for name, unit, value, deviation, resampled in zip(
             structure.names, structure.units, values, deviations, bootstrap))
-
-
-def _finite(value: float | None) -> float | None:
-    """Return None for a number that is not known."""
-    return None if value is None or not np.isfinite(value) else float(value)

@@ -16,45 +16,31 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from datetime import datetime, timezone
-import hashlib
-from importlib.util import find_spec
 from pathlib import Path
+import time
 from typing import Any
 from uuid import uuid4
 
-import robot_identification
-from robot_identification.arm import load_arm
 from robot_identification.errors import (
     ConfigurationError,
-    MissingDependencyError,
-    RobotIdentificationError,
 )
-from robot_identification.files import check_output_folder, check_outputs, FileKind
 from robot_identification.fleet.cluster import cluster
 from robot_identification.fleet.fleet_file import Fleet, RobotTask
 from robot_identification.fleet.identify_robot import identify_robot
-from robot_identification.fleet.page import INDEX, write_fleet_page
-from robot_identification.fleet.recording_sources import fingerprint
+from robot_identification.fleet.input_digests import compute_fingerprints, compute_input_digests
+from robot_identification.fleet.results_folder import (
+    check_fleet_outputs,
+    read_results,
+    Report,
+    write_table_and_page,
+)
 from robot_identification.fleet.robot_result import (
     BROKEN,
-    ROBOT_FILE,
     RobotResult,
-    SCHEMA,
-    TABLE,
-    write_table,
 )
-from robot_identification.parallel import core_count
-from robot_identification.reporting import RESULTS
-from robot_identification.reporting.results_files import RESULT_FILES
-
-_RESULT = FileKind('a result', '')
-_ROBOT_RESULT = FileKind('a result of `fleet`', f'"{SCHEMA}"')
-Report = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -118,14 +104,12 @@ def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
     {'passed': 12, 'failed': 1}
 
     """
-    if find_spec('pyarrow') is None:
-        raise MissingDependencyError('pyarrow', 'a fleet')
     folder = Path(folder)
-    _check_outputs(fleet, folder, force)
+    check_fleet_outputs(fleet, folder, force)
     with ExitStack() as stack:
         client = None if scheduler is None else stack.enter_context(cluster(scheduler))
-        fingerprints = _fingerprints(client, fleet.tasks)
-        keys = _input_digests(fleet.tasks, fingerprints)
+        fingerprints = compute_fingerprints(client, fleet.tasks)
+        keys = compute_input_digests(fleet.tasks, fingerprints)
         folder.mkdir(parents=True, exist_ok=True)
         results = read_results(folder, report)
         todo = [task for task in fleet.tasks
@@ -135,11 +119,11 @@ def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
             client = client or stack.enter_context(cluster(None, workers, len(todo)))
             report(f'dashboard: {client.dashboard_link}')
         left = [task.name for task in todo]
-        with _write_table_and_page(results, folder, left, report):
+        with write_table_and_page(results, folder, left, report):
             for count, (task, result, final) in enumerate(_results(client, todo), start=1):
                 results[task.name] = result = replace(
                     result, key=keys[task.name] if final else '',
-                    finished=datetime.now(timezone.utc).isoformat(timespec='seconds'),
+                    finished=time.strftime('%Y-%m-%dT%H:%M:%S+00:00', time.gmtime()),
                     inputs={source: fingerprints[source]
                             for source in (*task.recordings, *task.held_out)})
                 result.save(folder / task.name)
@@ -149,83 +133,6 @@ def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
                        + (f' ({result.sentence})' if result.state == BROKEN else ''))
     states = Counter(results[task.name].state for task in fleet.tasks)
     return FleetSummary(folder, len(todo), len(fleet.tasks) - len(todo), dict(states))
-
-
-def read_results(folder: Path, report: Report = lambda text: None) -> dict[str, RobotResult]:
-    """
-    Return the stored results of the robots in a folder, by name.
-
-    Parameters
-    ----------
-    folder
-        A folder that `run_fleet` wrote.
-    report
-        Called with the reason for each result that cannot be read and is left out.
-
-    """
-    results = {}
-    for path in sorted(folder.glob(f'*/{ROBOT_FILE}')):
-        try:
-            results[path.parent.name] = replace(
-                RobotResult.load(path.parent), robot=path.parent.name)
-        except ConfigurationError as error:
-            report(f'left out: {error}')
-    return results
-
-
-def input_digest(task: RobotTask, fingerprints: Mapping[str, str], arm_digest: str) -> str:
-    """
-    Return a digest of everything that a robot's result depends on.
-
-    Parameters
-    ----------
-    task
-        The robot's task.
-    fingerprints
-        Fingerprints of its recordings.
-    arm_digest
-        Digest of the arm's files.
-
-    """
-    parts = [robot_identification.__version__, task.robot, arm_digest, task.settings_text,
-             *(f'{source} {fingerprints[source]}' for source in task.recordings), 'held out',
-             *(f'{source} {fingerprints[source]}' for source in task.held_out)]
-    return hashlib.sha256('\n'.join(parts).encode()).hexdigest()
-
-
-def _check_outputs(fleet: Fleet, folder: Path, force: bool) -> None:
-    inputs = [fleet.path, *(Path(source) for task in fleet.tasks
-                            for source in (*task.recordings, *task.held_out)
-                            if '://' not in source)]
-    folders = [folder / task.name for task in fleet.tasks]
-    check_output_folder(folder, (TABLE, INDEX), TABLE, inputs, force=force)
-    for robot_folder in folders:
-        check_output_folder(robot_folder, RESULT_FILES, RESULTS, (), force=force)
-    check_outputs([(robot_folder / name, _RESULT) for robot_folder in folders
-                   for name in RESULT_FILES], inputs, force=True)
-    check_outputs([(robot_folder / ROBOT_FILE, _ROBOT_RESULT) for robot_folder in folders],
-                  inputs, force=force)
-
-
-@contextmanager
-def _write_table_and_page(results: Mapping[str, RobotResult], folder: Path, left: Sequence[str],
-                          report: Report) -> Iterator[None]:
-    """Write table and page at the end, at an early one with a row for each robot that is left."""
-    def write(missing: Mapping[str, str]) -> None:
-        ordered = [results[name] for name in sorted(results)]
-        write_table(ordered, folder / TABLE, missing)
-        write_fleet_page(ordered, folder, missing)
-
-    try:
-        yield
-    except BaseException as error:
-        cause = str(error) if isinstance(error, RobotIdentificationError) else 'it was interrupted'
-        try:
-            write({name: f'not done, because the run ended early: {cause}' for name in left})
-        except (RobotIdentificationError, OSError) as second_error:    # the disk is full
-            report(f'table and page are as they were before this run: {second_error}')
-        raise
-    write({})
 
 
 def _results(client: Any, tasks: Sequence[RobotTask]
@@ -251,25 +158,3 @@ def _results(client: Any, tasks: Sequence[RobotTask]
                 f'the scheduler was lost with {len(futures) + 1} of {len(tasks)} robots to do; '
                 'the others are stored: start it again and repeat the command')
         future.release()
-
-
-def _fingerprints(client: Any, tasks: Sequence[RobotTask]) -> dict[str, str]:
-    """Return the fingerprint of each recording; workers of a cluster read what is near them."""
-    sources = list(dict.fromkeys(
-        source for task in tasks for source in (*task.recordings, *task.held_out)))
-    if client is not None:
-        return dict(zip(sources, client.gather(client.map(fingerprint, sources, pure=False))))
-    with ThreadPoolExecutor(core_count()) as pool:
-        return dict(zip(sources, pool.map(fingerprint, sources)))
-
-
-def _input_digests(tasks: Sequence[RobotTask], fingerprints: Mapping[str, str]) -> dict[str, str]:
-    digests: dict[str, str] = {}
-    for robot in {task.robot for task in tasks}:
-        try:
-            arm = load_arm(robot)
-            parts = [arm.urdf_sha256, *(fingerprint(str(path)) for path in sorted(arm.files))]
-        except RobotIdentificationError as error:    # the result of the task states it again
-            parts = [str(error)]
-        digests[robot] = hashlib.sha256('\n'.join(parts).encode()).hexdigest()
-    return {task.name: input_digest(task, fingerprints, digests[task.robot]) for task in tasks}

@@ -1,0 +1,104 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The folder of a fleet: a folder for each robot, the table and the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+
+from robot_identification.errors import (
+    ConfigurationError,
+    MissingDependencyError,
+    RobotIdentificationError,
+)
+from robot_identification.files import check_output_folder, check_outputs, FileKind
+from robot_identification.fleet.fleet_file import Fleet
+from robot_identification.fleet.page import INDEX, write_fleet_page
+from robot_identification.fleet.robot_result import (
+    ROBOT_FILE,
+    RobotResult,
+    SCHEMA,
+    TABLE,
+    write_table,
+)
+from robot_identification.reporting import RESULTS
+from robot_identification.reporting.results_files import RESULT_FILES
+
+_RESULT = FileKind('a result', '')
+_ROBOT_RESULT = FileKind('a result of `fleet`', f'"{SCHEMA}"')
+Report = Callable[[str], None]
+
+
+def read_results(folder: Path, report: Report = lambda text: None) -> dict[str, RobotResult]:
+    """
+    Return the stored results of the robots in a folder, by name.
+
+    Parameters
+    ----------
+    folder
+        A folder that `run_fleet` wrote.
+    report
+        Called with the reason for each result that cannot be read and is left out.
+
+    """
+    results = {}
+    for path in sorted(folder.glob(f'*/{ROBOT_FILE}')):
+        try:
+            results[path.parent.name] = replace(
+                RobotResult.load(path.parent), robot=path.parent.name)
+        except ConfigurationError as error:
+            report(f'left out: {error}')
+    return results
+
+
+def check_fleet_outputs(fleet: Fleet, folder: Path, force: bool) -> None:
+    """Raise an error if pyarrow is missing or an output would replace a file of another kind."""
+    if find_spec('pyarrow') is None:
+        raise MissingDependencyError('pyarrow', 'a fleet')
+    inputs = [fleet.path, *(Path(source) for task in fleet.tasks
+                            for source in (*task.recordings, *task.held_out)
+                            if '://' not in source)]
+    folders = [folder / task.name for task in fleet.tasks]
+    check_output_folder(folder, (TABLE, INDEX), TABLE, inputs, force=force)
+    for robot_folder in folders:
+        check_output_folder(robot_folder, RESULT_FILES, RESULTS, (), force=force)
+    check_outputs([(robot_folder / name, _RESULT) for robot_folder in folders
+                   for name in RESULT_FILES], inputs, force=True)
+    check_outputs([(robot_folder / ROBOT_FILE, _ROBOT_RESULT) for robot_folder in folders],
+                  inputs, force=force)
+
+
+@contextmanager
+def write_table_and_page(results: Mapping[str, RobotResult], folder: Path, left: Sequence[str],
+                         report: Report) -> Iterator[None]:
+    """Write table and page at the end; after an error, the robots `left` are listed as missing."""
+    def write(missing: Mapping[str, str]) -> None:
+        ordered = [results[name] for name in sorted(results)]
+        write_table(ordered, folder / TABLE, missing)
+        write_fleet_page(ordered, folder, missing)
+
+    try:
+        yield
+    except BaseException as error:
+        cause = str(error) if isinstance(error, RobotIdentificationError) else 'it was interrupted'
+        try:
+            write({name: f'not done, because the run ended early: {cause}' for name in left})
+        except (RobotIdentificationError, OSError) as second_error:    # the disk is full
+            report(f'table and page are as they were before this run: {second_error}')
+        raise
+    write({})
