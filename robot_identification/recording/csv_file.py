@@ -34,9 +34,9 @@ DELIMITERS = ',;\t'
 SIZE = 4_000_000_000    # bytes: four hours of seven joints at 1 kHz
 _LINES = 50_000    # lines parsed at once where pyarrow does not read the file
 _BYTES = 1 << 18    # bytes parsed at once by pyarrow, which reads up to 32 such blocks ahead
-LINE = 1_000_000    # bytes of a line
+LINE = 1_000_000    # largest number of bytes in a line
 COLUMNS = 10_000
-_COMMENTS = 100    # lines before the header
+_COMMENTS = 100    # largest number of comment lines before the header
 _COMMAS = 'has decimal commas, which are read as points'
 
 
@@ -147,7 +147,7 @@ class CsvSource:
             raise ValueError(str(error)) from error
 
     def _text_blocks(self, at: Sequence[int]) -> Iterator[Array]:
-        """Yield blocks by NumPy; in those that it refuses every cell is checked."""
+        """Yield blocks parsed by NumPy; check every cell of the blocks that it refuses."""
         left_out: list[int] = []
         marks: set[str] = set()
         lines = self._lines()
@@ -212,7 +212,7 @@ class CsvSource:
 
 
 def _names_line(file: IO[bytes]) -> tuple[bytes, int]:
-    """Return the line that names the columns, behind comments, and its number."""
+    """Return the header line, which follows the comments, and its number."""
     raw, number = file.readline(LINE + 1), 1
     while raw.lstrip().startswith(b'#') and number < _COMMENTS:
         at = file.tell()
@@ -237,7 +237,7 @@ def _like_number(cell: str) -> bool:
 
 
 def _header(raw: bytes, label: str) -> tuple[list[str], str]:
-    """Return the names of the columns and what separates them."""
+    """Return the names of the columns and the delimiter."""
     try:
         line = raw.decode('utf-8-sig')
     except UnicodeDecodeError as error:

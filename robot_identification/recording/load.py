@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Reading a recording from any supported file, in one or in pieces."""
+"""Recordings from any supported file, whole or in pieces."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from robot_identification.recording.tables import mat_source, ParquetSource, spl
 READERS: dict[str, Callable[[Path], ColumnSource]] = {
     '.csv': CsvSource, '.mat': mat_source, '.npz': NpzSource, '.parquet': ParquetSource,
     '.tsv': CsvSource, '.txt': CsvSource}
-_KEPT_MESSAGES = 1_000_000    # of a bag, that are decoded once: 15 min at 1 kHz
+_KEPT_MESSAGES = 1_000_000    # up to which a bag is decoded once: 15 min at 1 kHz
 
 
 def load_recording(path: str | Path, arm: Arm | None = None,
@@ -50,18 +50,18 @@ def load_recording(path: str | Path, arm: Arm | None = None,
     Parameters
     ----------
     path
-        A file of one of the kinds in `READERS`, or a bag of rosbag2: its folder, `.mcap`, `.db3`.
+        A file with an extension in `READERS`, or a rosbag2 bag: its folder, `.mcap`, `.db3`.
     arm
         Its joints are selected, in its order, and its robot YAML may name the signals.
     window
         First and last (exclusive) sample to keep.
     topic
-        Topic of the joint states, in a bag with several.
+        Topic of the joint states, for a bag with several.
 
     Raises
     ------
     RecordingError
-        The file is of another kind, cannot be read, or lacks signals, joints or the topic.
+        The file has an unsupported format, is damaged, or lacks signals, joints or the topic.
 
     Examples
     --------
@@ -82,8 +82,8 @@ def load_pieces(path: str | Path, arm: Arm | None = None, *, topic: str | None =
 
     A recording that is shorter than 1.5 times `seconds` is one piece, whose `core` is None. The
     others overlap by a halo of `HALO` on each inner side, see `Recording.core`. Stamps are put in
-    order as in the whole recording: no piece ends where samples came late. Of each remark on the
-    file the first piece after it was found has it.
+    order as in the whole recording: no piece ends where samples came late. Each remark on the file
+    is in the first piece after it became known.
 
     CSV, NPZ, Parquet files and bags are read block by block, MATLAB files at once. A bag's topic
     and publisher are chosen as by `load_recording`; one with more than a million messages is
@@ -108,14 +108,14 @@ def load_pieces(path: str | Path, arm: Arm | None = None, *, topic: str | None =
 
 def infer_recording_block(path: str | Path, arm: Arm) -> InferredColumns | None:
     """
-    Return the block `recording` of a robot YAML for a log, None where no positions are found.
+    Return the block `recording` of a robot YAML for a log, None if it has no positions.
 
     Parameters
     ----------
     path
         As for `load_recording`.
     arm
-        Whose joints are looked up.
+        The arm whose joints are searched for.
 
     Raises
     ------

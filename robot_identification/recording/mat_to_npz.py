@@ -14,8 +14,8 @@
 """
 A program that writes the arrays of a MATLAB file as NPZ: python mat_to_npz.py IN OUT.
 
-SciPy's reader ends the whole process at some damaged files (seen: bus error), so it runs in one of
-its own. It ends with 0, with 3 for version 7.3, and with a sentence on stderr for others.
+SciPy's reader crashes on some damaged files (bus error), so it runs in its own process. The exit
+code is 0, 3 for a file of version 7.3, and 1 for other failures, whose reason is on stderr.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ def leaves(content: Mapping[str, Any], head: str = '') -> Iterator[tuple[str, np
 
 
 def main() -> int:
-    """Convert."""
-    from scipy.io import loadmat  # not where only the path of this program is wanted
+    """Convert the file; return the exit code."""
+    from scipy.io import loadmat  # `tables` imports this module only for its path
     try:
         content = loadmat(sys.argv[1], simplify_cells=True)
     except NotImplementedError:
         return VERSION_7_3
-    except Exception as error:    # of whatever kind: the file is at fault
+    except Exception as error:    # damaged files raise errors of any class
         sys.stderr.write(str(error))
         return 1
     arrays: dict[str, Any] = dict(leaves(content))

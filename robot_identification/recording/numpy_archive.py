@@ -32,7 +32,7 @@ from robot_identification.errors import RecordingError, RobotIdentificationError
 from robot_identification.files import regular_size
 from robot_identification.recording.columns import ArraySource
 
-ROOM, RATIO = 256_000_000, 100    # most bytes decompressed: ROOM and RATIO for each byte of file
+ROOM, RATIO = 256_000_000, 100    # a file may decompress to ROOM + RATIO * its size [bytes]
 MEMBERS = 10_000
 _ROWS = 50_000    # samples of a block
 BROKEN = (OSError, ValueError, EOFError, KeyError, IndexError, TypeError, OverflowError,
@@ -62,7 +62,7 @@ class NumpyArchive:
 
     def __init__(self, path: Path, what: str, error: type[RobotIdentificationError]) -> None:
         self._label, self._error = f"the {what} '{path}'", error
-        self._left = ROOM + RATIO * regular_size(path, what, error)
+        self._budget = ROOM + RATIO * regular_size(path, what, error)
         with path.open('rb') as file:
             if file.read(6) == npy.MAGIC_PREFIX:
                 raise error(f'{self._label} holds one array (.npy); several are needed, in an '
@@ -152,10 +152,10 @@ class NumpyArchive:
     def _read(self, file: IO[bytes], name: str, count: int, dtype: np.dtype) -> np.ndarray:
         """Return the next elements of an array, (count,)."""
         size = count * dtype.itemsize
-        if size > self._left:
+        if size > self._budget:
             raise self._error(f"{self._label}: the array '{name}' has a header of "
                               f'{size / 1e6:.0f} MB, more than such a small file can hold')
-        self._left -= size
+        self._budget -= size
         if not size:
             return np.zeros(count, dtype)
         try:

@@ -59,12 +59,12 @@ class SplitRecording(Sequence[Recording]):
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return [self[k] for k in range(*index.indices(len(self)))]
-        number = range(len(self))[operator.index(index)]
+        index = range(len(self))[operator.index(index)]
         if len(self) == 1:
             return self.recording
         t = self.recording.t
         bounds = np.linspace(0, len(t), len(self) + 1).astype(int)
-        start, stop = int(bounds[number]), int(bounds[number + 1])
+        start, stop = int(bounds[index]), int(bounds[index + 1])
         first = int(np.searchsorted(t, t[start] - HALO)) if start else 0
         last = int(np.searchsorted(t, t[stop - 1] + HALO, side='right'))
         return replace(self.recording.window(first, last), core=slice(start - first, stop - first))
@@ -75,7 +75,7 @@ def split_blocks(signals: SignalBlocks, arm: Arm | None, seconds: float) -> Iter
     blocks: list[Block] = []    # what was read, from the halo before the next core on
     core, needed = 0, 1.5 * seconds    # first row of the next core in `blocks`; [s] to read of it
     start, last = math.inf, -math.inf    # [s] of the next core, and of all that was read
-    stated = 0    # remarks that pieces have
+    stated = 0    # number of remarks that pieces have
     for block in signals.blocks:
         blocks.append({name: np.ascontiguousarray(values) for name, values in block.items()})
         if last == -math.inf and len(block['t']) > 1:    # the first block
@@ -101,7 +101,7 @@ def split_blocks(signals: SignalBlocks, arm: Arm | None, seconds: float) -> Iter
 
 
 class _Cut(NamedTuple):
-    """Rows at which a piece ends: its core, its halo, and the halo of the following piece."""
+    """Rows at which a piece ends: its core, its halo, and the halo of the next piece."""
 
     end: int
     stop: int
@@ -112,7 +112,7 @@ class _Cut(NamedTuple):
 
 def _cut(t: Array, core: int, time: float) -> _Cut | None:
     """
-    Return where a piece ends, None where stamps are in disorder throughout.
+    Return the end of a piece, None if stamps are in disorder throughout.
 
     Rows are cut where all stamps before are smaller than all behind, so that late and repeated
     stamps stay with their neighbours.
@@ -124,7 +124,7 @@ def _cut(t: Array, core: int, time: float) -> _Cut | None:
     core
         First row of the core.
     time
-        When the core ends [s].
+        End of the core [s].
 
     """
     earliest = np.minimum.accumulate(t[::-1])[::-1][1:]    # stamp behind each cut
@@ -156,12 +156,12 @@ def _recording(blocks: list[Block], signals: SignalBlocks, arm: Arm | None,
 
 def _rows(blocks: list[Block], first: int, last: int | None) -> list[Block]:
     """Return the rows from first to last (exclusive) of consecutive blocks."""
-    result, begin = [], 0
+    result, start = [], 0
     for block in blocks:
         count = len(block['t'])
-        stop = count if last is None else max(0, min(count, last - begin))
-        if max(0, first - begin) < stop:
-            result.append({name: values[max(0, first - begin):stop]
+        stop = count if last is None else max(0, min(count, last - start))
+        if max(0, first - start) < stop:
+            result.append({name: values[max(0, first - start):stop]
                            for name, values in block.items()})
-        begin += count
+        start += count
     return result

@@ -40,8 +40,8 @@ from robot_identification.recording.bag.joint_states import LARGEST_MESSAGE
 from robot_identification.recording.numpy_archive import RATIO, ROOM
 from robot_identification.yaml_file import read_typed, read_yaml, truncated_repr
 
-_RELEASED_BYTES = 16_000_000    # bytes read from a mapped file before their pages are released
-LONGEST_NAME = 65_536    # bytes of the name of a topic or type
+_RELEASED_BYTES = 16_000_000    # bytes read of a mapped file until their pages are released
+MAX_NAME = 65_536    # bytes of the name of a topic or type
 MAGIC = b'\x89MCAP0\r\n'
 FOOTER, SCHEMA, CHANNEL, MESSAGE, CHUNK, DATA_END = 2, 3, 4, 5, 6, 15
 _record = struct.Struct('<BQ').unpack_from
@@ -61,7 +61,7 @@ TOPIC: dict[str, Any] = {'topic_metadata': {'name': str}, 'message_count': int}
 
 class McapFile:
     """
-    One MCAP file, with or without its end.
+    An MCAP file, complete or without its end.
 
     Parameters
     ----------
@@ -74,8 +74,8 @@ class McapFile:
         self.path = path
         self._schemas: dict[int, str] = {}
         self._channels: dict[int, tuple[str, str]] = {}
-        self._left = ROOM
-        self.closed = False  # whether the file has its end; known after messages were read
+        self._budget = ROOM    # bytes that chunks may still decompress to
+        self.closed = False    # whether the file is complete; known after messages were read
 
     def topics(self) -> dict[str, str]:
         """Return the types of the topics by name."""
@@ -102,67 +102,67 @@ class McapFile:
             with self.path.open('rb') as file:
                 if file.read(len(MAGIC)) != MAGIC:
                     raise RecordingError(f"'{self.path}' is not an MCAP file")
-                self._left = ROOM + RATIO * os.fstat(file.fileno()).st_size
-                with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-                    yield from self._walk(content, len(MAGIC), frozenset(topics))
+                self._budget = ROOM + RATIO * os.fstat(file.fileno()).st_size
+                with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as buffer:
+                    yield from self._walk(buffer, len(MAGIC), frozenset(topics))
         except OSError as error:
             raise RecordingError(f"'{self.path}' cannot be read: {error.strerror}") from error
         except (struct.error, ValueError, IndexError) as error:
             raise RecordingError(f"'{self.path}' is damaged: {error}") from error
 
-    def _walk(self, content: Any, at: int, topics: frozenset[str]) -> Messages:
+    def _walk(self, buffer: Any, offset: int, topics: frozenset[str]) -> Messages:
         """Yield the messages of the file (a memory map) or of a chunk (bytes)."""
-        in_file, end, released = isinstance(content, mmap.mmap), len(content), 0
+        in_file, end, released = isinstance(buffer, mmap.mmap), len(buffer), 0
         chosen = self._chosen(topics)
-        while at + 9 <= end:
-            kind, length = _record(content, at)
-            at += 9
-            if in_file and at - released > _RELEASED_BYTES and hasattr(mmap, 'MADV_DONTNEED'):
-                content.madvise(mmap.MADV_DONTNEED)
-                released = at
-            stop = at + length
+        while offset + 9 <= end:
+            kind, length = _record(buffer, offset)
+            offset += 9
+            if in_file and offset - released > _RELEASED_BYTES and hasattr(mmap, 'MADV_DONTNEED'):
+                buffer.madvise(mmap.MADV_DONTNEED)
+                released = offset
+            stop = offset + length
             if stop > end:  # the writer ended here
                 return
             if kind == MESSAGE:
                 if length < 22:
                     raise ValueError('a message is shorter than its header')
-                channel, _, received, _ = _message(content, at)
+                channel, _, received, _ = _message(buffer, offset)
                 name = chosen.get(channel)
                 if name is not None:
-                    yield name, received, content[at + 22:stop]
+                    yield name, received, buffer[offset + 22:stop]
             elif kind == CHUNK and in_file:    # chunks do not nest
-                yield from self._walk(self._chunk(content, at, stop), 0, topics)
+                yield from self._walk(self._chunk(buffer, offset, stop), 0, topics)
                 chosen = self._chosen(topics)
             elif kind == SCHEMA:
-                self._schemas[_u16(content, at)[0]] = _string(content, at + 2)[0]
+                self._schemas[_u16(buffer, offset)[0]] = _string(buffer, offset + 2)[0]
             elif kind == CHANNEL:
-                key, schema = _u16(content, at)[0], _u16(content, at + 2)[0]
-                self._channels[key] = _string(content, at + 4)[0], self._schemas.get(schema, '')
+                key, schema = _u16(buffer, offset)[0], _u16(buffer, offset + 2)[0]
+                self._channels[key] = _string(buffer, offset + 4)[0], self._schemas.get(schema, '')
                 chosen = self._chosen(topics)
             elif kind in (FOOTER, DATA_END) and in_file:
                 self.closed = True
                 return
-            at = stop
+            offset = stop
 
     def _chosen(self, topics: frozenset[str]) -> dict[int, str]:
         return {key: name for key, (name, _) in self._channels.items() if name in topics}
 
-    def _chunk(self, content: Any, at: int, stop: int) -> bytes:
-        (size,) = _u64(content, at + 16)
-        compression, start = _string(content, at + 28)
-        (length,) = _u64(content, start)
-        data = content[start + 8:start + 8 + length]
+    def _chunk(self, buffer: Any, offset: int, stop: int) -> bytes:
+        (size,) = _u64(buffer, offset + 16)
+        compression, start = _string(buffer, offset + 28)
+        (length,) = _u64(buffer, start)
+        data = buffer[start + 8:start + 8 + length]
         if len(data) != length or start + 8 + length > stop:
             raise ValueError('a chunk is longer than its record')
-        if size > self._left:
+        if size > self._budget:
             raise RecordingError(f"'{self.path}': a chunk claims to unpack to "
                                  f'{size / 1e6:.0f} MB, more than such a small file can hold')
-        self._left -= size
+        self._budget -= size
         try:
             unpacked = decompressor(compression)(data, size) if compression else data
             if len(unpacked) != size:
                 raise ValueError(f'it unpacks to {len(unpacked)} bytes, not {size}')
-            (checksum,) = _u32(content, at + 24)
+            (checksum,) = _u32(buffer, offset + 24)
             if checksum and checksum != zlib.crc32(unpacked):
                 raise ValueError('its checksum is wrong')
             return unpacked
@@ -172,7 +172,7 @@ class McapFile:
 
 class SqliteFile:
     """
-    One SQLite bag file, also with the journal of a killed writer.
+    A SQLite bag file, also with the journal of a writer that was killed.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ class SqliteFile:
         return value
 
     def _check_tables(self, database: sqlite3.Connection) -> None:
-        """Refuse views and computed columns: they may never end, and grow without bound."""
+        """Refuse views and computed columns: their rows can be infinite and of any size."""
         for table in ('topics', 'messages'):
             kinds = [kind for kind, in database.execute(
                 'SELECT type FROM sqlite_master WHERE name = ?', (table,))]
@@ -251,7 +251,7 @@ class SqliteFile:
     def _connect(self, folder: Path) -> sqlite3.Connection:
         if self.closed:
             return sqlite3.connect(f'{self.path.resolve().as_uri()}?immutable=1', uri=True)
-        # the writer was killed, or is still writing: SQLite applies the journal to a copy
+        # the writer was killed or is still writing: SQLite applies the journal to a copy
         for file in (self.path, *self._journals):
             if file.exists():
                 shutil.copy(file, folder)
@@ -265,7 +265,7 @@ BAG_FILES: dict[str, Callable[[Path], BagFile]] = {'.mcap': McapFile, '.db3': Sq
 def is_bag(path: Path) -> bool:
     """Return whether a path is a bag: a folder with bag files, or such a file."""
     if path.is_dir():
-        return (path / METADATA).exists() or bool(_found(path))
+        return (path / METADATA).exists() or bool(_bag_files(path))
     return _storage(path) in BAG_FILES
 
 
@@ -288,7 +288,7 @@ class Bag:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self._by_message = False
-        self._counts: dict[str, int] = {}    # of messages by topic, as the metadata says
+        self._counts: dict[str, int] = {}    # messages by topic according to the metadata
         self._unclosed: list[str] = []
         self.decoded: dict[str, Any] = {}    # by topic, see `joint_state_publishers`
         if self.path.is_dir():
@@ -336,23 +336,23 @@ class Bag:
 
     def remarks(self, topic: str, count: int) -> tuple[str, ...]:
         """
-        Return sentences about what is missing in a bag that was read.
+        Return remarks on what is missing in a bag that was read.
 
         Parameters
         ----------
         topic
             Topic that was read.
         count
-            How many messages there were on it.
+            Number of messages that were read.
 
         """
-        found = [f"the bag file '{name}' has no end: its recorder was killed, or the file is cut; "
-                 'what was written before is used' for name in self._unclosed]
+        remarks = [f"the bag file '{name}' has no end: its recorder was killed, or the file is "
+                   'cut; what was written before is used' for name in self._unclosed]
         declared = self._counts.get(topic, count)
         if count < declared:
-            found.append(f"the bag '{self.path}' has {count} messages on '{topic}', its {METADATA}"
-                         f' says {declared}; the others are lost')
-        return tuple(found)
+            remarks.append(f"the bag '{self.path}' has {count} messages on '{topic}', its "
+                           f'{METADATA} says {declared}; the others are lost')
+        return tuple(remarks)
 
     def _opened(self) -> Iterator[BagFile]:
         for file in self.files:
@@ -361,28 +361,28 @@ class Bag:
                 yield storage(file)
                 continue
             with tempfile.TemporaryDirectory() as folder:
-                whole = Path(folder) / file.with_suffix('').name
+                decompressed = Path(folder) / file.with_suffix('').name
                 try:
-                    most = ROOM + RATIO * file.stat().st_size
-                    unpacked = decompressor('zstd')(file.read_bytes(), most)
-                    if len(unpacked) > most:
+                    max_size = ROOM + RATIO * file.stat().st_size
+                    unpacked = decompressor('zstd')(file.read_bytes(), max_size)
+                    if len(unpacked) > max_size:
                         raise ValueError('it unpacks to more than such a small file can hold')
-                    whole.write_bytes(unpacked)
+                    decompressed.write_bytes(unpacked)
                 except (OSError, ValueError) as error:
                     raise RecordingError(f"'{file}' cannot be decompressed: {error}") from error
-                yield storage(whole)
+                yield storage(decompressed)
 
     def _listed(self) -> tuple[Path, ...]:
         metadata = self.path / METADATA
         if metadata.exists():
-            content = self._metadata(metadata)
-            self._by_message = (content['compression_mode'] or '').lower() == 'message'
-            files = [self.path / Path(name).name for name in content['relative_file_paths']]
+            config = self._metadata(metadata)
+            self._by_message = (config['compression_mode'] or '').lower() == 'message'
+            files = [self.path / Path(name).name for name in config['relative_file_paths']]
             missing = [file.name for file in files if not os.path.isfile(file)]
             if missing:
                 raise RecordingError(f"the bag '{self.path}' lacks its file {', '.join(missing)}")
             return tuple(files)
-        files = _found(self.path)  # its writer was killed
+        files = _bag_files(self.path)  # its writer was killed
         parquet = min(self.path.glob('data/*/*.parquet'), default=None)
         if not files and parquet is not None:
             raise RecordingError(f"the folder '{self.path}' is a dataset of LeRobot; give one of "
@@ -393,9 +393,9 @@ class Bag:
         return tuple(files)
 
     def _metadata(self, path: Path) -> dict[str, Any]:
-        content = read_yaml(path, 'metadata of a bag', RecordingError)
+        config = read_yaml(path, 'metadata of a bag', RecordingError)
         label = f"the metadata of a bag '{path}'"
-        information: dict[str, Any] = read_typed(METADATA_CONTENT, content, label, RecordingError)[
+        information: dict[str, Any] = read_typed(METADATA_CONTENT, config, label, RecordingError)[
             'rosbag2_bagfile_information']
         for item in information['topics_with_message_count'] or ():
             topic = read_typed(TOPIC, item, f'{label}, topics', RecordingError)
@@ -409,16 +409,16 @@ def _storage(path: Path) -> str:
     return (path.with_suffix('') if path.suffix == COMPRESSED else path).suffix
 
 
-def _found(folder: Path) -> list[Path]:
+def _bag_files(folder: Path) -> list[Path]:
     def order(path: Path) -> tuple[int, str]:
-        number = re.search(r'_(\d+)$', path.name.split('.')[0])
-        return (int(number.group(1)) if number else 0, path.name)
+        index = re.search(r'_(\d+)$', path.name.split('.')[0])
+        return (int(index.group(1)) if index else 0, path.name)
     return sorted((file for file in folder.iterdir() if _storage(file) in BAG_FILES), key=order)
 
 
 def decompressor(name: str) -> Callable[[bytes, int], bytes]:
     """
-    Return a function of compressed data and the largest number of bytes to unpack.
+    Return a function of compressed data and the maximum decompressed size in bytes.
 
     Parameters
     ----------
@@ -457,8 +457,8 @@ def _module(name: str, package: str) -> Any:
         raise MissingDependencyError(package, 'reading a compressed bag') from error
 
 
-def _string(content: Any, at: int) -> tuple[str, int]:
-    (length,) = _u32(content, at)
-    if length > LONGEST_NAME:
+def _string(buffer: Any, offset: int) -> tuple[str, int]:
+    (length,) = _u32(buffer, offset)
+    if length > MAX_NAME:
         raise ValueError(f'a name of {length} bytes')
-    return content[at + 4:at + 4 + length].decode(), at + 4 + length
+    return buffer[offset + 4:offset + 4 + length].decode(), offset + 4 + length

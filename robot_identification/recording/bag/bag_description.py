@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The arm of a bag, as texts in the bag describe it: a robot YAML or a URDF."""
+"""The arm that a bag describes, by a robot YAML or a URDF in its text messages."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from robot_identification.yaml_file import parse_yaml, read_yaml
 import yaml
 
 TEXT = 'std_msgs/msg/String'
-LARGEST = 64_000_000    # bytes; descriptions with their meshes inside have some
+MAX_TEXT = 64_000_000    # bytes; descriptions that contain their meshes have some
 CDR = struct.Struct('<4sI')
 ROBOT, FACTS, DESCRIPTION = 'recorder/robot', 'recorder/facts', 'robot_description'
-"""How the names of topics end: the recorder's robot YAML and facts, and the URDF of ROS."""
-STILL = 1e-3    # [rad or m] that a joint moves less in a whole recording than one of the arm
+"""Ends of topic names: the recorder's robot YAML and metadata, and the URDF of ROS."""
+STILL = 1e-3    # [rad or m] a joint that moves less in a recording is locked
 GRAVITY = {True: 'no-gravity', False: 'gravity'}
 
 
@@ -71,7 +71,7 @@ def _text(data: bytes, label: str) -> str:
     try:
         order = {0: '>', 1: '<'}[data[1]]
         (length,) = struct.unpack_from(f'{order}I', data, 4)
-        if not 0 < length <= LARGEST or len(data) < 8 + length:
+        if not 0 < length <= MAX_TEXT or len(data) < 8 + length:
             raise ValueError(f'its length is {length}')
         return bytes(data[8:8 + length]).rstrip(b'\x00').decode()
     except (IndexError, KeyError, struct.error, ValueError) as error:
@@ -85,38 +85,39 @@ def robot_text(arm: Arm) -> str:
     Parameters
     ----------
     arm
-        Loaded from wherever.
+        The arm, from a robot YAML or a URDF.
 
     """
-    content = arm_to_mapping(arm)
+    config = arm_to_mapping(arm)
     if arm.estimate_gravity:
-        content['gravity'] = ESTIMATE
-    return yaml.safe_dump(content, sort_keys=False)
+        config['gravity'] = ESTIMATE
+    return yaml.safe_dump(config, sort_keys=False)
 
 
 def load_arm_from_bag(path: str | Path, effort: Effort | None = None,
                       topic: str | None = None) -> tuple[Arm, tuple[str, ...]]:
     """
-    Return the arm of a bag, and sentences about what was assumed.
+    Return the arm that a bag describes, and remarks on the assumptions made.
 
-    It is the robot YAML that our recorder leaves in the bag; else the URDF on robot_description,
-    of which joints that stand still, or are not in the joint states, are locked.
+    The arm is that of the robot YAML that this package's recorder writes into the bag; else that
+    of the URDF on robot_description, in which joints that do not move, or are not recorded, are
+    locked.
 
     Parameters
     ----------
     path
         Folder of the bag or one of its files.
     effort
-        Meaning of the effort; that of the robot YAML when None.
+        Meaning of the effort; that of the robot YAML if None.
     topic
-        Topic of the joint states, where there are several.
+        Topic of the joint states, if there are several.
 
     Raises
     ------
     RecordingError
         The bag cannot be read, or describes no arm or several.
     ConfigurationError
-        Only a URDF is there, which does not say what effort means.
+        The bag has only a URDF, which does not define the effort.
     ArmError
         The description cannot be used.
 
@@ -124,10 +125,10 @@ def load_arm_from_bag(path: str | Path, effort: Effort | None = None,
     bag = Bag(path)
     folder = bag.path if bag.path.is_dir() else bag.path.parent
     texts = last_texts(bag)
-    content = _recorded_robot(bag.path, folder, texts)
-    if content is None:
+    config = _recorded_robot(bag.path, folder, texts)
+    if config is None:
         return _described_arm(bag, texts, effort, topic)
-    arm = arm_from_mapping(content, folder=folder, label=f"the robot of the bag '{path}'")
+    arm = arm_from_mapping(config, folder=folder, label=f"the robot of the bag '{path}'")
     return (arm if effort is None else dataclasses.replace(arm, effort=effort)), ()
 
 
@@ -135,16 +136,16 @@ def _recorded_robot(path: Path, folder: Path, texts: dict[str, str]) -> dict[str
     """Return the robot YAML that the recorder wrote into the bag, or beside it."""
     inside = [text for name, text in texts.items() if name.endswith(ROBOT)]
     beside = folder / 'robot.yaml'
-    content: Any = None
+    config: Any = None
     if inside:
-        content = parse_yaml(inside[-1], f"the robot of the bag '{path}'", RecordingError)
+        config = parse_yaml(inside[-1], f"the robot of the bag '{path}'", RecordingError)
     elif path.is_dir() and beside.is_file():
-        content = read_yaml(beside, 'robot YAML', ConfigurationError)
+        config = read_yaml(beside, 'robot YAML', ConfigurationError)
         urdf = folder / 'robot.urdf'
-        if urdf.is_file() and isinstance(content, dict):    # of the recorder before
-            content['urdf'] = urdf.name
-    if content is None or isinstance(content, dict):
-        return content
+        if urdf.is_file() and isinstance(config, dict):    # bags of earlier versions
+            config['urdf'] = urdf.name
+    if config is None or isinstance(config, dict):
+        return config
     raise RecordingError(f"the robot of the bag '{path}' is not a mapping of keys to values")
 
 
@@ -159,29 +160,29 @@ def _described_arm(bag: Bag, texts: dict[str, str], effort: Effort | None,
     locked = _resting_joints(urdf, bag, name)
     remarks = () if not locked else (
         f'joints that do not move in the recording are locked: {", ".join(locked)}',)
-    content = {'urdf': urdf, 'locked': locked, 'effort': dataclasses.asdict(effort)}
-    return arm_from_mapping(content, folder=Path(), label=f"the URDF of the bag '{bag.path}'"
+    config = {'urdf': urdf, 'locked': locked, 'effort': dataclasses.asdict(effort)}
+    return arm_from_mapping(config, folder=Path(), label=f"the URDF of the bag '{bag.path}'"
                             ), remarks
 
 
 def _description(bag: Bag, texts: dict[str, str], topic: str) -> str:
-    found = {name: text for name, text in texts.items()
-             if name.rsplit('/', 1)[-1] == DESCRIPTION}
-    if not found:
+    descriptions = {name: text for name, text in texts.items()
+                    if name.rsplit('/', 1)[-1] == DESCRIPTION}
+    if not descriptions:
         raise RecordingError(
             f"the bag '{bag.path}' describes no robot: record /robot_description too, or name "
             f'the robot: robot-identification identify ROBOT {bag.path}')
-    near = {name: text for name, text in found.items()    # in the namespace of the joint states
-            if topic.startswith(name[:-len(DESCRIPTION)])}
-    chosen = sorted(near or found, key=len)
+    near = [name for name in descriptions    # in the namespace of the joint states
+            if topic.startswith(name[:-len(DESCRIPTION)])]
+    chosen = sorted(near or descriptions, key=len)
     if len(chosen) > 1 and len(chosen[-2]) == len(chosen[-1]):
         raise RecordingError(f"the bag '{bag.path}' describes several robots: "
                              f"{', '.join(sorted(chosen))}; name the robot")
-    return found[chosen[-1]]
+    return descriptions[chosen[-1]]
 
 
 def _resting_joints(urdf: str, bag: Bag, topic: str) -> dict[str, float]:
-    """Return the positions of the joints to lock, those that do not move [rad or m]."""
+    """Return the positions [rad or m] of the joints that do not move, by name."""
     lowest: dict[str, float] = {}
     highest: dict[str, float] = {}
     messages = 0

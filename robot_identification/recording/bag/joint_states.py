@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Joint states as they are on the wire: one fixed layout, read as one structured array."""
+"""Encoding and decoding of JointState messages: each layout is a structured array."""
 
 from __future__ import annotations
 
@@ -40,27 +40,27 @@ int32 sec
 uint32 nanosec
 """
 LARGEST_MESSAGE = 1_000_000    # bytes; seven joints have 400
-MAX_LAYOUTS = 200    # of names and lengths on one topic, one for each publisher
-CDR = 4          # bytes of the encapsulation header, from behind which alignment counts
+MAX_LAYOUTS = 200    # layouts on one topic; each publisher has one
+CDR = 4          # bytes of the encapsulation header, behind which alignment starts
 FIELDS = ('position', 'velocity', 'effort')
 
 
 @dataclass(frozen=True)
 class JointStateLayout:
     """
-    Where what is in the messages of one publisher.
+    Byte layout of one publisher's JointState messages.
 
     Parameters
     ----------
     names
         Names of the joints.
     dtype
-        Structured type of a whole message, with the fields sec, nanosec, and position, velocity
-        and effort as far as the publisher fills them.
+        Structured type of a message, with the fields sec, nanosec, and those of position, velocity
+        and effort that the publisher fills.
     template
         A message of this layout.
     fixed
-        Byte ranges that are equal in all messages of the layout.
+        Byte ranges (start, stop) that are equal in all messages of the layout.
 
     """
 
@@ -72,7 +72,7 @@ class JointStateLayout:
     @classmethod
     def of(cls, message: bytes) -> JointStateLayout:
         """
-        Find the layout of a message.
+        Return the layout of a message.
 
         Raises
         ------
@@ -154,23 +154,23 @@ class JointStateLayout:
 
     def encode(self, stamps: np.ndarray, **values: Array) -> list[bytes]:
         """
-        Return messages.
+        Return N serialized messages.
 
         Parameters
         ----------
         stamps
-            (N,) [ns].
+            Header stamps, (N,) [ns].
         values
-            Position, velocity and effort, (N, n) each, as far as the layout has them.
+            Those of position, velocity and effort that the layout has, (N, n) each.
 
         """
-        whole = bytearray(self.template * len(stamps))
-        table = np.frombuffer(whole, dtype=self.dtype)
+        buffer = bytearray(self.template * len(stamps))
+        table = np.frombuffer(buffer, dtype=self.dtype)
         table['sec'], table['nanosec'] = np.divmod(stamps, 1_000_000_000)
         for field, rows in values.items():
             table[field] = rows
         size = self.dtype.itemsize
-        return [bytes(whole[k:k + size]) for k in range(0, len(whole), size)]
+        return [bytes(buffer[k:k + size]) for k in range(0, len(buffer), size)]
 
     @classmethod
     def build(cls, names: Sequence[str], fields: Sequence[str],
@@ -183,9 +183,9 @@ class JointStateLayout:
         names
             Names of the joints.
         fields
-            Those of position, velocity and effort that it fills.
+            The fields that it fills, of position, velocity and effort.
         frame
-            The header's frame.
+            The `frame_id` of the header.
 
         """
         message = bytearray(b'\x00\x01\x00\x00' + bytes(8))
@@ -226,7 +226,7 @@ class JointStates:
     stamps
         Header stamps, (N,) [ns].
     received
-        When the messages were received, (N,) [ns].
+        Times of reception, (N,) [ns].
     position, velocity, effort
         (N, n), None where the publisher leaves them empty.
 
@@ -250,37 +250,37 @@ class JointStates:
 
 class JointStateDecoder:
     """
-    Decodes raw messages of any number of publishers, many at a time.
+    Decoder of serialized JointState messages from any number of publishers.
 
     Parameters
     ----------
     strict
-        Whether a message that is no joint state is an error; else it is left out, as a node does
-        with what somebody else publishes.
+        Whether a malformed message is an error; else it is left out, as a node does with the
+        messages of other publishers.
 
     """
 
     def __init__(self, strict: bool = True) -> None:
         self.layouts: dict[int, list[JointStateLayout]] = {}
         self._strict = strict
-        self.left_out: list[int] = []   # numbers of the messages of the last call
+        self.left_out: list[int] = []   # indices of messages of the last call
 
     def decode(self, messages: Sequence[bytes],
                received: Sequence[int] | np.ndarray) -> list[JointStates]:
         """
-        Decode messages; one result for each layout, in order of arrival within it.
+        Return the joint states of each layout, in order of arrival.
 
         Parameters
         ----------
         messages
             Serialized messages.
         received
-            When each was received, (N,) [ns].
+            Times of reception, (N,) [ns].
 
         Raises
         ------
         RecordingError
-            A message is not a joint state, where the decoder is strict.
+            A message is malformed, and the decoder is strict.
 
         """
         self.left_out = []
@@ -289,29 +289,29 @@ class JointStateDecoder:
         except OverflowError as error:
             raise RecordingError('a message was received after the year 2262') from error
         sizes = np.fromiter(map(len, messages), dtype=np.int64, count=len(messages))
-        found: list[JointStates] = []
+        result: list[JointStates] = []
         if self._strict and len(sizes) and not 0 < sizes.min() <= sizes.max() <= LARGEST_MESSAGE:
             raise RecordingError(f'a message of {sizes.min()} or {sizes.max()} bytes is no {TYPE}')
         for size in np.unique(sizes):
             rows = np.flatnonzero(sizes == size)
             chosen = [messages[k] for k in rows.tolist()]
             raw = np.frombuffer(b''.join(chosen), dtype=np.uint8).reshape(-1, int(size))
-            left = np.ones(len(rows), dtype=bool)
+            remaining = np.ones(len(rows), dtype=bool)
             known = self.layouts.setdefault(int(size), [])
-            for layout in known:  # grows while it is walked
-                self._take(layout, raw, left, times[rows], found)
-            while left.any():
-                first = int(np.argmax(left))
+            for layout in known:
+                self._take(layout, raw, remaining, times[rows], result)
+            while remaining.any():
+                first = int(np.argmax(remaining))
                 try:
                     known.append(self._new_layout(raw[first].tobytes()))
                 except RecordingError:
                     if self._strict:
                         raise
-                    left[first] = False
+                    remaining[first] = False
                     self.left_out.append(int(rows[first]))
                     continue
-                self._take(known[-1], raw, left, times[rows], found)
-        return found
+                self._take(known[-1], raw, remaining, times[rows], result)
+        return result
 
     def _new_layout(self, message: bytes) -> JointStateLayout:
         if sum(map(len, self.layouts.values())) >= MAX_LAYOUTS:
@@ -320,15 +320,15 @@ class JointStateDecoder:
         return JointStateLayout.of(message)
 
     @staticmethod
-    def _take(layout: JointStateLayout, raw: np.ndarray, left: np.ndarray, times: np.ndarray,
-              found: list[JointStates]) -> None:
-        own = left & layout.fits(raw)
+    def _take(layout: JointStateLayout, raw: np.ndarray, remaining: np.ndarray, times: np.ndarray,
+              result: list[JointStates]) -> None:
+        own = remaining & layout.fits(raw)
         if not own.any():
             return
-        left &= ~own
+        remaining &= ~own
         table = (raw if own.all() else raw[own]).view(layout.dtype)[:, 0]
         stamps = table['sec'].astype(np.int64) * 1_000_000_000 + table['nanosec']
         present = layout.dtype.names or ()
         values = {field: np.ascontiguousarray(table[field], dtype=float)
                   if field in present else None for field in FIELDS}
-        found.append(JointStates(layout.names, stamps, times[own], **values))
+        result.append(JointStates(layout.names, stamps, times[own], **values))

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Recordings from bags."""
+"""Joint states of rosbag2 bags as recordings."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from robot_identification.recording.infer_columns import (
 from robot_identification.recording.recording import Recording
 from robot_identification.recording.signal_names import signal_names
 
-BLOCK, BLOCK_BYTES = 20_000, 100_000_000  # messages and bytes that are decoded at a time
+BLOCK, BLOCK_BYTES = 20_000, 100_000_000  # messages and bytes that are decoded at once
 STANDARD = '/joint_states'
 STAMPS = ('header', 'received')
 SIGNAL_FIELDS = {'q': 'position', 'tau': 'effort', 'v': 'velocity'}
@@ -48,7 +48,7 @@ SIGNAL_FIELDS = {'q': 'position', 'tau': 'effort', 'v': 'velocity'}
 @dataclass
 class JointStatePublisher:
     """
-    The messages of one publisher of joint states: those with the same names and filled fields.
+    The messages of a publisher of joint states, those with the same names and filled fields.
 
     Parameters
     ----------
@@ -61,9 +61,9 @@ class JointStatePublisher:
     stamped
         Whether any header stamp differs from zero.
     measured
-        Which joints have any value that is not NaN, (n,), by field.
+        Mask of the joints with any value that is not NaN, (n,), by field.
     blocks
-        The messages; empty where there were more than could be kept.
+        The messages; empty if there were too many to keep.
 
     """
 
@@ -87,28 +87,27 @@ class JointStatePublisher:
 def read_bag(path: str | Path, arm: Arm | None = None, topic: str | None = None,
              stamps: str | None = None) -> Recording:
     """
-    Read a recording from a bag of rosbag2.
+    Return the recording in a rosbag2 bag.
 
     Parameters
     ----------
     path
-        The folder of the bag or one of its files, MCAP or SQLite; split or compressed bags are
-        read completely, of an unclosed bag what was written.
+        The folder of the bag or one of its files, MCAP or SQLite. Split and compressed bags are
+        read completely, an unclosed bag as far as it was written.
     arm
-        Its joints are read, in its order; other joints are ignored, as are the messages of other
-        publishers.
+        Its joints are read, in its order; other joints and other publishers are ignored.
     topic
-        With the joint states. When not given: that of the robot YAML, the only one, that of the
-        arm's driver, or the one with far more messages of the arm than the others.
+        Topic of the joint states. Default: that of the robot YAML, the only one, that of the arm's
+        driver, or the one with at least 1.5 times as many messages of the arm as any other.
     stamps
-        'header', those of the sender, or 'received', those of the recorder; as in the robot YAML,
-        or 'header', when not given.
+        'header' for the sender's, 'received' for the recorder's. Default: that of the robot YAML,
+        else 'header'.
 
     Returns
     -------
     Recording
-        Its stamps count from the first message. Efforts are in tau, whatever they mean
-        (`Arm.effort`).
+        Stamps count from the first message. Efforts are in `tau`, with the meaning of
+        `Arm.effort`.
 
     Raises
     ------
@@ -149,9 +148,9 @@ def bag_signals(path: str | Path, arm: Arm | None = None, topic: str | None = No
     if not publishers:
         raise RecordingError(f"{label} has no message on '{chosen}'; was the recorder started "
                              f'before the motion, and does the robot publish there?')
-    called, remarks = ((), ()) if arm is None else _called(arm, publishers, label)
+    recorded_names, remarks = ((), ()) if arm is None else _recorded_names(arm, publishers, label)
     publisher = (max(publishers, key=lambda each: each.count) if arm is None
-                 else _publisher_of(publishers, arm, called, label, chosen))
+                 else _publisher_of(publishers, arm, recorded_names, label, chosen))
     if stamps == 'header' and not publisher.stamped:
         raise RecordingError(f"{label}: all messages on '{chosen}' have the stamp zero; correct "
                              'the driver, or say in the robot YAML `recording: {stamps: '
@@ -162,7 +161,7 @@ def bag_signals(path: str | Path, arm: Arm | None = None, topic: str | None = No
     if others and topic is None:
         remarks += (f"joint states are also on {', '.join(others)}; those on {chosen} were read",)
     joints = publisher.names if arm is None else arm.joint_names
-    columns = [publisher.names.index(name) for name in called or joints]
+    columns = [publisher.names.index(name) for name in recorded_names or joints]
     names, count = signal_names(arm, None), sum(each.count for each in publishers)
     # joint_state_broadcaster publishes NaN where there is no interface
     fields = {signal: name for signal, name in SIGNAL_FIELDS.items() if signal == 'q' or (
@@ -208,8 +207,8 @@ def joint_state_publishers(bag: Bag, topic: str,
                 for each in publishers.values():
                     each.blocks.clear()
         bag.decoded[topic] = list(publishers.values())
-    found: list[JointStatePublisher] = bag.decoded[topic]
-    return found
+    decoded: list[JointStatePublisher] = bag.decoded[topic]
+    return decoded
 
 
 def joint_state_blocks(bag: Bag, topic: str) -> Iterator[JointStates]:
@@ -248,7 +247,7 @@ def infer_bag_block(path: str | Path, arm: Arm) -> InferredColumns | None:
     path
         The bag.
     arm
-        Whose joints are looked for.
+        The arm whose joints are searched for.
 
     Raises
     ------
@@ -285,16 +284,16 @@ def topic_of(bag: Bag, topic: str | None = None, arm: Arm | None = None,
     topic
         The requested topic, if any.
     arm
-        Whose joints; any when None.
+        The arm; any if None.
     max_kept
         As for `joint_state_publishers`.
 
     Raises
     ------
     RecordingError
-        There is none, or several of which none has far more messages.
+        There is none, or several with similar numbers of messages.
     UnknownNameError
-        The requested topic is not there.
+        The requested topic is not in the bag.
 
     """
     types, label = bag.topics(), f"the recording '{bag.path}'"
@@ -334,20 +333,20 @@ def _busiest_topic(bag: Bag, known: list[str], arm: Arm | None, label: str,
                          f'--topic, or read_bag(..., topic=...)')
 
 
-def _called(arm: Arm, publishers: Sequence[JointStatePublisher], label: str
-            ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _recorded_names(arm: Arm, publishers: Sequence[JointStatePublisher], label: str
+                    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names of the arm's joints in the bag, and the remarks on them."""
-    called = _published_names(arm)
+    recorded_names = _published_names(arm)
     if 'names' in arm.recording_keys or any(
-            set(called) <= set(publisher.names) for publisher in publishers):
-        return called, ()
+            set(recorded_names) <= set(publisher.names) for publisher in publishers):
+        return recorded_names, ()
     for publisher in publishers:
         names = infer_joint_names(publisher.names, arm.joint_names)
         if names is not None and not all(name.endswith(joint) for joint, name in names.items()):
             return (tuple(names[joint] for joint in arm.joint_names),
                     (f'{label} is read as `{recording_line({"names": names})}`; put this line '
                      'into the robot YAML',))
-    return called, ()
+    return recorded_names, ()
 
 
 def _published_names(arm: Arm) -> tuple[str, ...]:

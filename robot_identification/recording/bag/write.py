@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Bags in MCAP that survive their writer: what was flushed can be read whatever happens next."""
+"""Writing of bags in MCAP: every flushed message can be read, also without the file's end."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ RELIABLE = """- history: 1
 @dataclass(frozen=True)
 class Topic:
     """
-    A topic of a bag.
+    A topic of a bag that is written.
 
     Parameters
     ----------
     name, kind
         For instance /joint_states and sensor_msgs/msg/JointState.
     definition
-        Text of the message with those that it uses, as ros2msg.
+        Definition of the type and of those that it uses, as ros2msg.
     qos
         The publishers' quality of service as YAML.
 
@@ -73,7 +73,7 @@ class Topic:
 
 class BagWriter:
     """
-    Writes a bag in MCAP without chunks: each flushed message is complete on disk.
+    Writer of a bag in MCAP without chunks: each flushed message is complete on disk.
 
     Parameters
     ----------
@@ -121,14 +121,14 @@ class BagWriter:
         topic
             Index of the topic in `topics`.
         received
-            When it was received [ns].
+            Time of reception [ns].
         data
-            Serialized as CDR.
+            The message, serialized as CDR.
 
         Raises
         ------
         RecordingError
-            The disk is full, or cannot be written any more.
+            The disk is full or no longer writable.
 
         """
         self._guard(self._writer.add_message, self._channels[topic], received, data, received)
@@ -138,17 +138,17 @@ class BagWriter:
         self.counts[topic] += 1
 
     def flush(self) -> None:
-        """Hand everything so far to the operating system: it survives the end of this process."""
+        """Pass all messages to the operating system, so that they survive this process."""
         self._guard(self._stream.flush)
 
     def close(self) -> None:
         """
-        Finish the bag, with its index and its metadata.yaml.
+        Close the bag: write its summary and metadata.yaml.
 
         Raises
         ------
         RecordingError
-            The disk is full; what was flushed can be read.
+            The disk is full; flushed messages can be read.
 
         """
         self._guard(self._finish)
@@ -201,7 +201,7 @@ def write_bag(recording: Recording, path: str | Path, topic: str = STANDARD) -> 
     Parameters
     ----------
     recording
-        What to write; currents become the effort where there are no torques.
+        The recording; its currents are the efforts if it has no torques.
     path
         Folder of the bag; it must not exist.
     topic
@@ -235,7 +235,7 @@ def write_bag(recording: Recording, path: str | Path, topic: str = STANDARD) -> 
 
 @contextmanager
 def _complete_folder(path: Path) -> Iterator[Path]:
-    """Give a temporary path of the same name, and move it into place when the block succeeds."""
+    """Yield a temporary path of the same name, which is moved to `path` if the block succeeds."""
     if path.exists() or path.is_symlink():
         raise RecordingError(f"'{path}' exists; give the bag another name")
     check_writable(path)
