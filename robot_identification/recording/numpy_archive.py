@@ -125,7 +125,7 @@ class NumpyArchive:
             raise self._error(f'{label} is encrypted; write the archive without a password')
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise self._error(f'{label} is compressed in a way that NumPy does not use')
-        if info.file_size > self._left:
+        if info.file_size > self._budget:
             raise self._error(f'{label} would decompress to {info.file_size / 1e6:.0f} MB, more '
                               'than such a small file can hold')
         try:
