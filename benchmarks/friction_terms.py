@@ -44,9 +44,10 @@ from robot_identification.dynamics import FRICTION_TERMS
 from robot_identification.dynamics.friction import ElementMotion, FrictionTerm
 from robot_identification.errors import EstimationError
 from robot_identification.estimation import fit_samples, FitOptions, get_estimator
-from robot_identification.estimation.auto import select_model, split
+from robot_identification.estimation.auto import FOLDS, select_model
+from robot_identification.estimation.resampling import split_folds
 from robot_identification.signals import process, Samples
-from robot_identification.signals.thinning import thinned
+from robot_identification.signals.thinning import decimate_to_bandwidth
 
 BASE = 'coulomb + viscous + offset'
 POINTS = 3
@@ -150,7 +151,7 @@ def left_out(arm, pairs, name: str, shape: Array | None) -> tuple[Array, Array]:
 
 def compare(arm, samples: Samples) -> None:
     """Print the errors of every term on one recording."""
-    pairs, text = split(samples)
+    pairs, text = split_folds(samples, FOLDS)
     print(f'{arm.name}, {text}')
     FRICTION_TERMS['lugre'].rate = samples.rate
     for terms in TRIED:
@@ -248,7 +249,7 @@ def main() -> int:
                 continue
             done.add(robot)
             arm = load_arm(folder / f'{robot}.yaml')
-            samples = thinned(process(
+            samples = decimate_to_bandwidth(process(
                 load_recording(options.datasets / recording, arm, window), arm))
             (residual if options.residual else compare)(arm, samples)
     return 0

@@ -32,8 +32,7 @@ from known_truth import friction_samples, standard_truth, two_link_recording
 import numpy as np
 from robot_identification import load_arm, Recording
 from robot_identification.estimation import ESTIMATORS, fit_samples, FitOptions, get_estimator
-from robot_identification.estimation.block_covariance import inflate_covariance
-from robot_identification.estimation.bootstrap import Bootstrap
+from robot_identification.estimation.resampling import Bootstrap, inflate_covariance
 from robot_identification.regression import build_regression
 from robot_identification.signals import process
 from robot_identification.simulation import simulate

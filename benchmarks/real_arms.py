@@ -47,7 +47,8 @@ from typing import Any
 import numpy as np
 from robot_identification import load_arm, load_recording
 from robot_identification.estimation import fit_samples, FitOptions, get_estimator
-from robot_identification.estimation.auto import split
+from robot_identification.estimation.auto import FOLDS
+from robot_identification.estimation.resampling import split_folds
 from robot_identification.signals import process
 from scipy import signal
 
@@ -121,7 +122,7 @@ def blocks(folder: Path, datasets: Path, robot: str, recording: str,
     """Return errors on left-out blocks, of plain least squares and of the consistent model."""
     arm = load_arm(folder / f'{robot}.yaml')
     samples = process(load_recording(datasets / recording, arm, window), arm)
-    pairs, text = split(samples)
+    pairs, text = split_folds(samples, FOLDS)
     rss, energy, feasible = {'ols': 0.0, 'consistent': 0.0}, 0.0, True
     for train, left_out in pairs:
         plain = fit_samples(arm, [train], FitOptions(get_estimator('ols')))

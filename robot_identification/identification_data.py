@@ -24,9 +24,9 @@ from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import ConfigurationError
 from robot_identification.estimation import ConsistentEstimate, Estimate
 from robot_identification.estimation.auto import Choice
-from robot_identification.estimation.bootstrap import Bootstrap
 from robot_identification.estimation.delay import DelayEstimate
 from robot_identification.estimation.model_fit import ModelOptions
+from robot_identification.estimation.resampling import Bootstrap
 from robot_identification.estimation.tilt import Tilt
 from robot_identification.signals import Samples
 from robot_identification.signals.effort_check import EffortCheck

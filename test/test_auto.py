@@ -25,8 +25,9 @@ from robot_identification import identify, load_model, Recording, validate
 from robot_identification.dynamics import get_friction
 from robot_identification.errors import EstimationError, SignalError
 from robot_identification.estimation import fit_samples, FitOptions, get_estimator, select_model
-from robot_identification.estimation.auto import split
+from robot_identification.estimation.auto import FOLDS
 from robot_identification.estimation.fit import transmitted_torques
+from robot_identification.estimation.resampling import split_folds
 from robot_identification.estimation.selection import TermSelection
 from robot_identification.regression import build_regression
 from robot_identification.reporting import load_results, save_results, summary
@@ -47,7 +48,7 @@ def late(data, delay):
 def test_blocks_leave_out_the_same_phase_of_every_period():
     data, *_ = friction_samples(two_link(), 'coulomb_viscous', seconds=8.0)
     data = dataclasses.replace(data, period=400)
-    pairs, text = split(data, 4)
+    pairs, text = split_folds(data, 4)
     assert 'phase across all periods of 2 s' in text
     for k, (train, out) in enumerate(pairs):
         block = lambda s: np.minimum(((s.t - data.t[0]) / 2 % 1 * 4).astype(int), 3)  # noqa: E731
@@ -56,7 +57,7 @@ def test_blocks_leave_out_the_same_phase_of_every_period():
             for run in part.segments:
                 assert np.allclose(np.diff(part.t[run]), 1 / data.rate)
     with pytest.raises(EstimationError, match='cannot be split into 400 blocks'):
-        split(data, 400)
+        split_folds(data, 400)
 
 
 @pytest.mark.parametrize('truth', ('coulomb_viscous', 'load_dependent',
@@ -90,13 +91,13 @@ def test_what_could_not_be_fitted_is_said_without_a_way_out_that_is_not_needed()
                          {**WLS, 'idim_iv': get_estimator('idim_iv')}, delay=False)
     assert found.options.estimator.name == 'wls'
     (note,) = [trial.note for trial in found.trials if trial.estimator == 'idim_iv']
-    assert note.startswith('could not be fitted: the estimator idim_iv simulates')
+    assert note.startswith('fit failed: the estimator idim_iv simulates')
     assert 'take wls' not in note
 
 
 def selected(arm, data):
     """Return what cross-validation makes of the friction of samples, without any other choice."""
-    pairs, _ = split(data)
+    pairs, _ = split_folds(data, FOLDS)
     options = FitOptions(get_estimator('wls'))
     for _ in range(2):    # the load is that of the model before
         fit = fit_samples(arm, [data], options)

@@ -306,8 +306,8 @@ def test_settings_are_checked():
 
 
 @pytest.mark.parametrize(('name', 'friction', 'words'), [
-    ('wls', 'coulomb_viscous', ''), ('wls', 'bompos', 'fit almost alike'),
-    ('huber', 'atan', 'for known')])
+    ('wls', 'coulomb_viscous', ''), ('wls', 'bompos', 'fit almost equally well'),
+    ('huber', 'atan', 'as known')])
 def test_intervals_that_do_not_hold_are_said_to(name, friction, words):
     arm = two_link()
     data, *_ = friction_samples(arm, friction, seconds=6.0)

@@ -21,7 +21,7 @@ import pytest
 from robot_identification import identify, load_arm
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation import fit_samples, FitOptions, get_estimator
-from robot_identification.estimation.bootstrap import _Drawing, Bootstrap
+from robot_identification.estimation.resampling import _ResampledRegression, Bootstrap
 from robot_identification.regression import build_regression
 from robot_identification.reporting import save_results
 from robot_identification.reporting.results_dict import results_to_dict
@@ -40,7 +40,7 @@ def samples():
 def test_drawing_is_fitting_recordings_as_often_as_they_are_drawn(samples, estimator):
     counts = np.array([0, 3, 1, 0, 2, 0])
     whole = build_regression(ARM, samples)
-    normal = _Drawing(list(whole.normals_of_parts())).normal(counts)
+    normal = _ResampledRegression(list(whole.normals_of_parts())).draw(counts)
     again = build_regression(ARM, [part for k, part in zip(counts, samples) for _ in range(k)])
     beta = np.random.default_rng(0).normal(size=whole.base.rank)
     assert np.allclose(normal.rss(beta), again.normal.rss(beta), rtol=1e-10)
@@ -95,10 +95,10 @@ def test_what_differs_between_recordings_is_in_the_intervals(tmp_path):
 
 @pytest.mark.parametrize('options, kind, sentence', [
     ({'bootstrap': 7}, ConfigurationError, '100 resamples or more, not 7'),
-    ({'estimator': 'huber'}, ConfigurationError, "'huber' looks at every sample"),
-    ({'estimator': 'ridge'}, ConfigurationError, 'leans on a prior'),
+    ({'estimator': 'huber'}, ConfigurationError, "'huber' uses every sample"),
+    ({'estimator': 'ridge'}, ConfigurationError, 'the prior of .ridge. does not scatter'),
     ({'estimator': 'auto'}, ConfigurationError, "'auto' chooses"),
-    ({'friction': 'stribeck'}, ConfigurationError, 'shape numbers'),
+    ({'friction': 'stribeck'}, ConfigurationError, 'nonlinear parameters'),
     ({'delay': True}, ConfigurationError, 'delays are estimated'),
     ({}, EstimationError, 'needs 5 or more, not 1'),
 ])

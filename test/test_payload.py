@@ -70,7 +70,7 @@ def test_a_payload_is_found_within_its_covariance_and_is_physical():
     error = np.abs(found.parameters - BODY)
     assert np.all(error < 5 * np.sqrt(np.diag(found.covariance)) + 2e-3)
     assert found.certificate > 0 and found.relative_error < 0.1
-    with pytest.raises(EstimationError, match='asks for a payload of'):
+    with pytest.raises(EstimationError, match='corresponds to a payload of'):
         identify_payload(frozen(arm), recording(arm, 3, -0.3 * BODY))
 
 

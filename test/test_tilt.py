@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""How the base stands: estimated, noticed, and left alone when it stands as stated."""
+"""Tilt of the base: estimated, reported, and not reported where there is none."""
 
 from __future__ import annotations
 
@@ -25,7 +25,12 @@ from robot_identification import identify, load_arm
 from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping
 from robot_identification.errors import EstimationError
 from robot_identification.estimation import fit_samples, FitOptions, get_estimator
-from robot_identification.estimation.tilt import _gravity, _splined, estimate_tilt, stand
+from robot_identification.estimation.tilt import (
+    _gravity,
+    _splined,
+    estimate_gravity_direction,
+    estimate_tilt,
+)
 from robot_identification.signals import process
 
 PANDA = load_arm('panda')
@@ -49,8 +54,8 @@ def tilt_of(arm, samples):
 def test_tilt_is_found_within_its_interval_and_not_where_there_is_none():
     distances, alarms = [], 0
     for seed in range(6):
-        _, tilt = stand(PANDA, [samples_of(tilted(PANDA, ANGLES), seed)],
-                        get_estimator('wls'), 'coulomb_viscous')
+        _, tilt = estimate_gravity_direction(
+            PANDA, [samples_of(tilted(PANDA, ANGLES), seed)], FitOptions(get_estimator('wls')))
         miss = tilt.angles - ANGLES
         distances.append(miss @ np.linalg.solve(tilt.covariance, miss))
         assert np.allclose(tilt.angles, ANGLES, atol=np.radians(0.1))
@@ -81,8 +86,8 @@ def test_motion_that_does_not_show_it_is_refused():
                     v=np.zeros_like(samples.v), a=np.zeros_like(samples.a),
                     tau=samples.tau + 50.0 * np.random.default_rng(0).normal(
                         size=samples.tau.shape))
-    with pytest.raises(EstimationError, match='does not determine how the base stands'):
-        stand(PANDA, [still], get_estimator('wls'), 'coulomb_viscous')
+    with pytest.raises(EstimationError, match='does not determine the tilt of the base'):
+        estimate_gravity_direction(PANDA, [still], FitOptions(get_estimator('wls')))
 
 
 def test_gravity_of_a_smooth_motion_is_that_of_a_few_of_its_positions():

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from time import perf_counter
@@ -42,54 +42,54 @@ from robot_identification.estimation.fit import (
     PLAIN,
     transmitted_torques,
 )
+from robot_identification.estimation.resampling import split_folds
 from robot_identification.estimation.selection import Selected, TermSelection
 from robot_identification.parallel import single_threaded_blas
 from robot_identification.signals import Samples
-from robot_identification.signals.shift import delayed, select
-from robot_identification.signals.thinning import thinned
+from robot_identification.signals.shift import delayed
+from robot_identification.signals.thinning import decimate_to_bandwidth
 
 FOLDS = 5
-SAME = 0.05
-"""Part of the squared error by which a combination has to be better to be worth more numbers."""
+SIMILAR = 0.05
+"""Relative reduction of the squared error that justifies additional parameters."""
 COMMON = ('load_dependent', 'coulomb + viscous + slip + offset')
-"""Friction that is tried on all joints at once, where what each joint says alone is too little."""
-STRONGER = 3.0
-"""Factor by which the prior of the links is made stronger, to see whether that predicts better."""
+"""Friction models tried on all joints at once, as a single joint may not show enough evidence."""
+STRONGER_PRIOR = 3.0
+"""Factor by which the prior deviation of the links is reduced in a trial."""
 Key = tuple[str, str, str, float]
 AUTO = 'auto'
 AUTO_SUMMARY = 'chooses friction model, estimator and delays by cross-validation'
 AUTO_FEATURES = EstimatorInfo(
     needs='some seconds of motion for each of five blocks', cost='some hundred fits',
-    purpose='you do not know which to take')
+    purpose='the best method is unknown')
 
 
 @dataclass(frozen=True)
 class Trial:
     """
-    One combination that was tried.
+    Cross-validation result of one combination.
 
     Parameters
     ----------
     friction, estimator, delay
-        The combination; whose delays are estimated: '' for none, 'torques' or 'positions'.
+        The combination; delays are '' (none), of 'torques' or of 'positions'.
     error
-        Relative torque error of the consistent model over all left-out blocks; NaN when it could
-        not be fitted.
+        Relative torque error of the consistent model over all left-out blocks; NaN if the fit
+        failed.
     excess
-        By how much the error of a fold exceeds the best combination's, mean over the folds.
+        Mean over the folds of the error minus that of the best combination.
     standard_error
         Standard error of the excess, over the folds.
     parameters
-        Free numbers per joint or drive: friction, shape and delay.
+        Free parameters per joint or drive: friction (linear and nonlinear) and delay.
     seconds
-        Time that fits and predictions of the blocks took.
+        Time of all fits and predictions.
     joints
         Relative error of each joint over all left-out blocks, (n,).
     chosen
-        Whether it was taken.
+        Whether it was selected.
     note
-        Why it could not be fitted; or the prior deviation, where it is not the one
-        asked for.
+        Why the fit failed; or the prior deviation, if it is not the requested one.
 
     """
 
@@ -109,18 +109,18 @@ class Trial:
 @dataclass(frozen=True, eq=False)
 class Choice:
     """
-    What cross-validation chose, and the table of what it tried.
+    Result of model selection by cross-validation.
 
     Parameters
     ----------
     options
-        The chosen combination.
+        The selected combination.
     trials
-        All combinations, best first; those that could not be fitted last.
+        All combinations, best first; failed ones last.
     blocks
-        How the data were split.
+        Description of the folds.
     steps
-        How the friction terms were found, in words.
+        Description of the steps of the friction term selection.
 
     """
 
@@ -128,62 +128,6 @@ class Choice:
     trials: tuple[Trial, ...]
     blocks: str
     steps: tuple[str, ...] = ()
-
-
-def split(samples: Samples, folds: int = FOLDS) -> tuple[list[tuple[Samples, Samples]], str]:
-    """
-    Split samples into training and left-out parts.
-
-    Where the motion repeats, a block is the same phase of all periods, so that nothing that is
-    left out was seen in another period; otherwise a block is a stretch of time.
-
-    Parameters
-    ----------
-    samples
-        Processed samples.
-    folds
-        Number of blocks.
-
-    Returns
-    -------
-    tuple
-        (training, left out) of each fold, and what the blocks are, as text.
-
-    Raises
-    ------
-    EstimationError
-        The recording is too short for so many blocks.
-
-    """
-    length = samples.t[-1] - samples.t[0] + 1 / samples.rate
-    period = None if samples.period is None else samples.period / samples.rate
-    if period is not None and length > 1.2 * period:
-        phase = ((samples.t - samples.t[0]) / period) % 1.0
-        text = f'{folds} blocks of phase across all periods of {period:.4g} s'
-    else:
-        phase = (samples.t - samples.t[0]) / length
-        text = f'{folds} blocks of time, {length / folds:.3g} s each'
-    block = np.minimum((phase * folds).astype(int), folds - 1)
-    shortest = len(samples.decimator().taps)
-    pairs = []
-    for k in range(folds):
-        parts = [[run for segment in samples.segments for run in _runs(mask, segment, shortest)]
-                 for mask in (block != k, block == k)]
-        if not all(parts):
-            raise EstimationError(
-                f'{length:.3g} s of motion cannot be split into {folds} blocks at a decimation '
-                f'cut-off of {samples.decimation_cutoff:.3g} Hz; record longer, or name the '
-                f'estimator and the friction model')
-        pairs.append((select(samples, parts[0]), select(samples, parts[1])))
-    return pairs, text
-
-
-def _runs(mask: Array, segment: slice, shortest: int) -> Iterable[slice]:
-    inside = np.concatenate([[0], mask[segment].astype(int), [0]])
-    edges = np.flatnonzero(np.diff(inside))
-    for first, last in zip(edges[::2], edges[1::2]):
-        if last - first >= shortest + 1:
-            yield slice(segment.start + int(first), segment.start + int(last))
 
 
 def select_model(
@@ -198,13 +142,13 @@ def select_model(
     progress: Callable[[str, float], None] | None = None,
 ) -> Choice:
     """
-    Choose friction terms, delays and estimator by cross-validation over blocks.
+    Return friction terms, delays and estimator selected by cross-validation over blocks.
 
-    First the terms of each joint (`TermSelection`), then delays, then the estimator. At each step
-    the combination with the fewest numbers is taken whose error exceeds the smallest one by at
-    most one standard error of that difference over the folds. The error that decides is the mean
-    over the joints of each joint's squared error in units of what the plain model misses there,
-    so that small joints count as much as big ones.
+    The terms of each joint (`TermSelection`) are selected first, then delays, then the estimator.
+    Each step selects the combination with the fewest parameters among those whose error exceeds
+    the smallest one by at most one standard error of the difference over the folds. The error is
+    the mean over the joints of the squared error relative to that of the reference model, so that
+    small joints have the same weight as large ones.
 
     Parameters
     ----------
@@ -213,22 +157,22 @@ def select_model(
     samples
         Processed recordings.
     friction
-        Name of the friction model; None to choose its terms.
+        Name of the friction model; None to select its terms.
     estimators
         Estimators by name; the first is the reference.
     delay
-        As in `FitOptions`; None to try those of torques.
+        As in `FitOptions`; None to compare none with delays of torques.
     consistency
         Options of `fit_consistent`.
     backend
         Regressor backend, None for what is installed.
     progress
-        Called with what is being tried and the part done, 0 to 1.
+        Called with a description of the trial and the completed fraction, 0 to 1.
 
     Raises
     ------
     EstimationError
-        Recordings too short to split, or nothing that could be fitted.
+        The recordings are too short to split, or every fit failed.
 
     References
     ----------
@@ -236,7 +180,7 @@ def select_model(
     7.10 (cross-validation, one-standard-error rule).
 
     """
-    folds = _Folds(arm, [thinned(part) for part in samples], backend)
+    folds = _Folds(arm, [decimate_to_bandwidth(part) for part in samples], backend)
     run = _Run(folds, progress or (lambda text, part: None), len(estimators) + 6)
     first, = list(estimators.values())[:1]
     options: dict[str, Any] = dict(consistency or {})
@@ -247,7 +191,7 @@ def select_model(
         steps = selected.steps
         deviation = options.get('deviation', RELATIVE_DEVIATION)
         best = run.stage([best, replace(best, consistency={
-            **options, 'deviation': deviation / STRONGER})])
+            **options, 'deviation': deviation / STRONGER_PRIOR})])
         chosen = replace(best, friction=selected.friction, shape=selected.shape,
                          consistency={**options, 'deviation': selected.deviation})
         common = [replace(best, friction=name, shape=run.middle(name))
@@ -261,7 +205,7 @@ def select_model(
 
 
 class _Folds:
-    """Blocks of recordings; a model that is fitted without one of them predicts it."""
+    """Cross-validation folds of all recordings, with fits and predictions on them."""
 
     def __init__(self, arm: Arm, samples: Sequence[Samples], backend: str | None) -> None:
         self.arm, self.samples, self.backend = arm, samples, backend
@@ -269,36 +213,36 @@ class _Folds:
 
     @cached_property
     def splits(self) -> list[tuple[list[tuple[Samples, Samples]], str]]:
-        """(training, left out) of each fold of each recording, and what its blocks are."""
-        return [split(part) for part in self.samples]
+        """(training, left out) of each fold of each recording, and a description."""
+        return [split_folds(part, FOLDS) for part in self.samples]
 
     def structure(self, friction: str) -> ModelStructure:
-        """Return the model with a friction."""
+        """Return the model structure with a friction model."""
         return ModelStructure.of(self.arm, friction, self.backend)
 
     def fit(self, options: FitOptions) -> Fit:
-        """Fit all data."""
+        """Return the fit of all data."""
         return fit_samples(self.arm, self.samples, options, backend=self.backend,
                            base=self._base(options.friction))
 
-    def score(self, options: FitOptions, number: int, start: Array | None,
+    def score(self, options: FitOptions, fold: int, start: Array | None,
               shift: Array) -> tuple[Array, Array]:
-        """Return squared residuals and torques (n,) of a block that a model does not know."""
-        fold, of = [pairs[number] for pairs, _ in self.splits], str(options.delay)
-        fit = fit_samples(self.arm, [delayed(train, shift, of=of) for train, _ in fold],
+        """Return sums of squared residuals and torques on a left-out block, (n,) each."""
+        pairs, of = [folds[fold] for folds, _ in self.splits], str(options.delay)
+        fit = fit_samples(self.arm, [delayed(train, shift, of=of) for train, _ in pairs],
                           replace(options, delay=''), backend=self.backend,
                           base=self._base(options.friction), start=start)
         beta = fit.regression.base.of(fit.consistent.values)
-        normals = [fit.on(delayed(left_out, shift, of=of)).normal for _, left_out in fold]
+        normals = [fit.on(delayed(left_out, shift, of=of)).normal for _, left_out in pairs]
         return (np.sum([normal.rss(beta) for normal in normals], axis=0),
                 np.sum([normal.energy() for normal in normals], axis=0))
 
-    def timed_score(self, options: FitOptions, number: int, start: Array | None,
+    def timed_score(self, options: FitOptions, fold: int, start: Array | None,
                     shift: Array) -> tuple[Array, Array, float] | str:
-        """Return a score and the time it took [s], or why it could not be fitted."""
+        """Return a score and its time [s], or why the fit failed."""
         began = perf_counter()
         try:
-            return *self.score(options, number, start, shift), perf_counter() - began
+            return *self.score(options, fold, start, shift), perf_counter() - began
         except RobotIdentificationError as error:
             return str(error)
 
@@ -316,10 +260,10 @@ class _Run:
         self.scores: dict[Key, _Score] = {}
         self.trials: dict[Key, Trial] = {}
         self.plain: Array | None = None
-        self.wholes: dict[tuple[str, str], tuple[Array, Array]] = {}
+        self.full_fits: dict[tuple[str, str], tuple[Array, Array]] = {}
 
     def select(self, options: FitOptions) -> Selected:
-        """Choose the friction terms of each joint; twice where they ask for the load."""
+        """Return the selected friction terms; the selection is repeated if they depend on load."""
         plain = replace(options, delay='')
         samples, fit = self.folds.samples, self.folds.fit(plain)
         base = fit.regression.base
@@ -339,24 +283,24 @@ class _Run:
         return selected
 
     def stage(self, candidates: list[FitOptions]) -> FitOptions:
-        """Try candidates, and return the simplest one that is as good as the best."""
+        """Return the simplest candidate that predicts about as well as the best one."""
         self._try({_key(options): options for options in candidates
                    if _key(options) not in self.trials})
         usable = [options for options in candidates if _key(options) in self.scores]
         if not usable:
-            raise EstimationError('nothing could be fitted: '
+            raise EstimationError('every combination failed: '
                                   + '; '.join(t.note for t in self.trials.values() if t.note))
         best = min(usable, key=lambda o: float(np.mean(self._level(_key(o)))))
         good = [best]
         for options in usable:
             excess = self._level(_key(options)) - self._level(_key(best))
             doubt = float(np.std(excess, ddof=1) / np.sqrt(len(excess)))
-            if np.mean(excess) <= max(doubt, SAME * float(np.mean(self._level(_key(best))))):
+            if np.mean(excess) <= max(doubt, SIMILAR * float(np.mean(self._level(_key(best))))):
                 good.append(options)
         return min(good, key=lambda o: (self.trials[_key(o)].parameters, usable.index(o)))
 
     def _level(self, key: Key) -> Array:
-        """Return the mean over the joints of the squared error in units of the plain one's."""
+        """Return the joints' mean squared error on each fold relative to the reference."""
         rss = self.scores[key].rss
         if self.plain is None:
             self.plain = rss.mean(axis=0)
@@ -376,12 +320,12 @@ class _Run:
                           min(1.0, len(self.trials) / self.count))
             start = self._start(options)
             parts = [start] if isinstance(start, str) else [
-                self.folds.timed_score(options, number, *start) for number in range(FOLDS)]
+                self.folds.timed_score(options, fold, *start) for fold in range(FOLDS)]
             self._note(key, options, parts)
 
     def _note(self, key: Key, options: FitOptions,
               parts: Sequence[tuple[Array, Array, float] | str]) -> None:
-        """Keep what came out of the blocks of a candidate."""
+        """Store the scores of a candidate."""
         asked = self.trials and key[3] != next(iter(self.trials))[3]
         note = f'prior deviation {key[3]:.2g}' if asked else ''
         total, joints = np.nan, np.full(self.folds.arm.n, np.nan)
@@ -400,22 +344,22 @@ class _Run:
             joints=tuple(float(x) for x in joints))
 
     def _parameters(self, options: FitOptions) -> float:
-        """Free numbers per joint or drive: friction, shape and delay."""
+        """Return the number of free parameters of friction and delay per joint or drive."""
         friction, elements = get_friction(options.friction), self.folds.arm.actuator_names
         count = np.sum(friction.active(elements)) + np.sum(friction.active_shape(elements))
         return float(round(count / len(elements) + bool(options.delay), 3))
 
     def _start(self, options: FitOptions) -> tuple[Array | None, Array] | str:
-        """Return shapes and delays of all data that the blocks take, or why there are none."""
+        """Return friction shape and delays found on all data, or why the fit failed."""
         try:
             structure = self.folds.structure(options.friction)
             if not options.delay and (options.shape is not None or not structure.friction.shape):
                 return None, np.zeros(self.folds.arm.n)
-            whole = (options.friction, str(options.delay))
-            if whole not in self.wholes:
+            key = (options.friction, str(options.delay))
+            if key not in self.full_fits:
                 fit = self.folds.fit(options)
-                self.wholes[whole] = fit.estimate.shape, fit.delay.values
-            return self.wholes[whole]
+                self.full_fits[key] = fit.estimate.shape, fit.delay.values
+            return self.full_fits[key]
         except RobotIdentificationError as error:
             return str(error)
 
@@ -430,8 +374,8 @@ class _Run:
                     trial, excess=float(np.mean(difference)),
                     standard_error=float(np.std(difference, ddof=1) / np.sqrt(len(difference))),
                     chosen=key == _key(chosen))
-            else:    # the way out is for who asked for this combination, not beside another one
-                trial = replace(trial, note=f"could not be fitted: {trial.note.split(';')[0]}")
+            else:    # without the remedy, which concerns requested combinations
+                trial = replace(trial, note=f"fit failed: {trial.note.split(';')[0]}")
             rows.append(trial)
         return tuple(sorted(rows, key=lambda t: (np.isnan(t.error), t.error)))
 

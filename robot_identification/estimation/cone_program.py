@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Least squares within cones, as Clarabel solves them."""
+"""Least squares with conic constraints, solved by Clarabel."""
 
 from __future__ import annotations
 
@@ -22,18 +22,19 @@ from robot_identification.arrays import Array
 from robot_identification.errors import EstimationError
 from scipy import sparse
 
-ROUNDS = 200
+MAX_ITERATIONS = 200
+"""Of the interior-point method, which needs 10 to 50."""
 
 
 def solve_conic_least_squares(matrix: Array, target: Array, rows: list[Array], bounds: list[Array],
                               kinds: list[Any]) -> tuple[Array, str]:
     """
-    Minimise |matrix s - target|^2 + |s|^2 where every bounds - rows s is in its cone.
+    Return s that minimises |matrix s - target|^2 + |s|^2 with every bounds - rows s in its cone.
 
-    Solved in s and the residuals, which keeps the problem sparse. Data that are all but exact
-    weigh so much that the solver's arithmetic ends there; then once more in y = R (s - s0), where
-    s0 is the minimum without cones and R'R = matrix'matrix + 1: then |y|^2 is all there is to
-    minimise, whatever the data weigh.
+    The unknowns are s and the residuals, which keeps the problem sparse. Nearly exact data have
+    weights beyond the solver's precision. It is then solved again for y = R (s - s0), where s0 is
+    the minimum without cones and R'R = matrix'matrix + 1: the cost is |y|^2, independent of the
+    weights.
 
     Parameters
     ----------
@@ -52,7 +53,7 @@ def solve_conic_least_squares(matrix: Array, target: Array, rows: list[Array], b
     Raises
     ------
     EstimationError
-        Both ways fail.
+        Both formulations fail.
 
     """
     import clarabel
@@ -73,19 +74,19 @@ def solve_conic_least_squares(matrix: Array, target: Array, rows: list[Array], b
     found, again = _minimum(whitened, np.concatenate(bounds) - np.vstack(rows) @ free, kinds)
     if found is None:
         raise EstimationError(
-            f'Clarabel found no physically consistent parameters ({status}, and {again} with the '
-            'unknowns in units of their deviations); check the units of the torques and the '
-            'inertias of the URDF')
+            f'Clarabel found no physically consistent parameters ({status}; {again} with the '
+            'unknowns in units of their standard deviations); check the units of the torques and '
+            'the inertias of the URDF')
     return free + inverse @ found, again
 
 
 def _minimum(rows: sparse.csc_matrix, bounds: Array,
              kinds: list[Any]) -> tuple[Array | None, str]:
-    """Return the smallest x with bounds - rows x in the cones, or None, and the status."""
+    """Return the x of least norm with bounds - rows x in the cones, or None, and the status."""
     import clarabel
 
     settings = clarabel.DefaultSettings()
-    settings.verbose, settings.max_iter = False, ROUNDS
+    settings.verbose, settings.max_iter = False, MAX_ITERATIONS
     count = rows.shape[1]
     solution = clarabel.DefaultSolver(sparse.eye(count, format='csc') * 2.0, np.zeros(count),
                                       rows, bounds, kinds, settings).solve()

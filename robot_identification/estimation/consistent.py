@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Physically consistent standard parameters that explain the data best."""
+"""Fit of physically consistent standard parameters."""
 
 from __future__ import annotations
 
@@ -40,42 +40,44 @@ from robot_identification.estimation.prior import (
 from robot_identification.regression import NormalForm, Regression
 
 MARGIN = 1e-3
-"""Part of the prior's scale by which every pseudo-inertia stays inside the feasible cone."""
+"""Distance of every pseudo-inertia from the boundary of the feasible cone, in units of the prior's
+scale: far above the tolerance of the solver, far below the uncertainty of an inertia."""
 RELATIVE_DEVIATION = 0.3
-"""Prior standard deviation of a link's parameters, relative to the URDF's."""
+"""Prior standard deviation of a link's parameters relative to the URDF's, typical of CAD data."""
 DISTANCES = ('metric', 'entropic')
-ENTROPIC_ROUNDS = 40
+ENTROPIC_ITERATIONS = 40
 ENTROPIC_CONVERGED = 1e-5
+"""Length of the last Newton step, in the metric of the prior."""
 DRIVE_DEVIATION = 0.5
-"""Prior standard deviation of rotor inertia and friction, in units of the arm's own torques."""
+"""Prior standard deviation of rotor inertia and friction, in units of the prior's scale."""
 
 
 @dataclass(frozen=True, eq=False)
 class ConsistentEstimate:
     """
-    Standard parameters that a real arm could have.
+    Physically consistent standard parameters.
 
     Parameters
     ----------
     structure
-        What the values mean.
+        The model structure.
     values
         (count,) standard parameters.
     covariance
-        (count, count) of data and prior together, without the constraints.
+        (count, count), of data and prior together, without the constraints.
     certificate
-        Smallest eigenvalue of each link's pseudo-inertia, (n,); all positive.
+        Smallest eigenvalue of each link's pseudo-inertia, (n,); positive if feasible.
     residual_rms, free_residual_rms
-        Root mean square residual of each joint with these values, and with the free estimate,
-        (n,) [N m or N]: what consistency costs.
+        Root mean square residual of each joint with these values and with the free estimate,
+        (n,) [N m or N].
     active
-        Links and drives at the edge of what is physical, by name.
+        Names of the links and drives at the limit of physical feasibility.
     status
-        Text of the solver.
+        Status of the solver.
     deviation
         Prior standard deviation of the links' parameters relative to the URDF's.
     prior_root
-        (count, count), whose square with its transpose is the covariance of the prior.
+        Factor L of the prior covariance L L', (count, count).
 
     """
 
@@ -107,7 +109,7 @@ class ConsistentEstimate:
 
     @property
     def balancers(self) -> Array:
-        """Strengths of all balancers of the arm, known ones too, (b,)."""
+        """Strengths of all balancers of the arm, including known ones, (b,)."""
         return read_only(self.structure.strengths(self.values))
 
     @property
@@ -127,35 +129,35 @@ def fit_consistent(
     limits: Mapping[str, LinkLimits] | None = None,
 ) -> ConsistentEstimate:
     """
-    Fit standard parameters with positive definite pseudo-inertias.
+    Return standard parameters with positive definite pseudo-inertias, fitted to the data.
 
-    Minimises the squared residuals, weighted as the estimate says, plus the squared distance from
-    the prior. Both are in units of their standard deviations, so where the data say much they
-    decide, and where they say nothing the URDF does. Pseudo-inertias are positive definite, rotor
-    inertias and passive friction parameters are not negative: a convex problem, for Clarabel.
+    They minimise the squared residuals, with the weights of the estimate, plus the squared
+    distance from the prior. Both are in units of their standard deviations: data determine excited
+    parameters, the URDF the others. Pseudo-inertias are positive definite; rotor inertias and
+    passive friction parameters are not negative. Clarabel solves this convex problem.
 
     Parameters
     ----------
     regression
         The problem.
     estimate
-        Its free estimate, which knows the joints' noise.
+        Its free estimate, for the joints' noise.
     prior
-        The URDF's when None.
+        From the URDF if None.
     deviation
         Prior standard deviation of the links' parameters relative to the prior.
     distance
-        From the prior: 'metric', the constant metric at the prior, or 'entropic', the Bregman
-        divergence of log det, which grows without bound towards the edge of what is physical.
+        Distance from the prior: 'metric', in the constant metric at the prior, or 'entropic', the
+        Bregman divergence of log det, which is unbounded towards the limit of feasibility.
     limits
-        Mass, centre of mass and extent of links, by joint.
+        Limits of mass, centre of mass and extent of links, by joint.
 
     Raises
     ------
     MissingDependencyError
         Clarabel is not installed.
     EstimationError
-        Clarabel does not find a solution.
+        Clarabel finds no solution.
 
     References
     ----------
@@ -175,7 +177,7 @@ def fit_consistent(
     spread = np.full(structure.count, DRIVE_DEVIATION, dtype=float)
     spread[structure.inertial] = deviation
     bounds = _bounds(structure, limits or {})
-    for _ in range(ENTROPIC_ROUNDS if distance == 'entropic' else 1):
+    for _ in range(ENTROPIC_ITERATIONS if distance == 'entropic' else 1):
         transform = prior.transform * spread
         matrix, target = _data(regression.normal, estimate, transform, prior.mean)
         scaled, status = _solve(structure, prior, spread, matrix, target, bounds)
@@ -185,7 +187,7 @@ def fit_consistent(
         if far < ENTROPIC_CONVERGED:
             break
     values = prior.mean + transform @ scaled
-    values[structure.friction_part] *= structure.active.ravel()    # no rounding of what is absent
+    values[structure.friction_part] *= structure.active.ravel()    # absent terms are exactly zero
     inertial = values[structure.inertial].reshape(-1, 10)
     return ConsistentEstimate(
         structure=structure, values=values, covariance=covariance_with_prior(matrix, transform),
@@ -199,14 +201,14 @@ def fit_consistent(
 
 def with_data_covariance(consistent: ConsistentEstimate, estimate: Estimate) -> ConsistentEstimate:
     """
-    Return the same values with the covariance that a free estimate and the prior make together.
+    Return the estimate with its covariance recomputed from a free estimate's and the prior's.
 
     Parameters
     ----------
     consistent
         The consistent estimate.
     estimate
-        The free estimate, whose covariance was widened since.
+        The free estimate, whose covariance has been inflated.
 
     """
     rows = _near(estimate)[0] @ (estimate.base.matrix @ consistent.prior_root)
@@ -215,7 +217,7 @@ def with_data_covariance(consistent: ConsistentEstimate, estimate: Estimate) -> 
 
 def _data(normal: NormalForm, estimate: Estimate, transform: Array,
           mean: Array) -> tuple[Array, Array]:
-    """Rows of the data in the scaled parameters, compressed to one triangle."""
+    """Return the data as an R factor and target in the scaled parameters, (c, c) and (c,)."""
     weights = 1 / (estimate.noise * np.sqrt(estimate.autocorrelation_factor))
     if estimate.equal_weights:
         weights = np.full(normal.joints, 1 / np.sqrt(np.mean(1 / weights ** 2)))
@@ -227,7 +229,7 @@ def _data(normal: NormalForm, estimate: Estimate, transform: Array,
 
 
 def _near(estimate: Estimate) -> tuple[Array, Array]:
-    """Rows whose squares are the distance from the estimate in units of its covariance."""
+    """Return rows and target whose squared residual is the Mahalanobis distance."""
     known = np.flatnonzero(np.isfinite(np.diag(estimate.covariance)))
     covariance = estimate.covariance[np.ix_(known, known)]
     scale = np.sqrt(np.diag(covariance))
@@ -240,7 +242,7 @@ def _near(estimate: Estimate) -> tuple[Array, Array]:
 
 def _solve(structure: ModelStructure, prior: Prior, spread: Array, matrix: Array,
            target: Array, limits: tuple[Array, Array]) -> tuple[Array, str]:
-    """Minimise |matrix s - target|^2 + |s|^2 over the feasible s."""
+    """Return the feasible s that minimises |matrix s - target|^2 + |s|^2, and the status."""
     try:
         import clarabel
     except ImportError as error:
@@ -262,14 +264,14 @@ def _solve(structure: ModelStructure, prior: Prior, spread: Array, matrix: Array
 
 
 def _centre(mean: Array, scale: Array) -> Array:
-    """Entries of G^(-1/2) (P0 - MARGIN G) G^(-1/2), in the basis of s."""
+    """Return G^(-1/2) (P0 - MARGIN G) G^(-1/2) in the basis of s, (10,)."""
     inverse = np.linalg.inv(matrix_root(scale))
     centred = inverse @ pseudo_inertia(mean) @ inverse - MARGIN * np.eye(4)
     return np.einsum('kij,ij->k', SYMMETRIC_BASIS, centred)
 
 
 def _nonnegative(structure: ModelStructure) -> Array:
-    """Rows (c, count): what must not be negative: strengths, rotors, dissipated torques."""
+    """Return rows (c, count) of nonnegative strengths, rotor inertias and dissipated torques."""
     places = np.arange(structure.balancers.start, structure.rotor.stop)
     rows = [np.eye(structure.count)[places]]
     k = len(structure.friction.parameters)
@@ -283,7 +285,7 @@ def _nonnegative(structure: ModelStructure) -> Array:
 
 
 def _bounds(structure: ModelStructure, limits: Mapping[str, LinkLimits]) -> tuple[Array, Array]:
-    """Rows and bounds of everything linear: rows @ standard parameters >= bounds."""
+    """Return all linear constraints: rows @ standard parameters >= bounds."""
     signs = _nonnegative(structure)
     rows, lowest = limit_rows(structure, limits)
     return np.vstack([signs, rows]), np.concatenate([np.zeros(len(signs)), lowest])
@@ -294,8 +296,8 @@ def _entropic(first: Prior, last: Prior, values: Array) -> tuple[Prior, float]:
     Return the prior whose constant metric is the entropic one near the last solution.
 
     The Bregman divergence of -log det from P0 has at P the Hessian of the affine-invariant metric
-    at P, and is to second order half the squared distance from 2 P - P inv(P0) P: Newton's method
-    with a step that is damped while it is long.
+    at P, and equals to second order half the squared distance from 2 P - P inv(P0) P. This is a
+    damped Newton step.
     """
     mean, transform = np.array(first.mean), np.array(first.transform)
     scales, longest = [], 0.0
@@ -315,7 +317,7 @@ def _entropic(first: Prior, last: Prior, values: Array) -> tuple[Prior, float]:
 
 def _active(structure: ModelStructure, prior: Prior, values: Array,
             bounds: tuple[Array, Array]) -> tuple[str, ...]:
-    """Names of what lies at the edge of the feasible set."""
+    """Return the names of parameters and links on the boundary of the feasible set."""
     edge = []
     for i, (joint, scale) in enumerate(zip(structure.arm.joint_names, prior.scales)):
         inverse = np.linalg.inv(matrix_root(scale))

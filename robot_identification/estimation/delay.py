@@ -29,15 +29,16 @@ from robot_identification.regression.reduce import packed_rows
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import delayed, LONGEST_DELAY
 
-ROUNDS = 25
+MAX_ITERATIONS = 25
 MARGIN = 0.04
-"""Cut at the ends of each run while delays are sought [s]: the same rows in every round."""
-SMALL_STEP = 2e-6
-"""Largest change of a delay at which the search ends [s],
-and in standard deviations of the delay."""
-SMALL_PART = 0.05
+"""[s] Cut at both ends of each run during the search, so that every iteration uses the same
+rows."""
+MAX_STEP = 2e-6
+"""[s] Change of a delay at which the search ends."""
+MAX_RELATIVE_STEP = 0.05
+"""The same in standard deviations of the delay; the larger of the two applies."""
 INSTANTS = 32
-"""At which friction is looked at between two samples."""
+"""Instants between two samples over which friction near a reversal is averaged."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,10 +49,10 @@ class DelayEstimate:
     Parameters
     ----------
     values, deviations
-        Delay of each joint, (n,) [s]: positive where the measured position lags the torque.
+        Delay of each joint, (n,) [s]: positive if the measured position lags the torque.
     of
-        'torques' where each joint's torque was moved against all positions, 'positions' where each
-        joint's position was moved against all torques.
+        'torques': each joint's torque is shifted against all positions; 'positions': each joint's
+        position is shifted against all torques.
 
     """
 
@@ -63,14 +64,19 @@ class DelayEstimate:
         for name in ('values', 'deviations'):
             object.__setattr__(self, name, read_only(getattr(self, name)))
 
+    @classmethod
+    def zero(cls, joints: int) -> DelayEstimate:
+        """Return delays of zero, known exactly."""
+        return cls(np.zeros(joints), np.zeros(joints))
+
     def implausible(self, step: float) -> IndexArray:
         """
-        Return the joints whose positions lead the torque, which no sensor does.
+        Return the indices of joints whose positions lead the torque, which no sensor causes.
 
         Parameters
         ----------
         step
-            Time between samples [s]; a lead within one is taken for a matter of stamps.
+            Sampling time [s]; a shorter lead is attributed to the time stamps.
 
         """
         return np.flatnonzero(self.values + 2 * self.deviations < -step)
@@ -79,27 +85,27 @@ class DelayEstimate:
 def estimate_delay(regression: Regression, estimate: Estimate,
                    start: Array | None = None, of: str = 'torques') -> DelayEstimate:
     """
-    Find the delay of each joint by Gauss-Newton, together with the base parameters.
+    Return the delay of each joint, by Gauss-Newton together with the base parameters.
 
-    A torque that comes later by d is, to first order, the torque plus d times its derivative: one
-    more column for each joint, made of the model's torque, which has no noise. The position of one
-    joint acts on the torques of others, so that delays of positions have columns in all rows.
+    A torque that leads by d is, to first order, the torque plus d times its derivative: one
+    additional column for each joint, from the model's torque, which has no noise. The position of
+    a joint affects the torques of others, so delays of positions have columns in all rows.
 
     Parameters
     ----------
     regression
-        The problem with the torques as measured; the friction's shape is that of the estimate.
+        The problem with the torques as measured.
     estimate
-        An estimate without delay, which knows the joints' noise.
+        An estimate without delays, for the joints' noise and the nonlinear friction parameters.
     start
-        Delays to start from, (n,) [s].
+        Initial delays, (n,) [s]; zeros if None.
     of
         'torques' or 'positions', see `DelayEstimate`.
 
     Raises
     ------
     EstimationError
-        A delay leaves what sensors and filters can make, or does not converge.
+        A delay exceeds 50 ms, or the search does not converge.
 
     """
     regression = regression.of(estimate.base)
@@ -109,7 +115,7 @@ def estimate_delay(regression: Regression, estimate: Estimate,
     beta = np.array(estimate.values)
     columns = joint_columns(regression.base)
     damping, last = 1.0, np.inf
-    for _ in range(ROUNDS):
+    for _ in range(MAX_ITERATIONS):
         parts = [_augmented(regression, samples, load, columns, beta, delay, of)
                  for samples, load in regression.parts]
         rows, target = [], []
@@ -126,44 +132,44 @@ def estimate_delay(regression: Regression, estimate: Estimate,
         inverse = np.linalg.pinv(matrix / norms, rcond=1e-8) / norms[:, None]
         solution = inverse @ np.concatenate(target)
         beta, step = solution[:len(beta)], solution[len(beta):]
-        if np.max(np.abs(step)) > 0.7 * last:    # it swings about the solution
+        if np.max(np.abs(step)) > 0.7 * last:    # oscillation about the solution
             damping *= 0.5
         last = float(np.max(np.abs(step)))
         step = damping * step
         delay += step
         if not np.max(np.abs(delay)) < LONGEST_DELAY:
             joint = regression.base.structure.arm.joint_names[int(np.argmax(np.abs(delay)))]
-            raise EstimationError(f'the delay of {joint} leaves what sensors and filters make '
-                                  f'(50 ms); identify without delays')
+            raise EstimationError(f'the delay of {joint} exceeds 50 ms, more than sensors and '
+                                  f'filters cause; identify without delays')
         deviations = np.linalg.norm(inverse[len(beta):], axis=1)
-        if np.all(np.abs(step) < np.maximum(SMALL_STEP, SMALL_PART * deviations)):
+        if np.all(np.abs(step) < np.maximum(MAX_STEP, MAX_RELATIVE_STEP * deviations)):
             break
     else:
         raise EstimationError(f'the delays still change by {1e6 * np.max(np.abs(step)):.0f} us '
-                              f'after {ROUNDS} rounds; identify without delays')
+                              f'after {MAX_ITERATIONS} iterations; identify without delays')
     return DelayEstimate(delay, deviations, of)
 
 
 @dataclass(frozen=True, eq=False)
 class _Averaged(ModelStructure):
     """
-    A structure whose friction near a reversal is the mean over the time between two samples.
+    A model structure whose friction near a reversal is averaged over one sampling interval.
 
-    At one instant friction has either sign, so that the cost of a delay of positions would jump
-    whenever a reversal passes a sample and be flat in between: delays shorter than a sample could
-    not be found, nor their deviations.
+    Instantaneous friction has either sign. The cost of a position delay would therefore jump
+    whenever a reversal passes a sample and be constant in between, and delays shorter than a
+    sampling interval and their standard deviations could not be estimated.
     """
 
     step: float = 0.0
 
     @classmethod
     def of_step(cls, structure: ModelStructure, step: float) -> _Averaged:
-        """Return a structure that averages over this time [s]."""
+        """Return the structure that averages over a time step [s]."""
         return cls(structure.arm, structure.friction, structure.backend, structure.shape, step)
 
     def element_columns(self, q: Array, v: Array, a: Array, load: Array | None = None,
                         states: Array | None = None) -> Array:
-        """Return rotor inertia's and friction's columns of the elements, (N, m + m k)."""
+        """Return the columns of rotor inertia and friction of the actuators, (N, m + m k)."""
         columns = super().element_columns(q, v, a, load, states)
         transmission = self.arm.transmission.T
         near = np.any(2 * np.abs(v @ transmission) < self.step * np.abs(a @ transmission), axis=1)
@@ -179,7 +185,7 @@ class _Averaged(ModelStructure):
 def _augmented(regression: Regression, samples: Samples, load: Array | None,
                columns: tuple[IndexArray, ...], beta: Array, delay: Array,
                of: str) -> list[Array]:
-    """Rows [columns, derivatives of the model's torque by each delay, torque] of each joint."""
+    """Return each joint's rows [columns, derivatives of torque by each delay, torque]."""
     shifted = delayed(samples, delay, MARGIN, of)
     if load is not None:
         load = load[np.searchsorted(samples.t, shifted.t)]

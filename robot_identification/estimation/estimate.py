@@ -37,16 +37,16 @@ class Estimate:
     estimator
         Name of the estimator.
     base
-        What the values mean.
+        The base parameters and the model structure.
     values
         (r,) base parameters.
     covariance
-        (r, r); infinite variances where the data say nothing.
+        (r, r); infinite variances of undetermined parameters.
     noise
         Standard deviation of each joint's torque noise, (n,) [N m or N], per independent row.
     autocorrelation_factor
-        Density of each joint's residuals at low frequencies over that of white noise with the same
-        variance, (n,) >= 1; contained in the covariance.
+        Spectral density of each joint's residuals at low frequencies over that of white noise with
+        the same variance, (n,) >= 1; the covariance includes it.
     residual_rms
         Root mean square of each joint's residual on the fitted rows, (n,) [N m or N].
     relative_error
@@ -54,28 +54,28 @@ class Estimate:
     rows
         Rows per joint, (n,).
     condition_number
-        Condition number of the unweighted regressor of the base parameters, in SI units.
+        Condition number of the unweighted base regressor, in SI units.
     rank
-        Numerical rank; `base.rank` when everything is excited.
+        Numerical rank; `base.rank` if the motion excites all parameters.
     unexcited
-        Base parameters that the data do not determine, by label.
+        Labels of the base parameters that the data do not determine.
     status
         'ok', 'rank_deficient' or 'not_converged'.
     message
-        What that means and what to do.
+        Explanation of the status, and a remedy.
     iterations
-        Rounds of re-weighting.
+        Iterations of the reweighting.
     shape_covariance
-        Covariance of the logarithms of the friction's shape numbers, (m s, m s); infinite
-        variances for those that the data do not determine or that lie on their bounds. Empty when
-        the shape was given, or the friction has none.
+        Covariance of the logarithms of the nonlinear friction parameters, (m s, m s); infinite
+        variances of those that the data do not determine or that lie on their bounds. Empty if
+        they were given, or the friction has none.
     own_values
-        Whether the values are not a minimum of the rows' weighted squares, so that a consistent
-        model has to be the nearest to values and covariance instead of being fitted to the rows.
+        Whether the values do not minimise the weighted squared residuals; the consistent model is
+        then the nearest one in the metric of the covariance instead of a fit to the rows.
     equal_weights
-        Whether all joints weigh the same, in N m or N, instead of by their noise.
+        Whether all joints have the same weight instead of one from their noise.
     interval_doubt
-        Why intervals from this covariance hold less often than they state; empty where they hold.
+        Why the coverage of confidence intervals is below nominal; empty if it is not.
 
     """
 
@@ -116,12 +116,12 @@ class Estimate:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The combinations that the values are of."""
+        """The linear combinations of standard parameters that the values are of."""
         return self.base.names
 
     @property
     def shape(self) -> Array:
-        """Shape numbers of the friction of each joint and drive, (m, s)."""
+        """Nonlinear friction parameters of each joint and drive, (m, s)."""
         return self.base.structure.shape
 
     @property
@@ -130,6 +130,6 @@ class Estimate:
         return read_only(np.sqrt(np.diag(self.covariance)))
 
     def confidence_interval(self, level: float = 0.95) -> Array:
-        """Return lower and upper bounds of the values, (r, 2), at a confidence level."""
+        """Return confidence intervals of the values, (r, 2)."""
         half = stats.norm.ppf(0.5 + level / 2) * self.standard_deviations
         return read_only(np.column_stack([self.values - half, self.values + half]))

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The shared base of the estimators with a quadratic cost."""
+"""Base class of the estimators with a quadratic cost, and iteratively reweighted least squares."""
 
 from __future__ import annotations
 
@@ -33,11 +33,12 @@ from robot_identification.regression.separable import SeparableRegression
 
 RANK_TOLERANCE = 1e-8
 """Relative to the largest singular value of the regressor with columns of unit norm."""
-MOST_ITERATIONS = 50
+MAX_ITERATIONS = 50
 CONVERGED = 1e-6
-SHAPE_ROUNDS = 4
+"""Largest relative difference between a weight and the reciprocal residual deviation."""
+SHAPE_ITERATIONS = 4
 SHAPE_CONVERGED = 1e-2
-"""Largest change of the logarithm of a shape number at which weights and shape agree."""
+"""Largest change of the logarithm of a nonlinear friction parameter at convergence."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,18 +54,18 @@ class _Solution:
 @dataclass(frozen=True, eq=False)
 class ReweightedFit:
     """
-    The fit in which each joint weighs by its own residuals.
+    Result of iteratively reweighted least squares with one weight per joint.
 
     Parameters
     ----------
     solution
         The minimiser.
     weights
-        Reciprocal standard deviations that it was found with, (n,).
+        Reciprocal standard deviations of the last iteration, (n,).
     deviations
         Unbiased standard deviations of its residuals, (n,) [N m or N].
     iterations
-        Rounds.
+        Number of iterations.
     converged
         Whether weights and deviations agree.
 
@@ -79,7 +80,7 @@ class ReweightedFit:
 
 class Estimator(ABC):
     """
-    Least squares with one weight per joint; members say how the joints are weighted.
+    Least squares with one weight per joint, which each estimator defines.
 
     Attributes
     ----------
@@ -87,21 +88,21 @@ class Estimator(ABC):
         Key in `ESTIMATORS`.
     summary
         One line for tables.
-    features
-        What it can do and needs.
+    info
+        Requirements and capabilities.
     own_covariance
         Whether the covariance is not that of weighted least squares; it is then conditional on the
-        shape of the friction.
+        nonlinear friction parameters.
     equal_weights
-        Whether all joints weigh the same, also in the consistent model.
+        Whether all joints have the same weight, also in the consistent model.
     candidate
-        Whether the estimator 'auto' tries it.
+        Whether model selection ('auto') tries it.
     needs_repeats
-        Whether it needs the noise that the periods of a repeated motion show.
+        Whether it needs the noise measured between the periods of a repeated motion.
     interval_doubt
-        Why its intervals hold less often than they state; empty where they hold.
-    of_factors
-        Whether normal form and residuals are all that it needs where the friction has no shape.
+        Why the coverage of its confidence intervals is below nominal; empty if it is not.
+    needs_only_factors
+        Whether R factors and residuals suffice if the friction has no nonlinear parameters.
 
     """
 
@@ -124,18 +125,18 @@ class Estimator(ABC):
         regression
             The problem.
         reweighted
-            The fit in which each joint weighs by its own residuals: the weights of whoever says
-            no others.
+            The iteratively reweighted fit, whose weights are the default.
 
         """
         return reweighted.weights
 
     def noise(self, regression: Regression, reweighted: ReweightedFit) -> tuple[Array, Array]:
         """
-        Return deviation and colour of the noise that the covariance is made of, each (n,).
+        Return standard deviation and autocorrelation factor of the joints' noise, (n,) each.
 
-        Both are those of the residuals of the re-weighted fit, whatever the estimator: residuals
-        of a fit in which noisy joints dominate are not the noise of the quiet ones.
+        The covariance is computed from them. By default they are those of the residuals of the
+        reweighted fit: if noisy joints dominate a fit, the residuals of the other joints are not
+        their noise.
 
         Parameters
         ----------
@@ -149,7 +150,7 @@ class Estimator(ABC):
 
     def fit(self, regression: Regression) -> Estimate:
         """
-        Estimate the base parameters.
+        Return the estimate of the base parameters.
 
         Parameters
         ----------
@@ -159,7 +160,7 @@ class Estimator(ABC):
         Raises
         ------
         EstimationError
-            The estimator needs what the recordings do not have.
+            The recordings lack what the estimator requires.
 
         """
         estimate = self._fit(regression) if regression.fixed else self._fit_shape(regression)
@@ -167,19 +168,14 @@ class Estimator(ABC):
 
     def refit(self, regression: Regression, near: Estimate) -> tuple[Array, IndexArray]:
         """
-        Estimate the parameters of a similar problem alone.
+        Return the parameters of a similar problem, (r,), and indices of undetermined ones.
 
         Parameters
         ----------
         regression
-            A problem whose normal form is known, with friction of a known shape.
+            A problem with given R factors and nonlinear friction parameters.
         near
-            The estimate of the similar one.
-
-        Returns
-        -------
-        tuple
-            Parameters (r,), and which of them the data do not determine.
+            The estimate of the similar problem, whose noise provides the initial weights.
 
         """
         weights = self.weights(regression, iteratively_reweight(regression.normal, 1 / near.noise))
@@ -195,10 +191,10 @@ class Estimator(ABC):
                              OK if reweighted.converged else NOT_CONVERGED, reweighted.iterations)
 
     def _fit_shape(self, regression: Regression) -> Estimate:
-        """Alternate between the weights of the joints and the shape that is best with them."""
+        """Return the fit from an alternating search for friction parameters and weights."""
         separable = SeparableRegression(regression)
         found = best_shape(separable, np.ones(separable.joints), regression.start)
-        for _ in range(SHAPE_ROUNDS):
+        for _ in range(SHAPE_ITERATIONS):
             fixed = separable.at(found.shape)
             weights = self.weights(fixed, iteratively_reweight(fixed.normal))
             following = best_shape(separable, weights, start=found.shape)
@@ -216,22 +212,22 @@ class Estimator(ABC):
 
 def iteratively_reweight(normal: NormalForm, start: Array | None = None) -> ReweightedFit:
     """
-    Weigh each joint by its own residuals, until weights and residuals agree.
+    Return the fit whose joint weights are the reciprocal deviations of its residuals (IRLS).
 
     Parameters
     ----------
     normal
         The problem with n joints.
     start
-        Weights near those, (n,); ones when None.
+        Initial weights, (n,); ones if None.
 
     """
     weights = np.ones(normal.joints) if start is None else start
-    for iteration in range(1, MOST_ITERATIONS + 1):
+    for iteration in range(1, MAX_ITERATIONS + 1):
         solution = solve(normal, weights)
         deviations = _residual_deviations(normal, weights, solution)
         converged = bool(np.max(np.abs(weights * deviations - 1)) < CONVERGED)
-        if converged or iteration == MOST_ITERATIONS:
+        if converged or iteration == MAX_ITERATIONS:
             break
         weights = 1 / deviations
     return ReweightedFit(solution, weights, deviations, iteration, converged)
@@ -239,7 +235,9 @@ def iteratively_reweight(normal: NormalForm, start: Array | None = None) -> Rewe
 
 def solve(normal: NormalForm, weights: Array) -> _Solution:
     """
-    Minimise the weighted squared residuals.
+    Return the minimiser of the weighted squared residuals.
+
+    If the data leave parameters undetermined, it is the one of least norm in scaled parameters.
 
     Parameters
     ----------
@@ -247,11 +245,6 @@ def solve(normal: NormalForm, weights: Array) -> _Solution:
         The problem with n joints.
     weights
         Reciprocal standard deviations, (n,).
-
-    Returns
-    -------
-    Solution
-        Solution of least norm in scaled parameters, where the data leave some undetermined.
 
     """
     matrix, target = normal.stacked(weights)
@@ -269,8 +262,8 @@ def _residual_deviations(normal: NormalForm, weights: Array, solution: _Solution
     """
     Return unbiased standard deviations of each joint's residuals, (n,).
 
-    The degrees of freedom that the parameters take are shared out to the joints by the trace of
-    each joint's part of the hat matrix.
+    The degrees of freedom used by the parameters are attributed to the joints by the trace of each
+    joint's block of the hat matrix.
     """
     used = np.empty(normal.joints)
     start = 0
@@ -283,24 +276,25 @@ def _residual_deviations(normal: NormalForm, weights: Array, solution: _Solution
     floor = np.finfo(float).eps * np.sqrt(normal.energy() / normal.rows)
     free = np.maximum(normal.rows - used, 1.0)
     deviations: Array = np.maximum(np.sqrt(rss / free), np.maximum(floor, np.finfo(float).tiny))
-    return np.where(normal.measured, deviations, 1.0)    # of zero rows: any weight will do
+    # the weight of a joint without effort has no influence
+    return np.where(normal.measured, deviations, 1.0)
 
 
 def make_estimate(name: str, normal: NormalForm, weights: Array, solution: _Solution, noise: Array,
                   factors: Array, status: str, iterations: int) -> Estimate:
     """
-    Make the estimate of a solution.
+    Return the estimate of a least-squares solution.
 
     Parameters
     ----------
     name
         Name of the estimator.
     normal, weights, solution
-        The problem, the weights of its rows (n,), and what was found.
+        The problem, the weights of its rows (n,), and the solution.
     noise, factors
         Standard deviation and autocorrelation factor of each joint's noise, (n,) each.
     status, iterations
-        How it was found.
+        Convergence status and number of iterations.
 
     """
     base = normal.base
@@ -328,23 +322,23 @@ def make_estimate(name: str, normal: NormalForm, weights: Array, solution: _Solu
 def make_found_estimate(name: str, fixed: Regression, reweighted: ReweightedFit, beta: Array,
                         status: str, iterations: int) -> Estimate:
     """
-    Make the estimate of parameters that were found otherwise than by least squares.
+    Return the estimate of parameters from a method other than least squares.
 
-    The covariance is that of least squares at the noise of their residuals, which is at least that
-    of the re-weighted fit.
+    The covariance is that of least squares with the noise of these parameters' residuals, which is
+    at least that of the reweighted fit.
 
     Parameters
     ----------
     name
         Name of the estimator.
     fixed
-        The problem, with friction of a known shape.
+        The problem, with given nonlinear friction parameters.
     reweighted
-        The fit of it in which each joint weighs by its own residuals.
+        Its iteratively reweighted fit.
     beta
-        What was found, (r,).
+        The parameters, (r,).
     status, iterations
-        How it was found.
+        Convergence status and number of iterations.
 
     """
     normal = fixed.normal
@@ -356,12 +350,12 @@ def make_found_estimate(name: str, fixed: Regression, reweighted: ReweightedFit,
 def with_values(estimate: Estimate, normal: NormalForm, values: Array,
                 covariance: Array) -> Estimate:
     """
-    Return an estimate with other values, covariance (r, r), and the residuals that belong to them.
+    Return an estimate with other values and covariance, and the residuals of these values.
 
     Parameters
     ----------
     estimate
-        What stays.
+        The estimate that provides everything else.
     normal
         The problem.
     values, covariance
@@ -383,8 +377,8 @@ def _message(status: str, labels: tuple[str, ...], wanted: int, rank: int, itera
     if status == RANK_DEFICIENT:
         return (f'the motion excites {rank} of {wanted} base parameters; not determined by the '
                 f'data: {", ".join(labels)}; move the joints concerned (robot-identification '
-                f'excite), or trust the prior of the consistent model there')
+                f'excite), or rely on the prior of the consistent model for them')
     if status == NOT_CONVERGED:
-        return (f'the weights still change after {iterations} rounds; one joint is probably '
-                f'fitted exactly, use the estimator ols or record more data')
+        return (f'the weights do not converge in {iterations} iterations; one joint is probably '
+                f'fitted exactly: use the estimator ols or record more data')
     return f'all {wanted} base parameters are determined by the data'

@@ -23,28 +23,28 @@ FITTED, NEAREST = 'fitted', 'nearest'
 @dataclass(frozen=True)
 class EstimatorInfo:
     """
-    A row of the table of methods.
+    Requirements and capabilities of an estimator: a row of the table of methods.
 
     Parameters
     ----------
     needs
-        Besides recordings of an excited arm; empty for nothing.
+        Requirements besides recordings of an excited arm; empty if there are none.
     cost
-        Cost of one fit, in words.
+        Cost of one fit, as text.
     nonlinear
-        Whether it finds the shape of nonlinear friction.
+        Whether it estimates nonlinear friction parameters.
     online
-        Whether the same filter runs while the arm moves.
+        Whether it also runs recursively while the arm moves.
     control_law
         Whether it needs the reference and the control law of the recording.
     bounds
-        Whether it takes bounds on the base parameters; bounds on masses, centres of mass and
-        extents are those of the consistent model, with every estimator.
+        Whether it accepts bounds on the base parameters. Limits of masses, centres of mass and
+        extents belong to the consistent model, with every estimator.
     consistent
-        How the physically consistent model follows: 'fitted' to the same rows under the
-        constraints, or 'nearest' to the free estimate in units of its covariance.
+        Computation of the consistent model: 'fitted' to the same rows under the constraints, or
+        'nearest' to the free estimate in the metric of its covariance.
     purpose
-        When to take it.
+        When to use it.
 
     """
 
@@ -58,7 +58,7 @@ class EstimatorInfo:
     purpose: str = ''
 
     def row(self) -> dict[str, str]:
-        """Return the row, column by column."""
+        """Return the cells of the row by column title."""
         yes = {True: 'yes', False: '-'}
         return {
             'friction': 'linear and nonlinear' if self.nonlinear else 'linear',

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""One fit, from processed samples to a consistent model: what identify and cross-validation do."""
+"""Fit of processed samples: the free estimate, delays and the physically consistent model."""
 
 from __future__ import annotations
 
@@ -42,15 +42,19 @@ from robot_identification.signals.shift import delayed
 from robot_identification.spilling_list import SpillingList
 
 PLAIN = 'coulomb_viscous'
-"""Friction where none is named: others are measured by it, and its torques are the first loads."""
-LOAD_ROUNDS = 3
-DELAY_ROUNDS = 2
+"""Default friction model: reference of model selection, and of the first gear torques for
+load-dependent friction."""
+LOAD_ITERATIONS = 3
+"""Iterations of fit and transmitted torques: further ones change parameters by less than their
+standard deviation."""
+DELAY_ITERATIONS = 2
+"""Iterations of fit and delays, for the same reason."""
 
 
 @dataclass(frozen=True, eq=False)
 class FitOptions:
     """
-    What a fit is made of.
+    Options of a fit.
 
     Parameters
     ----------
@@ -64,8 +68,7 @@ class FitOptions:
     consistency
         Options of `fit_consistent`.
     shape
-        Shape numbers of the friction where they are known, (m, s); found by the estimator when
-        None.
+        Nonlinear friction parameters if known, (m, s); otherwise the estimator finds them.
 
     """
 
@@ -82,12 +85,12 @@ class FitOptions:
         object.__setattr__(self, 'delay', delay)
 
     def nonlinear(self, arm: Arm) -> str:
-        """Return why it needs more than triangular factors and residuals; '' where it does not."""
+        """Return why R factors and residuals do not suffice for this fit; empty if they do."""
         friction = get_friction(self.friction)
         if not self.estimator.needs_only_factors:
-            return f"the estimator '{self.estimator.name}' looks at every sample"
+            return f"the estimator '{self.estimator.name}' uses every sample"
         if friction.shape or friction.needs_load:
-            return f"the friction '{friction.key}' has shape numbers or depends on load"
+            return f"the friction '{friction.key}' has nonlinear parameters or depends on load"
         if self.delay:
             return 'delays are estimated'
         return 'the direction of gravity is estimated' if arm.estimate_gravity else ''
@@ -101,13 +104,13 @@ class Fit:
     Parameters
     ----------
     regression
-        The problem at the estimated shape of the friction and at the estimated delays.
+        The problem at the estimated nonlinear friction parameters and delays.
     estimate
         The free estimate.
     consistent
         The physically consistent parameters.
     delay
-        Delay of each joint; zeros with zero deviation where none was asked for.
+        Delay of each joint; zero with zero standard deviation if not estimated.
 
     """
 
@@ -138,7 +141,7 @@ class Fit:
             delay=model.delay, delay_of=model.delay_of, balancers=structure.strengths(standard))
 
     def on(self, samples: Samples) -> Regression:
-        """Return the problem of other samples, with this fit's shape, delays and loads."""
+        """Return the problem of other samples with this fit's friction, delays and loads."""
         shifted = delayed(samples, self.delay.values, of=self.delay.of)
         structure = self.regression.base.structure
         loads = (transmitted_torques([shifted], self.consistent)
@@ -157,12 +160,12 @@ def fit_samples(
     progress: Callable[[float], None] | None = None,
 ) -> Fit:
     """
-    Fit processed samples.
+    Return the fit of processed samples.
 
-    Friction that depends on load takes the rigid-body torque of the previous round's model, as
-    predictions do, and in the first round that of a model with Coulomb and viscous friction. The
-    measured torque would not do: where friction is most of it, its size with the sign of the
-    velocity is the torque itself, which that column alone would then fit exactly.
+    Load-dependent friction uses the rigid-body torque of the previous iteration's model, as
+    predictions do, and in the first iteration that of a model with Coulomb and viscous friction.
+    The measured torque is not suitable: if friction dominates, its magnitude with the sign of the
+    velocity equals the torque, and that column alone would fit it exactly.
 
     Parameters
     ----------
@@ -175,16 +178,16 @@ def fit_samples(
     backend
         Regressor backend, None for what is installed.
     base
-        Base parameters of the structure, where they are known already.
+        Base parameters of the structure, if already computed.
     start
-        A shape of the friction (m, s) near the best one, where one is known.
+        Initial nonlinear friction parameters, (m, s); a global search if None.
     progress
-        Called with the part done of the reduction, 0 to 1.
+        Called with the completed fraction of the reduction, 0 to 1.
 
     Raises
     ------
     EstimationError
-        The data cannot be fitted this way; the text says why.
+        The data cannot be fitted with these options; the message gives the reason.
 
     """
     friction = get_friction(options.friction)
@@ -192,23 +195,26 @@ def fit_samples(
         raise EstimationError(f"the friction '{friction.key}' cannot be identified from a "
                               f'recording: {friction.obstacle}')
     loads = None
-    with single_threaded_blas():    # matrices are small: threads of BLAS only wait for another
+    with single_threaded_blas():    # small matrices: BLAS threads only wait for one another
         if friction.needs_load:
             plain = replace(options, estimator=WeightedLeastSquares(), friction=PLAIN, delay='',
                             shape=None)
-            fit = _fit_once(arm, samples, plain, None, backend, None, None, None)
-            loads = list(_transmitted(samples, fit))
-        fit = _fit_once(arm, samples, options, loads, backend, base, progress, start)
-        for _ in range(LOAD_ROUNDS if friction.needs_load else 0):
-            loads = list(_transmitted(samples, fit))
-            fit = _fit_once(arm, samples, options, loads, backend, fit.regression.base, None,
-                            fit.estimate.shape, fit.delay.values)
+            fit = _fit_regression(build_regression(arm, samples, PLAIN, backend=backend), plain)
+            loads = _transmitted(samples, fit)
+        regression = build_regression(arm, samples, options.friction, backend=backend, base=base,
+                                      progress=progress, loads=loads)
+        fit = _fit_regression(replace(regression, start=start), options)
+        for _ in range(LOAD_ITERATIONS if friction.needs_load else 0):
+            regression = replace(regression, base=fit.regression.base, progress=None,
+                                 start=fit.estimate.shape, reduced=None,
+                                 loads=_transmitted(samples, fit))
+            fit = _fit_regression(regression, options, fit.delay.values)
     return replace(fit, estimate=replace(
         fit.estimate, interval_doubt=_interval_doubt(options.estimator, fit.estimate)))
 
 
 def _interval_doubt(estimator: Estimator, estimate: Estimate) -> str:
-    """Return why intervals hold less often than they state; empty where they hold."""
+    """Return why the coverage of confidence intervals is below nominal; empty if it is not."""
     doubts = [estimator.interval_doubt] if estimator.interval_doubt else []
     structure = estimate.base.structure
     moves = np.broadcast_to(structure.active_shape, estimate.shape.shape).ravel()
@@ -216,53 +222,45 @@ def _interval_doubt(estimator: Estimator, estimate: Estimate) -> str:
     if not np.any(moves):
         return '; '.join(doubts)
     if structure.friction.ambiguous:
-        doubts.append(f"quite different shape numbers of the friction '{structure.friction.key}' "
-                      'fit almost alike, and the covariance knows those that were found alone; '
-                      'take stribeck or atan where intervals matter')
+        doubts.append('very different nonlinear parameters of the friction '
+                      f"'{structure.friction.key}' fit almost equally well, and the covariance is "
+                      'local to those found; '
+                      'take stribeck or atan if intervals matter')
     elif spread.size != moves.size:
-        doubts.append('the covariance takes the shape numbers of the friction for known')
+        doubts.append('the covariance treats the nonlinear friction parameters as known')
     elif not np.all(np.isfinite(spread[moves])):
         count = np.sum(~np.isfinite(spread[moves]))
-        doubts.append(f'{count} of {np.sum(moves)} shape numbers of the friction lie on a bound, '
-                      'or the data do not determine them; take a simpler friction')
+        doubts.append(f'{count} of {np.sum(moves)} nonlinear friction parameters lie on a bound '
+                      'or are not determined by the data; take a simpler friction model')
     return '; '.join(doubts)
 
 
-def _fit_once(arm: Arm, samples: Sequence[Samples], options: FitOptions,
-              loads: Sequence[Array] | None, backend: str | None, base: BaseParameters | None,
-              progress: Callable[[float], None] | None, start: Array | None,
-              late: Array | None = None) -> Fit:
-    if base is None:
-        regression = build_regression(arm, samples, options.friction, backend=backend,
-                                      progress=progress, loads=loads)
-    else:
-        regression = Regression(base, samples, progress,
-                                fixed=not base.structure.friction.shape,
-                                loads=None if loads is None else tuple(loads))
-    delay = DelayEstimate(np.zeros(arm.n), np.zeros(arm.n))
-    regression = (replace(regression, start=start) if options.shape is None
-                  else regression.at(options.shape))
+def _fit_regression(regression: Regression, options: FitOptions,
+                    initial_delay: Array | None = None) -> Fit:
+    """Return the fit of one regression, whose transmitted torques are fixed."""
+    if options.shape is not None:
+        regression = regression.at(options.shape)
+    original, delay = regression, DelayEstimate.zero(regression.base.structure.arm.n)
     estimate = options.estimator.fit(regression)
-    if options.delay:
-        original = regression
-        for _ in range(DELAY_ROUNDS):
-            delay = estimate_delay(original, estimate, late, str(options.delay))
-            late = delay.values
-            regression = replace(_shifted(original, delay), start=estimate.shape)
-            estimate = options.estimator.fit(regression)
+    for _ in range(DELAY_ITERATIONS if options.delay else 0):
+        delay = estimate_delay(original, estimate, initial_delay, str(options.delay))
+        initial_delay = delay.values
+        regression = replace(_shifted(original, delay), start=estimate.shape)
+        estimate = options.estimator.fit(regression)
     regression = regression.of(estimate.base)
     return Fit(regression, estimate, fit_consistent(regression, estimate, **options.consistency),
                delay)
 
 
 def _transmitted(samples: Sequence[Samples], fit: Fit) -> tuple[Array, ...]:
-    """Return the transmitted torques at the instants of a fit's positions."""
+    """Return the gear torques at the delayed positions of a fit."""
     if fit.delay.of == 'positions':
         samples = [part.moved(fit.delay.values) for part in samples]
     return transmitted_torques(samples, fit.consistent)
 
 
 def _shifted(regression: Regression, delay: DelayEstimate) -> Regression:
+    """Return the problem with the delays removed from samples and gear torques."""
     parts = SpillingList(delayed(samples, delay.values, of=delay.of)
                          for samples in regression.samples)
     loads = None
@@ -275,7 +273,7 @@ def _shifted(regression: Regression, delay: DelayEstimate) -> Regression:
 def transmitted_torques(samples: Sequence[Samples],
                         consistent: ConsistentEstimate) -> tuple[Array, ...]:
     """
-    Return the torques that the gears transmit: of the links, less what balancers carry.
+    Return the gear torques: rigid-body torques minus balancer torques, (N, n) for each recording.
 
     Parameters
     ----------

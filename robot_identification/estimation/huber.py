@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError
 from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK
 from robot_identification.estimation.estimator import (
@@ -28,31 +29,41 @@ from robot_identification.estimation.estimator import (
     with_values,
 )
 from robot_identification.estimation.estimator_info import EstimatorInfo, NEAREST
-from robot_identification.estimation.spikes import without_spikes
 from robot_identification.regression import NormalForm, Regression
 from robot_identification.regression.normal_form import triangle
 from robot_identification.regression.packing import joint_columns
+from robot_identification.signals import Samples
+from scipy.ndimage import median_filter
 
-ROUNDS = 60
+MAX_ITERATIONS = 60
 CONVERGED = 1e-5
-"""Largest change of a parameter in standard deviations."""
-NORMAL = 1.4826
+"""Largest change of a parameter in the last iteration, in standard deviations."""
+MAD_TO_STD = 1.4826
+"""Standard deviation of a Gaussian over its median absolute deviation."""
+SPIKE_WIDTH = 11
+"""Samples of the moving median: it removes spikes of up to five samples; steps and longer contacts
+remain and are left to the loss."""
+SPIKE_DEVIATIONS = 6.0
+"""Deviations from the moving median above which a sample is a spike; one Gaussian sample in 500
+million exceeds it."""
+LEVEL, QUANTILE = 0.9, 1.6449
+"""Quantile from which the deviation is computed, and its value for a unit Gaussian: a coarsely
+quantised torque is constant at most samples, so its median deviation is 0."""
 
 
 class Huber(Estimator):
     """
-    Rows count by their square while small and by their size beyond.
+    Robust regression with the Huber loss: quadratic for small residuals, linear for large ones.
 
-    A collision, a slip or sticking at a reversal does not bend the model. Isolated spikes of the
-    torque are taken out before the decimation, which would smear them over many rows.
-
-    The scale of each joint is the median absolute residual.
+    Collisions, slips and sticking at reversals have limited influence. Isolated spikes of the
+    torque are removed before the decimation, which would spread them over many rows. The scale of
+    each joint is its median absolute residual.
 
     Parameters
     ----------
     threshold
-        In standard deviations of a row's noise, where a row starts to count less; 1.345 loses 5 %
-        efficiency on Gaussian noise.
+        Residual above which the loss is linear, in standard deviations of the noise; 1.345 has
+        95 % efficiency for Gaussian noise.
 
     References
     ----------
@@ -75,7 +86,7 @@ class Huber(Estimator):
 
     def fit(self, regression: Regression) -> Estimate:
         """
-        Estimate the base parameters.
+        Return the estimate of the base parameters.
 
         Parameters
         ----------
@@ -87,7 +98,7 @@ class Huber(Estimator):
         found = super().fit(cleaned)
         if count and found.status == OK:
             found = replace(found, message=f'{found.message}; {count} isolated spikes of the '
-                                           'torque were left out')
+                                           'torque were removed')
         return found
 
     def _fit(self, regression: Regression) -> Estimate:
@@ -97,13 +108,13 @@ class Huber(Estimator):
         reweighted = iteratively_reweight(normal)
         _, factors = self.noise(regression, reweighted)
         beta, status, iteration = reweighted.solution.beta, NOT_CONVERGED, 0
-        while status != OK and iteration < ROUNDS:
+        while status != OK and iteration < MAX_ITERATIONS:
             iteration += 1
             errors = [r[:, -1] - r[:, :-1] @ beta[c] for r, c in zip(rows, columns)]
-            scale = np.array([NORMAL * np.median(np.abs(e)) for e in errors])
+            scale = np.array([MAD_TO_STD * np.median(np.abs(e)) for e in errors])
             scale = np.maximum(scale, np.finfo(float).eps * np.sqrt(normal.energy() / normal.rows)
                                + np.finfo(float).tiny)
-            scale[~normal.measured] = 1.0    # of zero rows: any weight will do
+            scale[~normal.measured] = 1.0    # without effort: no influence
             counts = [np.minimum(1.0, self.threshold * s / np.maximum(np.abs(e), 1e-300))
                       for e, s in zip(errors, scale)]
             robust = NormalForm(normal.base, columns, tuple(
@@ -123,5 +134,59 @@ class Huber(Estimator):
         share = np.mean([np.mean(c < 1) for c in counts])
         found = with_values(plain, normal, beta, plain.covariance)
         if status == OK and not plain.unexcited:
-            found = replace(found, message=f'{found.message}; {share:.0%} of the rows count less')
+            found = replace(found, message=f'{found.message}; {share:.0%} of the rows have '
+                                           'reduced weight')
         return replace(found, own_values=True)
+
+
+def without_spikes(regression: Regression) -> tuple[Regression, int]:
+    """
+    Return the problem without isolated spikes of the torque, and the number of spike samples.
+
+    A residual far from the median of its neighbours is replaced by that median (Hampel
+    identifier). It is applied to residuals, so that fast motion is not a spike.
+
+    Parameters
+    ----------
+    regression
+        The problem.
+
+    References
+    ----------
+    R. K. Pearson, "Outliers in process modeling and identification", IEEE Trans. Control Systems
+    Technology 10(1), 2002.
+
+    """
+    beta = iteratively_reweight(regression.normal).solution.beta
+    cleaned, count = [], 0
+    for samples, load in regression.parts:
+        excess = _excess(samples, _residual(regression, samples, load, beta))
+        excess[:, ~regression.normal.measured] = 0.0
+        found = int(np.count_nonzero(np.any(excess != 0, axis=1)))
+        cleaned.append(replace(samples, tau=samples.tau - excess) if found else samples)
+        count += found
+    if not count:
+        return regression, 0
+    return replace(regression, samples=tuple(cleaned), reduced=None), count
+
+
+def _residual(regression: Regression, samples: Samples, load: Array | None,
+              beta: Array) -> Array:
+    """Return torque minus prediction at every sample, (N, n)."""
+    base = regression.base
+    predicted: Array = base.structure.torque(
+        samples.q, samples.v, samples.a, base.representative(beta), load,
+        base.structure.states(samples.q))
+    return samples.tau - predicted
+
+
+def _excess(samples: Samples, residual: Array) -> Array:
+    """Return the deviation of spikes from the moving median, zero elsewhere, (N, n)."""
+    excess = np.zeros_like(residual)
+    for run in samples.segments:
+        part = residual[run]
+        if len(part) > SPIKE_WIDTH:
+            excess[run] = part - median_filter(part, size=(SPIKE_WIDTH, 1), mode='nearest')
+    size = np.abs(excess)
+    deviation = np.quantile(size, LEVEL, axis=0) / QUANTILE
+    return np.where((size > SPIKE_DEVIATIONS * deviation) & (deviation > 0), excess, 0.0)

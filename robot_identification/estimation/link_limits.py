@@ -38,10 +38,10 @@ class LinkLimits:
     mass
         Lowest and highest mass [kg].
     centre
-        Lowest and highest corner of the box that holds the centre of mass, (2, 3) [m].
+        Lowest and highest corner of a box that contains the centre of mass, (2, 3) [m].
     ellipsoid
-        Centre and semi-axes, along the frame's axes, of an ellipsoid that holds all of the
-        link's mass, (2, 3) [m].
+        Centre and semi-axes, along the frame's axes, of an ellipsoid that contains the whole
+        link, (2, 3) [m].
 
     References
     ----------
@@ -79,7 +79,7 @@ class LinkLimits:
                        else 'lowest and highest') + f', not {array.tolist()}')
 
     def rows(self) -> tuple[Array, Array]:
-        """Return matrix (c, 10) and bound (c,): matrix @ parameters >= bound."""
+        """Return the linear constraints, matrix (c, 10) @ parameters >= bound (c,)."""
         rows: list[Array] = []
         bounds: list[float] = []
         unit = np.eye(10)
@@ -106,26 +106,26 @@ class LinkLimits:
 
 def limit_rows(structure: ModelStructure, limits: Mapping[str, LinkLimits]) -> tuple[Array, Array]:
     """
-    Return matrix (c, count) and bound (c,) of all links' limits.
+    Return all links' limits as matrix (c, count) @ parameters >= bound (c,).
 
     Parameters
     ----------
     structure
-        What the parameters are.
+        The model structure.
     limits
-        By the name of the joint that carries the link.
+        Limits of links by the name of their joint.
 
     Raises
     ------
     ConfigurationError
-        A joint that the arm does not have.
+        The arm does not have such a joint.
 
     """
     names = structure.arm.joint_names
     rows, bounds = [np.zeros((0, structure.count))], [np.zeros(0)]
     for joint, limit in limits.items():
         if joint not in names:
-            raise ConfigurationError(f"limits are given for '{joint}', which is no joint of "
+            raise ConfigurationError(f"limits are given for '{joint}', not a joint of "
                                      f"'{structure.arm.name}': {', '.join(names)}")
         matrix, bound = limit.rows()
         first = 10 * names.index(joint)
@@ -138,19 +138,19 @@ def limit_rows(structure: ModelStructure, limits: Mapping[str, LinkLimits]) -> t
 
 def load_limits(path: str | Path, arm: Arm) -> dict[str, LinkLimits]:
     """
-    Read limits from YAML: joint -> {mass: [low, high], centre: [[...], [...]], ellipsoid: ...}.
+    Return limits from a YAML file, {joint: {mass: [low, high], centre: ..., ellipsoid: ...}}.
 
     Parameters
     ----------
     path
         The file.
     arm
-        Whose joints they are for.
+        The arm whose joints the file names.
 
     Raises
     ------
     ConfigurationError
-        The file cannot be read, or says what cannot be.
+        The file cannot be read, or its content is invalid.
 
     """
     content = read_yaml(path, 'limits file', ConfigurationError)
@@ -162,7 +162,7 @@ def load_limits(path: str | Path, arm: Arm) -> dict[str, LinkLimits]:
             raise ConfigurationError(f"the limits of '{joint}' in '{path}' may be mass, centre "
                                      f'and ellipsoid, not {truncated_repr(values)!r}')
         if joint not in arm.joint_names:
-            raise ConfigurationError(f"the limits '{path}' name '{joint}', which is no joint of "
+            raise ConfigurationError(f"the limits '{path}' name '{joint}', not a joint of "
                                      f"'{arm.name}': {', '.join(arm.joint_names)}")
         try:
             limits[joint] = LinkLimits(**values)

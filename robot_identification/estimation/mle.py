@@ -25,10 +25,10 @@ from robot_identification.regression import Regression
 
 class MaximumLikelihood(Estimator):
     """
-    Each joint weighs by its noise, measured by comparing the periods of a repeated motion.
+    Each joint is weighted by its noise, measured between the periods of a repeated motion.
 
-    The covariance is that of the measured noise alone: it says how repeatable the estimate is,
-    and is blind to what the model lacks.
+    The covariance includes only this noise: it is the repeatability of the estimate, without the
+    error of an incomplete model.
 
     References
     ----------
@@ -51,10 +51,11 @@ class MaximumLikelihood(Estimator):
         return 1 / self._measured(regression)
 
     def noise(self, regression: Regression, reweighted: ReweightedFit) -> tuple[Array, Array]:
-        """Return the measured noise, taken for white."""
+        """Return the measured noise, which is assumed to be white."""
         return self._measured(regression), np.ones(regression.normal.joints)
 
     def _measured(self, regression: Regression) -> Array:
+        """Return the standard deviation of each joint's noise on decimated rows, (n,)."""
         variances, rows = [], []
         for samples in regression.samples:
             if samples.noise is None:
@@ -64,8 +65,9 @@ class MaximumLikelihood(Estimator):
             variances.append(samples.noise * samples.decimator().noise_gain)
             rows.append(len(samples.t))
         deviations: Array = np.sqrt(np.average(variances, axis=0, weights=rows))
-        deviations[~regression.normal.measured] = 1.0    # of zero rows: any weight will do
+        # the weight of a joint without effort has no influence
+        deviations[~regression.normal.measured] = 1.0
         if not np.all(deviations > 0):
-            raise EstimationError('the periods repeat without any noise, so there is nothing to '
-                                  'weight with; use ols or wls')
+            raise EstimationError('the periods repeat without any noise, so weights cannot be '
+                                  'computed; use ols or wls')
         return deviations

@@ -32,11 +32,10 @@ from robot_identification.estimation import (
     select_model,
 )
 from robot_identification.estimation.auto import AUTO, Choice
-from robot_identification.estimation.block_covariance import inflate_covariance
-from robot_identification.estimation.bootstrap import Bootstrap
 from robot_identification.estimation.consistent import with_data_covariance
 from robot_identification.estimation.fit import PLAIN
-from robot_identification.estimation.tilt import stand, Tilt
+from robot_identification.estimation.resampling import Bootstrap, inflate_covariance
+from robot_identification.estimation.tilt import estimate_gravity_direction, Tilt
 from robot_identification.signals import Samples
 
 
@@ -153,7 +152,8 @@ def fit_model(arm: Arm, samples: Sequence[Samples], options: ModelOptions,
     tilt = None
     if arm.estimate_gravity:
         report('estimating the direction of gravity', 1.0)
-        arm, tilt = stand(arm, samples, get_estimator('wls'), options.friction or PLAIN)
+        arm, tilt = estimate_gravity_direction(
+            arm, samples, FitOptions(get_estimator('wls'), options.friction or PLAIN))
     fit_options, choice = _select(arm, samples, options, report)
     fit = fit_samples(arm, samples, fit_options, backend=options.backend,
                       progress=lambda fraction: report('reducing the regressor', fraction))

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""How noisy the residuals are at the frequencies of the model."""
+"""Noise of the residuals at the frequencies of the model."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ import numpy as np
 from robot_identification.arrays import Array
 
 SIGNIFICANT = 3.0
+"""Standard deviations of white noise's factor above which residuals count as autocorrelated."""
 _BLOCK = 1 << 14
-"""Rows that are summed at once."""
+"""Rows summed at a time, which bounds the memory."""
 
 
 def autocorrelation_factor(residuals: Array | Iterable[Array], rows: int | None = None) -> Array:
     """
-    Return the low-frequency noise density over the variance, (n,), 1 for white residuals.
+    Return the low-frequency noise density over the variance, (n,); 1 for white residuals.
 
-    The variance of an estimate is set by the noise at the frequencies at which the regressor
-    moves. For residuals of an incomplete model these are the noisiest ones, and a covariance that
-    takes the rows for independent is too small. A factor that white residuals could well have is
-    1, so nothing is lost where the model is right.
+    The variance of an estimate depends on the noise at the frequencies of the regressor. Residuals
+    of an incomplete model are largest there, and a covariance for independent rows is too small.
+    A factor that is not significant is set to 1, so a correct model's intervals stay as narrow.
 
     Parameters
     ----------
     residuals
-        (rows, n) in the order of time; or parts of them, of which one is held at a time.
+        (rows, n) in the order of time; or consecutive parts, read one at a time.
     rows
-        Number of rows in all parts together, where these are given.
+        Number of rows of all parts together; needed only for parts.
 
     References
     ----------

@@ -24,7 +24,7 @@ from robot_identification.regression import Regression
 
 class OrdinaryLeastSquares(Estimator):
     """
-    Every row weighs the same; the covariance knows that the joints are not equally noisy.
+    All rows have the same weight; the covariance uses the noise of each joint.
 
     References
     ----------

@@ -192,9 +192,9 @@ def _make_estimate(model: IdentifiedModel, rows: Array, target: Array,
         verdict = 'none' if _SIGNIFICANT * deviation < noticeable else 'undetermined'
         return PayloadEstimate(np.zeros(10), covariance, 0.0, float('nan'), mass, verdict)
     body = fit_body(matrix, right)    # raises for a negative mass
-    predicted = rows @ body.parameters
+    predicted = rows @ body
     return PayloadEstimate(
-        body.parameters, covariance, float(smallest_eigenvalues(body.parameters)),
+        body, covariance, float(smallest_eigenvalues(body)),
         float(np.linalg.norm(target - predicted) / np.linalg.norm(predicted)), mass, 'found')
 
 

@@ -28,9 +28,8 @@ from robot_identification.dynamics import (
 )
 from robot_identification.estimation.noise import autocorrelation_factor
 from robot_identification.signals import delayed, Samples
-from robot_identification.signals.shift import select, spread_rows, thinned
-from robot_identification.signals.thinning import FINE
-from robot_identification.signals.thinning import thinned as decimate_to_bandwidth
+from robot_identification.signals.shift import select, spread_rows, subsample
+from robot_identification.signals.thinning import decimate_to_bandwidth, FINE
 
 _STATES = 300
 """States of a motion at which the model's torque errors are converted to payload errors."""
@@ -65,7 +64,7 @@ def payload_covariance(model: IdentifiedModel, covariance: Array,
 
     """
     structure = model.structure
-    q, v, a, _ = thinned(samples, _STATES)
+    q, v, a, _ = subsample(samples, _STATES)
     load = inverse_dynamics(structure.arm, q, v, a)
     columns = structure.columns(q, v, a, load).reshape(q.size, -1)
     payload = last_body_regressor(structure.arm, q, v, a).reshape(q.size, 10) * SCALE

@@ -27,18 +27,18 @@ from robot_identification.dynamics import (
 )
 
 SMALLEST_RADIUS = 0.02
-"""Radius of gyration that a link's scale has at least [m]."""
+"""[m] Smallest radius of gyration in a link's scale, for URDFs with zero or tiny inertias."""
 SMALLEST_MASS = 0.02
-"""Part of the arm's mean link mass that a link's scale has at least."""
+"""Smallest mass in a link's scale over the arm's mean link mass, for the same reason."""
 ROTOR_ACCELERATION, SLIDING_ROTOR_ACCELERATION = 100.0, 10.0
-"""What a drive's torque limit gives its rotor alone [rad/s^2, m/s^2]: behind high gears, as in
-wrists and hobby servos, a rotor weighs many times what it moves."""
+"""[rad/s^2, m/s^2] Acceleration of a rotor alone at the drive's torque limit, for its scale: with
+high gear ratios, as in wrists and hobby servos, the rotor dominates the inertia of the joint."""
 
 
 @dataclass(frozen=True, eq=False)
 class Prior:
     """
-    Standard parameters as mean + transform @ s, where s of unit size is a plausible deviation.
+    Prior of the standard parameters mean + transform @ s, with s of unit variance.
 
     For a link, the ten entries of s are the symmetric matrix S in P = P0 + G^(1/2) S G^(1/2) with
     the pseudo-inertias P of the link, P0 of the URDF and G = P0 made safely positive: distances do
@@ -74,7 +74,7 @@ class Prior:
 
     @classmethod
     def from_urdf(cls, structure: ModelStructure) -> Prior:
-        """Return the prior that the arm's URDF and robot YAML give."""
+        """Return the prior from the arm's URDF and robot YAML."""
         arm = structure.arm
         inertial = arm.inertial_parameters
         scales = _scales(inertial)
@@ -97,21 +97,21 @@ class Prior:
 
 
 def link_transform(scale: Array) -> Array:
-    """Return (10, 10): row k is the change of parameters that the k-th entry of s makes."""
+    """Return the change of inertial parameters (row k) per unit of entry k of s, (10, 10)."""
     root = matrix_root(scale)
     return from_pseudo_inertia(root @ SYMMETRIC_BASIS @ root)
 
 
 def covariance_with_prior(rows: Array, root: Array) -> Array:
     """
-    Return the covariance of standard parameters that data and a prior make together, (c, c).
+    Return the covariance of standard parameters from data and prior together, (c, c).
 
     Parameters
     ----------
     rows
         Rows of the data, in the prior's unit deviations and units of the noise, (r, c).
     root
-        (c, c), whose square with its transpose is the covariance of the prior.
+        Factor L of the prior covariance L L', (c, c).
 
     """
     triangle: Array = np.asarray(np.linalg.qr(np.vstack([rows, np.eye(len(root))]), mode='r'))
@@ -128,7 +128,7 @@ def matrix_root(matrix: Array) -> Array:
 
 
 def _symmetric_basis() -> Array:
-    """Orthonormal basis of the symmetric 4 x 4 matrices, upper triangle column by column."""
+    """Return an orthonormal basis of symmetric 4 x 4 matrices, upper triangle by columns."""
     basis = []
     for column in range(4):
         for row in range(column + 1):
@@ -142,12 +142,13 @@ SYMMETRIC_BASIS = _symmetric_basis()
 
 
 def _scales(inertial: Array) -> Array:
+    """Return positive definite pseudo-inertias of the links for inertias (n, 10), (n, 4, 4)."""
     mean_mass = max(float(np.mean(inertial[:, 0])), 1e-3)
     scales = []
     for parameters in inertial:
         mass = max(parameters[0], SMALLEST_MASS * mean_mass)
         centre = parameters[1:4] / parameters[0] if parameters[0] > 0 else np.zeros(3)
-        # about the centre of mass: moments of at least a small ball, never negative ones
+        # about the centre of mass: second moments of at least those of a small ball
         shift = np.eye(4)
         shift[:3, 3] = centre
         back = np.linalg.inv(shift)
@@ -179,7 +180,7 @@ def _balancer_scales(structure: ModelStructure) -> tuple[Array, Array]:
 
 
 def _drive_scales(structure: ModelStructure) -> tuple[Array, Array]:
-    """Scales of rotor inertias (m,) and friction parameters (m k,) from the URDF's own torques."""
+    """Return scales of rotor inertias (m,) and friction (m k,) from the URDF's torques."""
     arm = structure.arm
     rng = np.random.default_rng(0)
     q = rng.uniform(-np.pi, np.pi, size=(64, arm.n))

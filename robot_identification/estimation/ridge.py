@@ -29,6 +29,7 @@ from robot_identification.estimation.prior import Prior
 from robot_identification.regression import Regression
 
 GRID = np.geomspace(1e-3, 1e2, 61)
+"""Prior standard deviations searched, in units of the prior's scale."""
 
 
 class Ridge(Estimator):
@@ -36,14 +37,14 @@ class Ridge(Estimator):
     Least squares with a quadratic penalty on the distance from the URDF.
 
     The distance is the constant pullback of the affine-invariant metric on pseudo-inertias. The
-    strength is the one under which the data are most likely: parameters that the motion excites
-    stay where the data put them, the others stay near the URDF.
+    strength maximises the evidence of the data: excited parameters follow the data, the others
+    stay close to the URDF.
 
     Parameters
     ----------
     deviation
         Standard deviation of the parameters in units of the prior's scale (1: as large as the
-        URDF's values themselves); found from the data when None.
+        URDF's values themselves); estimated from the data if None.
 
     References
     ----------

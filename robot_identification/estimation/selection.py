@@ -39,48 +39,49 @@ from robot_identification.regression.reduce import packed_rows
 from robot_identification.signals import Samples
 
 GRID = {0: 1, 1: 15, 2: 5}
-"""Points between the bounds, per shape number; every other one is looked at for a new term."""
+"""Grid points between the bounds per nonlinear parameter, by their number in a term; a new term is
+tried at every other point."""
 NEAR = 2
-"""Points of the grid by which a shape moves at once."""
+"""Largest number of grid points by which a nonlinear parameter changes in one step."""
 ROUNDS = 40
 SMALLEST_GAIN = 0.02
-"""Part of a joint's mean square error on left-out blocks that a change has to take away."""
+"""Smallest reduction of a joint's mean square error on left-out blocks by a change, relative."""
 ALONE, TOGETHER, KNOWN = 12.0, 6.0, 1.0
-"""Evidence for a term on one joint, or on several joints together: by how much it lowers the cost,
-in which noise with the colour of the residuals counts one for each row, beyond the number of its
-parameters. Some hundred terms and shapes are tried on each joint. A term that two other joints
-have already needs less."""
+"""Smallest evidence for a term: on one joint, on several joints together, and if two other joints
+have the term. Evidence is the reduction of the cost, in which noise with the autocorrelation of
+the residuals contributes one per row, minus the number of parameters. The threshold is high
+because about a hundred terms and shapes are tried on each joint."""
 ALLOWED = 0.02
-"""Part of its size by which a dissipated torque may be negative before the final fit bounds it."""
+"""Fraction by which dissipation may be violated: the final fit has exact constraints."""
 WORTHWHILE = 0.01
-"""Part of the mean square error of the first sum that a further term has to take away: where
-little is left, a shape between two points of the grid would call for absent terms."""
+"""Smallest reduction relative to the mean square error of the initial terms: below it, the error
+of a shape between two grid points would be compensated by terms that are absent."""
 SETTLED = 0.002
-"""Gain below which another shape of a term that is there makes no difference."""
+"""Smallest gain by another shape of a term that is already selected."""
 DEVIATIONS = (1.0, 3.0, 1 / 3, 1 / 10)
-"""Prior standard deviations of links that are tried, relative to what was asked for."""
+"""Prior standard deviations of links that are tried, relative to the requested one."""
 
 Key = tuple[str, int]    # a term and a point of its grid
 Sums = tuple[tuple[Key, ...], ...]
 Change = tuple[str, tuple[Key, ...], int]
-"""The term that is changed, the sum that it makes, and how many numbers that adds."""
+"""The changed term, the resulting terms, and the number of additional parameters."""
 
 
 @dataclass(frozen=True, eq=False)
 class Selected:
     """
-    Friction terms that blocks of data left out asked for.
+    Friction terms selected by cross-validation.
 
     Parameters
     ----------
     friction
         Name of the model, joint by joint.
     shape
-        Its shape numbers, (m, s).
+        Its nonlinear parameters, (m, s).
     deviation
-        Prior standard deviation of the links that predicts best.
+        Prior standard deviation of the links with the smallest error.
     steps
-        What was changed, in words, with the part of the mean square error that it took away.
+        Description of each change, with the relative reduction of the mean square error.
 
     """
 
@@ -101,7 +102,7 @@ class _Scored:
 
 @dataclass(frozen=True)
 class _Trial:
-    """A change of the sum of one element, what it gains and what speaks for it."""
+    """A change of the terms of one actuator, its gain and its evidence."""
 
     element: int
     change: str
@@ -112,23 +113,24 @@ class _Trial:
 
 class TermSelection:
     """
-    Columns of all terms that might be taken, reduced once to one Gram matrix a block and joint.
+    Forward selection of friction terms on one Gram matrix per block and joint.
 
-    Blocks are left out by subtracting their matrices, so that a combination of terms costs one
-    small solution for each block and no walk over the samples. Unknowns are in units of their
-    prior deviations, which keeps the Gram matrices well enough conditioned to choose by; what
-    is chosen is fitted by orthogonal factors afterwards, with all constraints.
+    The Gram matrices contain the columns of all candidate terms. Blocks are left out by
+    subtracting their matrices, so a combination of terms costs one small linear system per block
+    and no pass over the samples. Unknowns are in units of their prior deviations, which keeps the
+    matrices sufficiently well conditioned; the selected model is fitted by QR afterwards, with all
+    constraints.
 
     Parameters
     ----------
     base
-        Base parameters of a model with any friction; its friction columns are not used.
+        Base parameters of a model, whose friction columns are not used.
     samples, blocks
-        Recordings, and the parts of each that are left out in turn.
+        Recordings, and the left-out blocks of each.
     loads
-        Torques that the joints transmit, for each recording, (N, n) [N m or N].
+        Gear torques of each recording, (N, n) [N m or N].
     deviation
-        Prior standard deviation of links that was asked for.
+        Requested prior standard deviation of the links.
 
     """
 
@@ -207,16 +209,16 @@ class TermSelection:
                     column += len(sizes)
         return [[np.hstack(parts) for parts in fold] for fold in bank]
 
-    def select_terms(self, start: Sequence[str], tell: Callable[[str], None]) -> Selected:
+    def select_terms(self, start: Sequence[str], report: Callable[[str], None]) -> Selected:
         """
-        Add, exchange and take away terms until nothing more predicts better.
+        Return the terms after adding, exchanging and removing them until no change helps.
 
         Parameters
         ----------
         start
-            Names of the terms that every joint begins with.
-        tell
-            Called with what is being done.
+            Names of the initial terms of every joint.
+        report
+            Called with a description of the progress.
 
         """
         sums: Sums = (tuple((key, 0) for key in start),) * self.elements
@@ -224,10 +226,10 @@ class TermSelection:
         self._plain = self._score(sums, weights, ridge).rss.mean(axis=0)
         steps: list[str] = []
         for round_ in range(ROUNDS):
-            tell(f'choosing friction terms, round {round_ + 1}')
+            report(f'selecting friction terms, round {round_ + 1}')
             now = self._score(sums, weights, ridge)
             taken: list[_Trial] = []
-            for changes in (self._exchanges, self._additions):    # what is there comes first
+            for changes in (self._exchanges, self._additions):    # selected terms first
                 trials = [trial for e in range(self.elements)
                           for trial in self._trials(sums, e, changes(e, sums[e]), now, weights,
                                                     ridge)]
@@ -240,8 +242,8 @@ class TermSelection:
             for trial in taken:
                 changed[trial.element] = trial.terms
                 steps.append(f'{self.structure.arm.actuator_names[trial.element]}: '
-                             f'{" + ".join(key for key, _ in trial.terms)} takes '
-                             f'{trial.gain:.1%} away')
+                             f'{" + ".join(key for key, _ in trial.terms)} reduces '
+                             f'the mean square error by {trial.gain:.1%}')
             sums = tuple(changed)
             ridge = self._ridge(sums, weights)
             weights = self._weights(sums, ridge)
@@ -250,7 +252,7 @@ class TermSelection:
 
     def _trials(self, sums: Sums, e: int, changes: Sequence[Change], now: _Scored, weights: Array,
                 ridge: Array) -> list[_Trial]:
-        """Return the changes of one element's sum that predict better."""
+        """Return the changes of one actuator's terms that reduce the error."""
         mean = now.rss.mean(axis=0)
         safe, plain = (np.where(x > 0, x, np.inf) for x in (mean, self._plain))
         found = []
@@ -268,7 +270,7 @@ class TermSelection:
         return found
 
     def _dissipates(self, e: int, terms: tuple[Key, ...], solution: Array, sums: Sums) -> bool:
-        """Return whether an element's friction is one that the final fit would allow."""
+        """Return whether an actuator's friction satisfies the constraints of the final fit."""
         first = self.first + sum(len(self._place[i, key, g]) for i, other in enumerate(sums[:e])
                                  for key, g in other)
         members = [self.terms[key] for key, _ in terms]
@@ -285,13 +287,13 @@ class TermSelection:
                          for unit in term.units])
 
     def _shape(self, e: int, key: str, g: int) -> Array:
-        """Return a point of the grid in the units of the element, (s,)."""
+        """Return a grid point in the units of the actuator, (s,)."""
         scale = 0.1 if self.structure.slides[e] else 1.0
         shape: Array = self.grids[key][g] * scale ** np.array(self.terms[key].shape_powers)
         return shape
 
     def _exchanges(self, e: int, terms: tuple[Key, ...]) -> list[Change]:
-        """Return sums without a term, or with another shape near that of a term."""
+        """Return changes that remove a term or move its shape to a nearby grid point."""
         found: list[Change] = []
         for place, (key, g) in enumerate(terms):
             term, points = self.terms[key], self.points[key]
@@ -304,7 +306,7 @@ class TermSelection:
         return found
 
     def _additions(self, e: int, terms: tuple[Key, ...]) -> list[Change]:
-        """Return sums with one more term, in place of those that it contains."""
+        """Return changes that add a term, replacing those that it contains."""
         keys = [key for key, _ in terms]
         found: list[Change] = []
         for key, term in self.terms.items():
@@ -328,7 +330,7 @@ class TermSelection:
             self._place[e, key, g] for e, terms in enumerate(sums) for key, g in terms)])
 
     def _score(self, sums: Sums, weights: Array, ridge: Array) -> _Scored:
-        """Fit without each block in turn, and score what is left out."""
+        """Return the errors on each block of a fit to the others, and the fit to all."""
         index = np.append(self._index(sums), self.count)
         grams = self.grams[:, :, index[:, None], index]              # (folds, n, p + 1, p + 1)
         by_fold = np.einsum('j,fjab->fab', weights ** 2, grams)
@@ -342,7 +344,7 @@ class TermSelection:
         return _Scored(rss, cost, x[-1])
 
     def _weights(self, sums: Sums, ridge: Array) -> Array:
-        """Weigh each joint by its own residuals, with their colour, (n,)."""
+        """Return joint weights from the residuals and their autocorrelation, (n,)."""
         index = np.append(self._index(sums), self.count)
         energy = self.grams[:, :, -1, -1].sum(axis=0)
         present = energy > 0
@@ -357,7 +359,7 @@ class TermSelection:
         return weights
 
     def _ridge(self, sums: Sums, weights: Array) -> Array:
-        """Return reciprocal prior variances with the deviation of links that predicts best."""
+        """Return reciprocal prior variances with the best prior deviation of the links."""
         best, found = np.inf, np.ones(self.count)
         for factor in DEVIATIONS:
             ridge = np.ones(self.count)
@@ -370,7 +372,7 @@ class TermSelection:
         return found
 
     def _named(self, sums: Sums) -> tuple[str, Array]:
-        """Return the name of the model and its shape numbers, (m, s)."""
+        """Return the name of the friction model and its nonlinear parameters, (m, s)."""
         arm = self.structure.arm
         order = list(self.terms)
         sorted_ = [sorted(terms, key=lambda t: (self.terms[t[0]].constant, order.index(t[0])))
@@ -388,7 +390,7 @@ class TermSelection:
 
 
 def _alone(trials: Sequence[_Trial]) -> list[_Trial]:
-    """Return for each element the best change whose evidence is enough on its own."""
+    """Return each actuator's best change with sufficient evidence of its own."""
     best: dict[int, _Trial] = {}
     for trial in trials:
         if trial.evidence > ALONE and trial.gain > getattr(best.get(trial.element), 'gain', 0.0):
@@ -397,7 +399,7 @@ def _alone(trials: Sequence[_Trial]) -> list[_Trial]:
 
 
 def _together(trials: Sequence[_Trial]) -> list[_Trial]:
-    """Return the best additions of one term whose evidence is enough over several elements."""
+    """Return the best additions of one term with sufficient evidence over several actuators."""
     best: dict[str, dict[int, _Trial]] = {}
     for trial in trials:
         members = best.setdefault(trial.change, {})
@@ -409,14 +411,14 @@ def _together(trials: Sequence[_Trial]) -> list[_Trial]:
 
 
 def _known(trials: Sequence[_Trial], sums: Sums) -> list[_Trial]:
-    """Return the best addition of a term that two other elements have already."""
+    """Return the best addition of a term that two other actuators already have."""
     common = [trial for trial in trials if trial.evidence > KNOWN and sum(
         any(key == trial.change for key, _ in terms) for terms in sums) >= 2]
     return [max(common, key=lambda t: t.gain)] if common else []
 
 
 def _candidates() -> dict[str, FrictionTerm]:
-    """Return the terms that a recording can tell, also by direction where they say so."""
+    """Return the candidate terms, including their variants by direction of motion."""
     found: dict[str, FrictionTerm] = {}
     for term in FRICTION_TERMS.values():
         if term.obstacle:
@@ -430,18 +432,19 @@ def _candidates() -> dict[str, FrictionTerm]:
 
 
 def _points(term: FrictionTerm) -> list[tuple[int, ...]]:
-    """Return the points of the grid of a term's shape, by their numbers along each axis."""
+    """Return the grid points of a term, as indices along each axis."""
     return list(product(range(GRID.get(len(term.shape), 3)), repeat=len(term.shape)))
 
 
 def _grid(term: FrictionTerm) -> list[Array]:
-    """Return the shapes at these points, evenly between the bounds of the logarithms."""
+    """Return the shapes at the grid points, evenly spaced in the logarithms."""
     bounds = np.log(np.array(term.shape_bounds, dtype=float).reshape(-1, 2))
     parts = (np.array(_points(term), dtype=float) + 0.5) / GRID.get(len(bounds), 3)
     return [np.exp(bounds[:, 0] + part * (bounds[:, 1] - bounds[:, 0])) for part in parts]
 
 
 def _decimated(samples: Samples, columns: Array) -> Array:
+    """Return columns of the samples (N, ...) as decimated rows."""
     decimator = samples.decimator()
     return np.concatenate([decimator.apply(columns[run]) for run in samples.segments
                            if decimator.rows(run.stop - run.start) > 0])

@@ -24,17 +24,17 @@ from robot_identification.yaml_file import parse_yaml
 
 def read_settings(pairs: Iterable[str]) -> dict[str, Any]:
     """
-    Read settings of an estimator.
+    Return the settings of an estimator from the command line.
 
     Parameters
     ----------
     pairs
-        NAME=VALUE each; values as YAML has them.
+        NAME=VALUE each; values are YAML.
 
     Raises
     ------
     ConfigurationError
-        One is no such pair, or given twice.
+        An argument is not NAME=VALUE, or a name is given twice.
 
     """
     settings = {}

@@ -11,21 +11,19 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""How the base really stands: the direction of gravity, estimated from torques."""
+"""Tilt of the base: the direction of gravity in the base frame, estimated from torques."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only
-from robot_identification.dynamics import BaseParameters, inverse_dynamics
+from robot_identification.dynamics import inverse_dynamics
 from robot_identification.errors import EstimationError
 from robot_identification.estimation.consistent import DRIVE_DEVIATION
-from robot_identification.estimation.estimator import Estimator
 from robot_identification.estimation.fit import Fit, fit_samples, FitOptions
 from robot_identification.estimation.prior import Prior
 from robot_identification.regression.normal_form import NormalForm, triangle
@@ -37,33 +35,35 @@ from robot_identification.signals.thinning import spare_step
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
-CERTAIN = 3.0
-"""Standard deviations that a tilt must be away from zero before anything is said about it."""
-VISIBLE = np.radians(0.3)
-"""Smallest tilt worth a word [rad]: it moves gravity by half a percent of itself."""
-WIDTH = np.radians(5.0)
-"""Standard deviation of a tilt before any data [rad]: what one sees by eye."""
-KNOWN = np.radians(1.0)
-"""Largest standard deviation with which a tilt counts as determined by the data [rad]."""
-ROUNDS = 6
-SETTLED = 1e-5
-MOST_ROWS, CHUNKS = 4000, 20
-"""Rows that are looked at, and pieces of a longer recording that they are taken from."""
+SIGNIFICANT = 3.0
+"""Standard deviations by which a tilt must differ from zero to be reported."""
+MIN_REPORTED = np.radians(0.3)
+"""[rad] Smallest tilt that is reported: it changes the gravity vector by half a percent."""
+PRIOR_DEVIATION = np.radians(5.0)
+"""[rad] Prior standard deviation of a tilt: a larger one is visible to the eye."""
+MAX_DEVIATION = np.radians(1.0)
+"""[rad] Largest standard deviation of a tilt that counts as determined by the data."""
+MAX_ITERATIONS = 6
+CONVERGED = 1e-5
+"""[rad] Largest change of the tilt in the last iteration."""
+MAX_ROWS, CHUNKS = 4000, 20
+"""Largest number of rows used of a recording, and number of evenly spread intervals from which
+they are taken if it has more: gravity columns for all rows would take longer than the fit."""
 
 
 @dataclass(frozen=True, eq=False)
 class Tilt:
     """
-    Small rotation of the base against the mount that the robot file states.
+    Small rotation of the base relative to the mount in the robot file.
 
     Parameters
     ----------
     angles
         About the two axes, (2,) [rad].
     covariance
-        (2, 2) [rad^2]; residuals are taken as correlated in time.
+        (2, 2) [rad^2], for residuals that are autocorrelated.
     axes
-        Unit vectors across gravity in the base frame, (2, 3).
+        Unit vectors perpendicular to gravity, in the base frame, (2, 3).
 
     """
 
@@ -82,22 +82,22 @@ class Tilt:
 
     @property
     def determined(self) -> bool:
-        """Whether the data say how the base stands."""
-        return bool(np.all(self.deviations < KNOWN))
+        """Whether the data determine the tilt."""
+        return bool(np.all(self.deviations < MAX_DEVIATION))
 
     @property
     def significant(self) -> bool:
-        """Whether the base certainly does not stand as stated, by an amount worth a word."""
+        """Whether the tilt is certain and large enough to be reported."""
         distance = self.angles @ np.linalg.solve(self.covariance, self.angles)
-        return bool(self.determined and distance > CERTAIN ** 2
-                    and np.linalg.norm(self.angles) > VISIBLE)
+        return bool(self.determined and distance > SIGNIFICANT ** 2
+                    and np.linalg.norm(self.angles) > MIN_REPORTED)
 
     def gravity(self, nominal: Array) -> Array:
-        """Return the direction of gravity that a nominal one, (3,), becomes [m/s^2]."""
+        """Return the nominal gravity, (3,) [m/s^2], rotated by the tilt."""
         return np.asarray(Rotation.from_rotvec(self.angles @ self.axes).apply(np.array(nominal)))
 
     def __str__(self) -> str:
-        """Return the angles in degrees with twice their standard deviation."""
+        """Return the angles in degrees, each with twice its standard deviation."""
         return ' and '.join(
             f'{np.degrees(angle):.2f} +- {np.degrees(2 * deviation):.2f} degrees about '
             f'({", ".join(f"{x:.2g}" for x in axis)})'
@@ -106,16 +106,16 @@ class Tilt:
 
 def estimate_tilt(fit: Fit) -> Tilt:
     """
-    Estimate the tilt together with the base parameters of a fit.
+    Return the tilt, estimated together with the base parameters of a fit.
 
-    A small rotation w of gravity g adds the gravity torque of the model along w x g, which is one
-    more column for each of the two axes across gravity. About gravity itself a rotation changes
-    nothing.
+    A small rotation w of gravity g adds the model's gravity torque for w x g: one additional
+    column for each of the two axes perpendicular to gravity. A rotation about gravity itself has
+    no effect.
 
     Parameters
     ----------
     fit
-        A fit with the stated direction of gravity.
+        A fit with the direction of gravity in the robot file.
 
     Raises
     ------
@@ -125,15 +125,16 @@ def estimate_tilt(fit: Fit) -> Tilt:
     """
     regression, estimate = fit.regression, fit.estimate
     arm, base = regression.base.structure.arm, regression.base
-    axes = _axes(arm.gravity)
-    turned = [arm.with_gravity(np.cross(axis, arm.gravity)) for axis in axes]
+    axes = _perpendicular_axes(arm.gravity)
+    rotated = [arm.with_gravity(np.cross(axis, arm.gravity)) for axis in axes]
     weights = 1 / (estimate.noise * np.sqrt(estimate.autocorrelation_factor))
     columns, rank = joint_columns(base), base.rank
     kept: Sequence[list[Array] | None] = ([None] * len(regression.samples)
                                           if regression.kept is None else regression.kept)
-    factors = reduce(NormalForm.added, (
-        _pushed(samples, load, rows, base, turned, fit.consistent.inertial)
-        for (samples, load), rows in zip(regression.parts, kept, strict=True)))
+    factors, *others = [_augmented_factors(fit, samples, load, rows, rotated)
+                        for (samples, load), rows in zip(regression.parts, kept, strict=True)]
+    for other in others:
+        factors = NormalForm.added(factors, other)
     weighted = []
     for j, chosen in enumerate(columns):
         packed = factors[j]
@@ -143,28 +144,30 @@ def estimate_tilt(fit: Fit) -> Tilt:
     return _solve(fit, np.vstack(weighted), axes)
 
 
-def _pushed(samples: Samples, load: Array | None, kept: list[Array] | None, base: BaseParameters,
-            turned: Sequence[Arm], inertial: Array) -> tuple[Array, ...]:
-    """Return the factors of each joint's rows [columns, gravity turned, torque]."""
-    rows = kept if row_count(samples) <= MOST_ROWS else None
-    samples, load = _fewer(samples, load)
+def _augmented_factors(fit: Fit, samples: Samples, load: Array | None, kept: list[Array] | None,
+                       rotated: Sequence[Arm]) -> tuple[Array, ...]:
+    """Return the R factor of each joint's rows [columns, rotated gravity, torque]."""
+    rows = kept if row_count(samples) <= MAX_ROWS else None
+    samples, load = _spread_chunks(samples, load)
+    base, inertial = fit.regression.base, fit.consistent.inertial
     arm, decimator, step = base.structure.arm, samples.decimator(), spare_step(samples)
-    pushes = np.empty((row_count(samples), arm.n, 2))
+    columns = np.empty((row_count(samples), arm.n, 2))
     for block in blocks_of(samples):
-        pushes[block.rows] = decimator.apply(_splined(lambda q: np.stack([
-            _gravity(other, q, inertial) for other in turned], axis=2),
+        columns[block.rows] = decimator.apply(_splined(lambda q: np.stack([
+            _gravity(other, q, inertial) for other in rotated], axis=2),
             samples.q[block.samples], step))
-    pushes *= arm.measured[:, None]
+    columns *= arm.measured[:, None]
     return tuple(
-        triangle(np.column_stack([packed[:, :-1], pushes[:, j], packed[:, -1]]))
+        triangle(np.column_stack([packed[:, :-1], columns[:, j], packed[:, -1]]))
         for j, packed in enumerate(packed_rows(base, samples, load) if rows is None else rows))
 
 
 def _solve(fit: Fit, rows: Array, axes: Array) -> Tilt:
     """
-    Solve for standard parameters and tilt, with what is believed of both before any data.
+    Return the tilt w of the estimate of standard parameters and tilt with a prior on both.
 
-    Minimises |R [beta; w] - z|^2 + |s|^2 + |w / WIDTH|^2 over s, with beta = B (mean + T s).
+    It minimises |R [beta; w] - z|^2 + |s|^2 + |w / PRIOR_DEVIATION|^2 over s and w, with
+    beta = B (mean + T s).
     """
     base = fit.regression.base
     structure = base.structure
@@ -173,56 +176,55 @@ def _solve(fit: Fit, rows: Array, axes: Array) -> Tilt:
     spread[structure.inertial] = fit.consistent.deviation
     left, target = rows[:, :-3], rows[:, -1] - rows[:, :-3] @ base.of(prior.mean)
     matrix = np.hstack([left @ (base.matrix @ (prior.transform * spread)),
-                        rows[:, -3:-1] * WIDTH])
+                        rows[:, -3:-1] * PRIOR_DEVIATION])
     information = matrix.T @ matrix + np.eye(matrix.shape[1])
     covariance = np.linalg.inv(information)
-    found = covariance @ (matrix.T @ target)
-    return Tilt(WIDTH * found[-2:], WIDTH ** 2 * covariance[-2:, -2:], axes)
+    solution = covariance @ (matrix.T @ target)
+    return Tilt(PRIOR_DEVIATION * solution[-2:], PRIOR_DEVIATION ** 2 * covariance[-2:, -2:],
+                axes)
 
 
-def stand(arm: Arm, samples: Sequence[Samples], estimator: Estimator,
-          friction: str) -> tuple[Arm, Tilt]:
+def estimate_gravity_direction(arm: Arm, samples: Sequence[Samples],
+                               options: FitOptions) -> tuple[Arm, Tilt]:
     """
-    Return the arm as it stands, and by how much its base is tilted against what was stated.
+    Return the arm with the estimated direction of gravity, and the tilt of its base.
 
     Parameters
     ----------
     arm
-        The arm with the stated direction of gravity.
+        The arm with the direction of gravity in the robot file.
     samples
         Processed recordings, at least one.
-    estimator, friction
-        What to fit with.
+    options
+        Estimator and friction model.
 
     Raises
     ------
     EstimationError
-        The data do not determine how the base stands.
+        The data do not determine the tilt.
 
     """
-    stated, tilt = arm, None
-    for _ in range(ROUNDS):
-        fit = fit_samples(arm, samples, FitOptions(estimator, friction))
-        step = estimate_tilt(fit)
+    stated = arm
+    for _ in range(MAX_ITERATIONS):
+        step = estimate_tilt(fit_samples(arm, samples, options))
         if not step.determined:
             raise EstimationError(
-                f'this motion does not determine how the base stands ({step}): give `gravity` or '
+                f'this motion does not determine the tilt of the base ({step}): give `gravity` or '
                 f'`mount` as measured, or record a motion that turns the joints next to the base')
         arm = arm.with_gravity(step.gravity(arm.gravity))
-        if np.max(np.abs(step.angles)) < SETTLED:
+        if np.max(np.abs(step.angles)) < CONVERGED:
             break
-    axes = _axes(stated.gravity)
-    down = stated.gravity / np.linalg.norm(stated.gravity)
-    now = arm.gravity / np.linalg.norm(arm.gravity)
-    tilt = Tilt(axes @ np.cross(down, now), step.covariance, axes)
-    return arm, tilt
+    axes = _perpendicular_axes(stated.gravity)
+    before, after = (x.gravity / np.linalg.norm(x.gravity) for x in (stated, arm))
+    return arm, Tilt(axes @ np.cross(before, after), step.covariance, axes)
 
 
-def _axes(gravity: Array) -> Array:
-    """Return two unit vectors across gravity, as near as can be to axes of the base, (2, 3)."""
+def _perpendicular_axes(gravity: Array) -> Array:
+    """Return two unit vectors perpendicular to gravity, close to axes of the base, (2, 3)."""
     size = float(np.linalg.norm(gravity))
     if size == 0:
-        raise EstimationError('without gravity there is no tilt to estimate: give `gravity`')
+        raise EstimationError('the tilt of the base cannot be estimated without gravity: '
+                              'give `gravity`')
     down = gravity / size
     chosen = np.sort(np.argsort(np.abs(down))[:2])
     first = np.eye(3)[chosen[0]]
@@ -234,28 +236,29 @@ def _axes(gravity: Array) -> Array:
 
 
 def _gravity(arm: Arm, q: Array, inertial: Array) -> Array:
+    """Return the gravity torques at positions (N, n), (N, n) [N m or N]."""
     zero = np.zeros_like(q)
     return inverse_dynamics(arm, q, zero, zero, inertial)
 
 
-def _fewer(samples: Samples, load: Array | None) -> tuple[Samples, Array | None]:
-    """Return pieces of samples, evenly spread, with about as many rows as are looked at."""
+def _spread_chunks(samples: Samples, load: Array | None) -> tuple[Samples, Array | None]:
+    """Return evenly spread intervals of the samples, with about `MAX_ROWS` rows."""
     rows = row_count(samples)
-    if rows <= MOST_ROWS:
+    if rows <= MAX_ROWS:
         return samples, load
-    pieces = []
+    chunks = []
     for segment in samples.segments:
         length = segment.stop - segment.start
         count = max(1, round(CHUNKS * length / len(samples)))
-        size = int(length / count * MOST_ROWS / rows)
-        pieces += [slice(segment.start + k * length // count,
+        size = int(length / count * MAX_ROWS / rows)
+        chunks += [slice(segment.start + k * length // count,
                          segment.start + k * length // count + size) for k in range(count)]
-    return select(samples, pieces), None if load is None else np.concatenate([
-        load[piece] for piece in pieces])
+    return select(samples, chunks), None if load is None else np.concatenate([
+        load[chunk] for chunk in chunks])
 
 
 def _splined(function: Callable[[Array], Array], q: Array, step: int) -> Array:
-    """Return a smooth function of positions (N, n), computed at every so many of them."""
+    """Return a smooth function of positions (N, n), interpolated from every step-th of them."""
     if step == 1 or len(q) < 4 * step:
         return function(q)
     some = np.unique(np.append(np.arange(0, len(q), step), len(q) - 1))

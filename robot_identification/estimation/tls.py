@@ -27,22 +27,24 @@ from robot_identification.estimation.estimator import (
 from robot_identification.estimation.estimator_info import EstimatorInfo, NEAREST
 from robot_identification.regression import Regression
 
-CLOSEST = 0.7
+MAX_RATIO = 0.7
+"""Largest ratio of the smallest singular values of [regressor, torque] and regressor; at 1 the
+solution is not unique."""
 
 
 class TotalLeastSquares(Estimator):
     """
-    Least squares that also corrects the regressor, each column by the same part of its norm.
+    Least squares that also corrects the regressor, each column in proportion to its norm.
 
-    Joints weigh by their noise. How large errors of the columns are, compared with those of the
-    torques, has to be known; the data do not tell.
+    Joints are weighted by their noise. The ratio of the errors of columns and torques must be
+    given; the data do not determine it.
 
     Parameters
     ----------
     ratio
         Relative error of the columns over relative error of the torques. 1 is the classical
-        method on columns of unit norm, towards 0 it becomes weighted least squares. The default
-        is an assumption: filtered positions are far more precise than torques.
+        method on columns of unit norm; 0 is the limit of weighted least squares. The default
+        assumes that filtered positions are much more precise than torques.
 
     References
     ----------
@@ -73,12 +75,12 @@ class TotalLeastSquares(Estimator):
         rows, target = normal.stacked(1 / (plain.noise * np.sqrt(plain.autocorrelation_factor)))
         scale = self.ratio * np.linalg.norm(rows, axis=0) / np.linalg.norm(target)
         scaled = rows / scale
-        least = float(np.linalg.svd(scaled, compute_uv=False)[-1])
+        smallest = float(np.linalg.svd(scaled, compute_uv=False)[-1])
         _, singular, right = np.linalg.svd(np.column_stack([scaled, target]), full_matrices=False)
-        if singular[-1] > CLOSEST * least:
+        if singular[-1] > MAX_RATIO * smallest:
             raise EstimationError(
                 f'total least squares has no clear solution: the smallest singular value of the '
-                f'regressor ({least:.3g}) is no larger than its errors ({singular[-1]:.3g}); '
+                f'regressor ({smallest:.3g}) is no larger than its errors ({singular[-1]:.3g}); '
                 f'lower the ratio (now {self.ratio:g}), excite better, or take wls or ridge')
         theta = -right[-1, :-1] / right[-1, -1]
         information = scaled.T @ scaled - singular[-1] ** 2 * np.eye(len(theta))

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What a model file knows of the covariance of its parameters."""
+"""Low-rank covariance of the parameters, as stored in a model file."""
 
 from __future__ import annotations
 
@@ -23,25 +23,23 @@ from robot_identification.errors import ModelFileError
 from scipy.stats.qmc import Halton
 
 UNCERTAINTY = 'uncertain_directions'
-"""Its name in `IdentifiedModel.information`."""
+"""Key in `IdentifiedModel.information`."""
 STATES = 500
-"""Over which directions are compared by the torque that they make."""
+"""Number of states at which the torque of a direction is evaluated."""
 SPEED = 0.5
-"""Speed of these states, as a part of the limits; without any 1 rad/s or m/s counts."""
+"""Largest velocity of these states over the limit; 1 rad/s or m/s if there is no limit."""
 KEPT = 0.97
-"""Part of the variance of the torques, each joint's in units of its own, that the directions of a
-model file explain."""
+"""Fraction of the torque variance, each joint's normalised, that the stored directions explain."""
 DIGITS = 4
-"""Digits of the numbers in the file; the model's own numbers have all."""
+"""Significant digits of the directions in the file; the parameters have all digits."""
 
 
 def low_rank_covariance(structure: ModelStructure, covariance: Array) -> Array:
     """
-    Return few directions whose squares are the covariance, as far as torques show it, (r, p).
+    Return a low-rank factor D of the covariance, D'D, weighted by torque, (r, p).
 
-    The covariance is directions' directions, but for what makes less than 1 - `KEPT` of the
-    variance of the torques over states everywhere within the limits, not only where the model was
-    trained.
+    The omitted directions cause less than 1 - `KEPT` of the torque variance over states in the
+    whole range of the limits, not only in the training motion.
 
     Parameters
     ----------
@@ -73,25 +71,25 @@ def low_rank_covariance(structure: ModelStructure, covariance: Array) -> Array:
 
 
 def to_rows(directions: Array) -> list[list[float]]:
-    """Return the directions as a model file holds them."""
+    """Return the directions as plain numbers with `DIGITS` digits."""
     return [[float(f'{x:.{DIGITS}g}') for x in row] for row in directions]
 
 
 def covariance_directions(model: IdentifiedModel, covariance: Array | None = None) -> Array | None:
     """
-    Return the directions of a covariance, (r, p), or those that a model file holds.
+    Return a factor of the covariance, (r, p); None if the model has none.
 
     Parameters
     ----------
     model
         The model.
     covariance
-        Covariance of its standard parameters, (p, p); when None what the file holds, if anything.
+        Covariance of its standard parameters, (p, p); if None the one stored with the model.
 
     Raises
     ------
     ModelFileError
-        What the file holds is damaged.
+        The stored directions are damaged.
 
     """
     if covariance is not None:
@@ -110,7 +108,7 @@ def covariance_directions(model: IdentifiedModel, covariance: Array | None = Non
 
 
 def _half(covariance: Array) -> Array:
-    """Return a matrix whose square is the covariance, (p, p)."""
+    """Return H with H'H the covariance, (p, p)."""
     sizes, vectors = np.linalg.eigh(np.asarray(covariance, dtype=float))
     half: Array = np.sqrt(np.maximum(sizes, 0.0))[:, None] * vectors.T
     return half

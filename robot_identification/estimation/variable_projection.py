@@ -28,28 +28,30 @@ from scipy.linalg import qr, solve_triangular
 from scipy.optimize import least_squares
 
 RANK_TOLERANCE = 1e-8
+"""Relative to the largest diagonal element of R for columns of unit norm."""
 GRID = {0: 1, 1: 7, 2: 5}
-"""Points between the bounds, per shape number, that the search looks at first."""
+"""Initial grid points between the bounds per nonlinear parameter, by their number in the model."""
 SWEEPS = 2
-"""Rounds in which each element tries every point of the grid again."""
+"""Number of times that each actuator tries every grid point again."""
 NEAR_BOUND = 1e-3
+"""Fraction of the range within which a parameter counts as on its bound."""
 
 
 @dataclass(frozen=True, eq=False)
 class _ShapeFit:
     """
-    The best shape of the friction.
+    The best nonlinear friction parameters ("shape").
 
     Parameters
     ----------
     shape
         (m, s).
     cost
-        Weighted sum of squared residuals at the shape and the best linear parameters.
+        Weighted sum of squared residuals with the best linear parameters.
     bounded
-        Which shape numbers lie on a bound, (m, s) bool.
+        Parameters on a bound, (m, s) bool.
     evaluations
-        How many shapes were tried.
+        Number of shapes evaluated.
 
     """
 
@@ -66,21 +68,21 @@ class _ShapeFit:
 @dataclass(frozen=True, eq=False)
 class _Projection:
     """
-    The problem at one shape, the linear parameters eliminated.
+    The problem at one shape, with the linear parameters eliminated.
 
     Parameters
     ----------
     residual
         (rows,) weighted, in an orthonormal basis; its squared norm is the cost.
     jacobian
-        (rows, m s), with respect to the logarithms of the shape numbers.
+        (rows, m s), with respect to the logarithms of the nonlinear parameters.
     beta
         (r,) the best base parameters.
     joint_cost
         (n,) the cost by joint.
     matrix
-        (rows, r + m s): weighted columns of the linear parameters and of the logarithms of the
-        shape, before the elimination.
+        (rows, r + m s), weighted columns of the linear parameters and of the logarithms of the
+        nonlinear ones before the elimination.
 
     """
 
@@ -106,7 +108,7 @@ class LinearBounds(Protocol):
 def project(separable: SeparableRegression, shape: Array, weights: Array,
             gradient: bool = True, bounds: LinearBounds | None = None) -> _Projection:
     """
-    Eliminate the linear parameters at a shape.
+    Return the problem at a shape with the linear parameters eliminated.
 
     With bounds, only the parameters that do not lie on a bound are eliminated.
 
@@ -119,9 +121,9 @@ def project(separable: SeparableRegression, shape: Array, weights: Array,
     weights
         Weights of the joints' rows, (n,).
     gradient
-        Whether the Jacobian is wanted.
+        Whether to compute the Jacobian.
     bounds
-        Bounds of the linear parameters (r,), if there are any.
+        Bounds of the linear parameters (r,), if any.
 
     References
     ----------
@@ -181,7 +183,7 @@ def _spread(columns: Array, places: IndexArray, count: int) -> Array:
 
 
 class _Search:
-    """Costs of shapes, counted."""
+    """Costs of shapes and descent from a shape, within bounds of the logarithms."""
 
     def __init__(self, separable: SeparableRegression, weights: Array,
                  bounds: LinearBounds | None, limits: Array | None) -> None:
@@ -220,11 +222,11 @@ class _Search:
 def best_shape(separable: SeparableRegression, weights: Array, start: Array | None = None,
                bounds: LinearBounds | None = None, limits: Array | None = None) -> _ShapeFit:
     """
-    Find the shape of the friction with the smallest weighted sum of squared residuals.
+    Return the shape of the friction with the smallest weighted sum of squared residuals.
 
-    A Gauss-Newton search within the bounds from several starts: the best grid point of each
-    joint, the best common grid point, and what becomes of the result when one element after the
-    other jumps to another grid point.
+    The search is Gauss-Newton within the bounds from several starts: the best grid point of each
+    joint, the best common grid point, and the result with one actuator after the other moved to
+    another grid point.
 
     Parameters
     ----------
@@ -233,11 +235,11 @@ def best_shape(separable: SeparableRegression, weights: Array, start: Array | No
     weights
         Weights of the joints' rows, (n,).
     start
-        A shape (m, s) to descend from, instead of the global search.
+        Initial shape, (m, s), instead of the global search.
     bounds
         As for `project`.
     limits
-        Bounds of the logarithms of the shape numbers, (m, s, 2); the model's when None.
+        Bounds of the logarithms of the nonlinear parameters, (m, s, 2); the model's if None.
 
     """
     search = _Search(separable, weights, bounds, limits)
@@ -284,15 +286,15 @@ def _global(search: _Search) -> tuple[Array, float]:
 def with_shape_uncertainty(estimate: Estimate, separable: SeparableRegression, weights: Array,
                            found: _ShapeFit) -> Estimate:
     """
-    Return the estimate with the covariance of shape and linear parameters together.
+    Return the estimate with the joint covariance of linear and nonlinear parameters.
 
-    A shape number on a bound does not count as known: it may be anywhere between its bounds, as
-    the standard deviation of a uniform distribution of its logarithm says.
+    A nonlinear parameter on a bound is not known exactly: its logarithm has the standard deviation
+    of a uniform distribution between the bounds.
 
     Parameters
     ----------
     estimate
-        At the shape that was found.
+        The estimate at the best shape.
     separable, weights, found
         The problem, the weights of the joints' rows (n,), and its solution.
 
@@ -304,9 +306,9 @@ def with_shape_uncertainty(estimate: Estimate, separable: SeparableRegression, w
     held = found.bounded.ravel()[moves]
     free = np.concatenate([np.ones(r, dtype=bool), moves])
     ranges = np.diff(np.log(structure.shape_bounds), axis=-1).ravel()[moves][held]
-    room = np.zeros((np.sum(held), np.sum(free)))    # rows of what the bounds say, of deviation 1
-    room[np.arange(len(room)), r + np.flatnonzero(held)] = np.sqrt(12) / ranges
-    matrix = np.vstack([projection.matrix[:, free], room])
+    prior = np.zeros((np.sum(held), np.sum(free)))    # prior rows of unit deviation
+    prior[np.arange(len(prior)), r + np.flatnonzero(held)] = np.sqrt(12) / ranges
+    matrix = np.vstack([projection.matrix[:, free], prior])
     spread = weights * estimate.noise * np.sqrt(estimate.autocorrelation_factor)
     counts = ([len(separable.factor(j, found.shape).target) for j in range(separable.joints)]
               + _outer_counts(separable, found.shape))
@@ -315,7 +317,7 @@ def with_shape_uncertainty(estimate: Estimate, separable: SeparableRegression, w
     norms[silent] = 1.0
     inverse = np.linalg.pinv(matrix / norms, rcond=RANK_TOLERANCE) / norms[:, None]
     half = inverse * np.append(np.repeat(np.concatenate([spread, spread]), counts),
-                               np.ones(len(room)))
+                               np.ones(len(prior)))
     joint = half @ half.T
     joint[silent, silent] = np.inf
     covariance = joint[:r, :r]

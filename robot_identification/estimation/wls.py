@@ -21,7 +21,7 @@ from robot_identification.estimation.estimator_info import EstimatorInfo
 
 class WeightedLeastSquares(Estimator):
     """
-    Each joint weighs by its own residuals, iterated until weights and residuals agree.
+    Each joint is weighted by the reciprocal deviation of its residuals, until convergence.
 
     References
     ----------
@@ -34,4 +34,4 @@ class WeightedLeastSquares(Estimator):
     needs_only_factors = True
     candidate = True
     summary = 'weighted least squares, per joint and iterated; the usual choice'
-    info = EstimatorInfo(purpose='nothing else is asked for')
+    info = EstimatorInfo(purpose='there is no reason for another')

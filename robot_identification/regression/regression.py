@@ -212,6 +212,7 @@ def build_regression(
     backend: str | None = None,
     progress: Callable[[float], None] | None = None,
     loads: Sequence[Array] | None = None,
+    base: BaseParameters | None = None,
 ) -> Regression:
     """
     Pose the regression of an arm's torques.
@@ -230,6 +231,8 @@ def build_regression(
         Called with the part done of the reduction, 0 to 1.
     loads
         For friction that depends on load: (N, n) [N m or N] for each of the samples.
+    base
+        Base parameters of the model, if already computed.
 
     Raises
     ------
@@ -247,9 +250,8 @@ def build_regression(
         if part.joint_names != arm.joint_names:
             raise EstimationError(f'the samples are of the joints {", ".join(part.joint_names)}, '
                                   f'the arm has {", ".join(arm.joint_names)}')
-    structure = ModelStructure.of(arm, friction, backend)
+    base = base or base_parameters(ModelStructure.of(arm, friction, backend))
     if not isinstance(samples, SpillingList):
         samples = tuple(samples)
-    return Regression(base_parameters(structure), samples, progress,
-                      fixed=not structure.friction.shape,
+    return Regression(base, samples, progress, fixed=not base.structure.friction.shape,
                       loads=None if loads is None else tuple(loads), pieces=tuple(pieces))

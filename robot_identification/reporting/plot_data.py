@@ -23,7 +23,7 @@ from robot_identification.arrays import Array
 from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
 from robot_identification.excitation import Excitation
 from robot_identification.identification_data import Identification
-from robot_identification.signals.shift import spread_rows, thinned
+from robot_identification.signals.shift import spread_rows, subsample
 from robot_identification.validation import HeldOut
 from scipy.signal import welch
 
@@ -133,7 +133,7 @@ def _spectrum(held_out: HeldOut) -> Array:
 def _friction(result: Identification) -> dict[str, Array]:
     """Return friction curves at the median load, and the measured friction, of each actuator."""
     model, arm = result.model, result.arm
-    q, v, a, tau = thinned(result.training, MOST_ROWS)
+    q, v, a, tau = subsample(result.training, MOST_ROWS)
     load = inverse_dynamics(arm, q, v, a, model.inertial)
     states = None
     if model.structure.friction.has_state:

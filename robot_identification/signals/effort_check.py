@@ -24,7 +24,7 @@ from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import inverse_dynamics
 from robot_identification.errors import RecordingError
 from robot_identification.signals.samples import Samples
-from robot_identification.signals.shift import thinned
+from robot_identification.signals.shift import subsample
 
 SMALLEST, LARGEST = 0.2, 5.0
 """Effort over the URDF's gravity torque: outside, the unit or the gain is wrong."""
@@ -85,7 +85,7 @@ def check_effort(arm: Arm, samples: Sequence[Samples]) -> EffortCheck:
         effort is not as the others'.
 
     """
-    q, v, a, tau = thinned(samples, MOST_ROWS)
+    q, v, a, tau = subsample(samples, MOST_ROWS)
     zero = np.zeros_like(q)
     gravity = inverse_dynamics(arm, q, zero, zero)
     inertia = inverse_dynamics(arm, q, v, a) - gravity

@@ -51,20 +51,20 @@ def select(samples: Samples, rows: Sequence[slice]) -> Samples:
                    segments=tuple(slice(int(a), int(b)) for a, b in pairwise(ends)))
 
 
-def thinned(samples: Sequence[Samples], most: int) -> tuple[Array, Array, Array, Array]:
+def subsample(samples: Sequence[Samples], count: int) -> tuple[Array, Array, Array, Array]:
     """
-    Return q, v, a and tau of every so many rows of several recordings together.
+    Return q, v, a and tau of evenly spaced rows of all recordings together.
 
     Parameters
     ----------
     samples
         Processed recordings.
-    most
-        Rows wanted; up to twice as many are returned.
+    count
+        Number of rows, approximately: up to twice as many are returned.
 
     """
     q, v, a, tau = (np.concatenate(parts) for parts in zip(*map(
-        _every, samples, *spread_rows([len(part) for part in samples], most))))
+        _every, samples, *spread_rows([len(part) for part in samples], count))))
     return q, v, a, tau
 
 

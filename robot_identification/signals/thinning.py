@@ -28,7 +28,7 @@ FINE = 36.0
 """The same where the instants matter at which joints turn round: friction jumps there."""
 
 
-def thinned(samples: Samples, enough: float = ENOUGH) -> Samples:
+def decimate_to_bandwidth(samples: Samples, enough: float = ENOUGH) -> Samples:
     """
     Return samples with as few rows as their positions need; the same where there are not more.
 
@@ -61,6 +61,6 @@ def thinned(samples: Samples, enough: float = ENOUGH) -> Samples:
 
 
 def spare_step(samples: Samples, enough: float = ENOUGH) -> int:
-    """Return the number of samples of which positions need one; arguments as for `thinned`."""
+    """Return the decimation step that the positions allow; see `decimate_to_bandwidth`."""
     cutoffs = np.ravel(np.asarray(samples.processing.get('position_cutoff_hz', np.inf), float))
     return max(1, int(samples.rate / (enough * max(cutoffs.max(), samples.decimation_cutoff))))

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.estimation import Fit
-from robot_identification.estimation.bootstrap import Bootstrap
 from robot_identification.estimation.payload_errors import payload_covariance
+from robot_identification.estimation.resampling import Bootstrap
 from robot_identification.estimation.tilt import estimate_tilt, Tilt
 from robot_identification.estimation.uncertainty import (
     low_rank_covariance,

@@ -23,11 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import BaseParameters, IdentifiedModel, inverse_dynamics
+from robot_identification.estimation.resampling import repetition_period
 from robot_identification.regression.packing import joint_columns
 from robot_identification.regression.reduce import packed_rows
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import select
-from robot_identification.signals.thinning import FINE, thinned
+from robot_identification.signals.thinning import decimate_to_bandwidth, FINE
 from scipy.linalg import lapack
 
 _MAX_SAMPLES = 40_000
@@ -327,7 +328,7 @@ def build_residual_regression(base: BaseParameters, samples: Samples, beta: Arra
         None if the recording is too short for `_MIN_BLOCKS`.
 
     """
-    samples = thinned(_stretches(samples), FINE)
+    samples = decimate_to_bandwidth(_stretches(samples), FINE)
     decimator, structure = samples.decimator(), base.structure
     runs = [run for run in samples.segments if decimator.rows(run.stop - run.start)]
     if not runs:
@@ -427,9 +428,8 @@ def _stretches(samples: Samples) -> Samples:
 
 
 def _blocks(stamps: Array, samples: Samples) -> IndexArray:
-    elapsed = stamps - stamps[0]
-    period = None if samples.period is None else samples.period / samples.rate
-    if period is not None and elapsed[-1] > 1.2 * period:
+    elapsed, period = stamps - stamps[0], repetition_period(samples, stamps)
+    if period is not None:
         elapsed = elapsed % period
     numbers: IndexArray = np.unique(np.floor(elapsed / _BLOCK).astype(np.int64),
                                     return_inverse=True)[1]

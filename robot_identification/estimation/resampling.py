@@ -1,0 +1,452 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Resampling: blocks of a motion, the delete-one-block jackknife and the bootstrap."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from numbers import Integral
+
+import numpy as np
+from robot_identification.arm import Arm
+from robot_identification.arrays import Array, IndexArray, read_only
+from robot_identification.dynamics import BaseParameters
+from robot_identification.errors import ConfigurationError, EstimationError
+from robot_identification.estimation.consistent import with_data_covariance
+from robot_identification.estimation.estimate import Estimate
+from robot_identification.estimation.fit import Fit, FitOptions
+from robot_identification.parallel import parallel_map
+from robot_identification.regression import NormalForm, Regression
+from robot_identification.regression.reduce import reduce_samples
+from robot_identification.signals import Samples
+from robot_identification.signals.shift import select
+from robot_identification.spilling_list import SpillingList
+
+BLOCKS = 10
+"""Jackknife blocks of each recording: long enough that residuals of different blocks are nearly
+independent, short enough that nine of them determine every parameter."""
+MAX_BLOCK_SAMPLES = 20_000
+"""Largest number of samples used of a block; bounds the time for long recordings."""
+PRIOR_FREEDOM = 10.0
+"""Degrees of freedom of the prior for the variance ratios, as many as there are blocks: the mean
+ratio of all parameters and a parameter's own ratio then have equal weight."""
+MIN_RECORDINGS = 5
+"""Smallest number of recordings for a bootstrap: four give only 35 different resamples, too few
+for tails of 2.5 %."""
+MIN_RESAMPLES = 100
+"""Smallest number of resamples: with fewer, two or three of them make up a tail of 2.5 %."""
+SEED = 0
+ROUNDING = 1e-13
+"""Eigenvalue, relative to the largest, below which a direction counts as not excited by the
+recordings drawn: rounding errors are smaller."""
+MAX_UNDETERMINED = 0.025
+"""Fraction of resamples that may leave a parameter undetermined; above it, the tail of the 95 %
+interval is unbounded."""
+
+_NormalEquations = tuple[Array, Array]
+"""Gram matrices (blocks, r, r) and right-hand sides (blocks, r) of weighted rows."""
+
+
+def repetition_period(samples: Samples, t: Array) -> float | None:
+    """
+    Return the period of a repeated motion; None if the stamps t cover at most 1.2 periods.
+
+    Parameters
+    ----------
+    samples
+        Processed samples.
+    t
+        Increasing stamps of these samples, or of rows computed from them, (N,) [s].
+
+    """
+    if samples.period is None:
+        return None
+    period = samples.period / samples.rate
+    return period if t[-1] - t[0] > 1.2 * period else None
+
+
+def block_indices(samples: Samples, count: int) -> IndexArray:
+    """
+    Return the index of each sample's block, 0 to count - 1, (N,).
+
+    If the motion repeats, a block contains the same phase of all periods, so that samples outside
+    a block do not show the motion inside it; otherwise a block is an interval of time.
+
+    Parameters
+    ----------
+    samples
+        Processed samples.
+    count
+        Number of blocks, equally long.
+
+    """
+    elapsed = samples.t - samples.t[0]
+    period = repetition_period(samples, samples.t)
+    phase = (elapsed / (elapsed[-1] + 1 / samples.rate) if period is None
+             else (elapsed / period) % 1.0)
+    return np.minimum((phase * count).astype(int), count - 1)
+
+
+def runs_in(mask: Array, samples: Samples) -> list[slice]:
+    """
+    Return the runs of selected samples that are long enough to decimate.
+
+    Parameters
+    ----------
+    mask
+        The selected samples, (N,) bool.
+    samples
+        Processed samples; a run does not extend over several segments.
+
+    """
+    shortest = len(samples.decimator().taps) + 1
+    runs = []
+    for segment in samples.segments:
+        inside = np.concatenate([[0], mask[segment].astype(np.int8), [0]])
+        edges = segment.start + np.flatnonzero(np.diff(inside))
+        runs += [slice(int(first), int(end)) for first, end in zip(edges[::2], edges[1::2])
+                 if end - first >= shortest]
+    return runs
+
+
+def split_folds(samples: Samples, folds: int) -> tuple[list[tuple[Samples, Samples]], str]:
+    """
+    Return training and left-out samples of each cross-validation fold, and a description.
+
+    Parameters
+    ----------
+    samples
+        Processed samples.
+    folds
+        Number of folds, each of which leaves out one block, see `block_indices`.
+
+    Raises
+    ------
+    EstimationError
+        The recording is too short for so many folds.
+
+    """
+    length = samples.t[-1] - samples.t[0] + 1 / samples.rate
+    period = repetition_period(samples, samples.t)
+    text = (f'{folds} blocks of time, {length / folds:.3g} s each' if period is None
+            else f'{folds} blocks of phase across all periods of {period:.4g} s')
+    block = block_indices(samples, folds)
+    pairs = []
+    for k in range(folds):
+        training, left_out = runs_in(block != k, samples), runs_in(block == k, samples)
+        if not training or not left_out:
+            raise EstimationError(
+                f'{length:.3g} s of motion cannot be split into {folds} blocks at a decimation '
+                f'cut-off of {samples.decimation_cutoff:.3g} Hz; record longer, or name the '
+                f'estimator and the friction model')
+        pairs.append((select(samples, training), select(samples, left_out)))
+    return pairs, text
+
+
+def inflate_covariance(estimate: Estimate, regression: Regression) -> Estimate:
+    """
+    Return the estimate with its covariance inflated for model error, by a block jackknife.
+
+    Residuals of an incomplete model depend on the motion: they are correlated in time, repeat with
+    the period, and differ on another motion. A covariance from independent rows misses this. The
+    delete-one-block jackknife covers it, because it refits the parameters without each tenth of
+    the motion. Its variances are ratios to those of independent rows; as they are based on few
+    blocks, they are shrunk to their mean and enlarged as for Student's t distribution. With
+    several recordings, each one is also left out as a whole, and the larger mean ratio is used. No
+    variance is reduced. If no joint's residuals are autocorrelated, rows are independent and the
+    estimate is returned unchanged.
+
+    Parameters
+    ----------
+    estimate
+        The estimate.
+    regression
+        The problem that it solves.
+
+    References
+    ----------
+    J. G. MacKinnon, H. White, "Some heteroskedasticity-consistent covariance matrix estimators
+    with improved finite sample properties", J. Econometrics 29, 1985 (the jackknife); G. K. Smyth,
+    "Linear models and empirical Bayes methods", Statistical Applications in Genetics and Molecular
+    Biology 3(1), 2004 (variances shrunk to their mean).
+
+    """
+    determined = np.isfinite(np.diag(estimate.covariance))
+    if np.all(estimate.autocorrelation_factor <= 1) or not np.all(determined):
+        return estimate
+    regression = regression.of(estimate.base)
+    weights = 1 / estimate.noise
+    recordings = SpillingList(_block_equations(samples, load, regression.base, weights)
+                              for samples, load in regression.parts)
+    totals = SpillingList(map(_sum_blocks, recordings))
+    count = sum(len(grams) for grams, _ in recordings)
+    ratios = _variance_ratios(recordings, totals)
+    if ratios is None or count < BLOCKS // 2:
+        return estimate
+    freedom = PRIOR_FREEDOM + count - 1
+    mean = float(np.mean(ratios))
+    if len(recordings) > 1:
+        between = _variance_ratios(totals, totals)
+        mean = mean if between is None else max(mean, float(np.mean(between)))
+    shrunk = (PRIOR_FREEDOM * mean + (count - 1) * ratios) / freedom * freedom / (freedom - 2)
+    rows = regression.normal.stacked(weights)[0]
+    independent = np.diag(np.linalg.pinv(rows.T @ rows, rcond=1e-14, hermitian=True))
+    variance = np.diag(estimate.covariance)
+    factor = np.sqrt(np.maximum(1.0, shrunk * independent / variance))
+    return replace(estimate, covariance=estimate.covariance * np.outer(factor, factor))
+
+
+def _variance_ratios(groups: Sequence[_NormalEquations],
+                     totals: Sequence[_NormalEquations]) -> Array | None:
+    """
+    Return jackknife variances over those of independent rows, (r,); None if undetermined.
+
+    With the Gram matrix G and right-hand side h of all B blocks, beta = G^-1 h, and G_b, h_b those
+    of block b, the jackknife variance is (B - 1)/B sum_b ((G - G_b)^-1 (h - h_b) - beta)^2, and
+    diag(G^-1) that of independent rows. `totals` are the sums over each group's blocks.
+    """
+    count = sum(len(grams) for grams, _ in groups)
+    if count < 2:
+        return None
+    gram, right = (np.sum([part.sum(axis=0) for part in parts], axis=0) for parts in zip(*totals))
+    scale = np.sqrt(np.diag(gram))
+    if not np.all(scale > 0):
+        return None
+    inverse = np.linalg.pinv(gram / np.outer(scale, scale), rcond=1e-13, hermitian=True)
+    beta = inverse @ (right / scale)
+
+    def change(block_gram: Array, block_right: Array) -> Array:
+        others = np.linalg.pinv((gram - block_gram) / np.outer(scale, scale), rcond=1e-13,
+                                hermitian=True)
+        changed: Array = others @ ((right - block_right) / scale) - beta
+        return changed
+
+    squares = np.sum([change(*block) ** 2 for group in groups for block in zip(*group)], axis=0)
+    ratios: Array = (count - 1) / count * squares / np.diag(inverse)
+    return ratios
+
+
+def _block_equations(samples: Samples, load: Array | None, base: BaseParameters,
+                     weights: Array) -> _NormalEquations:
+    """Return the normal equations of each jackknife block of a recording."""
+    blocks = block_indices(samples, BLOCKS)
+    grams, rights = [np.zeros((0, base.rank, base.rank))], [np.zeros((0, base.rank))]
+    for block in range(BLOCKS):
+        runs = _limit_length(runs_in(blocks == block, samples), len(samples.decimator().taps) + 1)
+        if not runs:
+            continue
+        chosen = None if load is None else np.concatenate([load[run] for run in runs])
+        try:
+            reduced = reduce_samples(base, select(samples, runs), load=chosen)
+        except EstimationError:     # shorter than one decimated row
+            continue
+        rows, target = reduced.stacked(weights)
+        grams.append((rows.T @ rows)[None])
+        rights.append((rows.T @ target)[None])
+    return np.concatenate(grams), np.concatenate(rights)
+
+
+def _limit_length(runs: Sequence[slice], shortest: int) -> list[slice]:
+    """Return the first runs, `MAX_BLOCK_SAMPLES` at most in total."""
+    left, kept = MAX_BLOCK_SAMPLES, []
+    for run in runs:
+        end = min(run.stop, run.start + left)
+        if end - run.start >= shortest:
+            kept.append(slice(run.start, end))
+            left -= end - run.start
+    return kept
+
+
+def _sum_blocks(group: _NormalEquations) -> _NormalEquations:
+    """Return the normal equations of a recording as one block; no block if it has none."""
+    grams, rights = group
+    count = min(len(grams), 1)
+    return grams.sum(axis=0)[None][:count], rights.sum(axis=0)[None][:count]
+
+
+@dataclass(frozen=True, eq=False)
+class Bootstrap:
+    """
+    Estimates from as many recordings as there are, drawn with replacement.
+
+    Unlike samples, recordings are independent. The intervals therefore include everything that
+    varies between recordings: temperature, friction, and errors of an incomplete model, whatever
+    their autocorrelation.
+
+    Parameters
+    ----------
+    recordings
+        Number of recordings.
+    values
+        Base parameters of each resample, (resamples, r); NaN if undetermined.
+    standard
+        Standard deviations of the consistent model's standard parameters, (count,): of the prior
+        together with data whose covariance has the bootstrap's standard deviations and the noise
+        model's correlations.
+
+    References
+    ----------
+    B. Efron, R. J. Tibshirani, "An introduction to the bootstrap", 1993, section 13 (percentile
+    intervals); A. C. Davison, D. V. Hinkley, "Bootstrap methods and their application", 1997,
+    section 3.8 (resampling of whole groups).
+
+    """
+
+    recordings: int
+    values: Array
+    standard: Array
+
+    @staticmethod
+    def check(options: FitOptions | None, arm: Arm, recordings: int, resamples: int) -> None:
+        """
+        Raise an error if a fit cannot be bootstrapped.
+
+        Parameters
+        ----------
+        options
+            The fit; None if model selection is still to choose it.
+        arm
+            The arm.
+        recordings, resamples
+            Number of recordings and of resamples.
+
+        Raises
+        ------
+        ConfigurationError
+            Too few resamples, or a fit that is more than a linear estimate.
+        EstimationError
+            Too few recordings.
+
+        """
+        if not isinstance(resamples, Integral) or resamples < MIN_RESAMPLES:
+            raise ConfigurationError(f'a bootstrap needs {MIN_RESAMPLES} resamples or more, not '
+                                     f'{resamples}; 1000 are usual')
+        reason = ("'auto' chooses it from all samples" if options is None
+                  else "the prior of 'ridge' does not scatter"
+                  if options.estimator.own_covariance and options.estimator.needs_only_factors
+                  else options.nonlinear(arm))
+        if reason:
+            raise ConfigurationError(
+                f'a bootstrap repeats a linear estimate from triangular factors, but {reason}; '
+                'take wls or ols, friction that is linear in its parameters, and no delays')
+        if recordings < MIN_RECORDINGS:
+            raise EstimationError(f'a bootstrap over recordings needs {MIN_RECORDINGS} or more, '
+                                  f'not {recordings}; record more, or omit the bootstrap')
+
+    @classmethod
+    def of(cls, fit: Fit, options: FitOptions, resamples: int) -> Bootstrap:
+        """
+        Return the estimates from resampled recordings.
+
+        Parameters
+        ----------
+        fit
+            The fit of all recordings.
+        options
+            Its options.
+        resamples
+            Number of resamples.
+
+        """
+        recordings = _ResampledRegression(fit.regression.reduced_per_recording())
+        count = len(recordings.rows)
+        draws = list(np.random.default_rng(SEED).multinomial(
+            count, np.full(count, 1 / count), size=resamples))
+
+        def refit(counts: Array) -> Array:
+            values, unexcited = options.estimator.refit(
+                replace(fit.regression, reduced=recordings.draw(counts)), fit.estimate)
+            values[unexcited] = np.nan
+            return values
+
+        result = cls(count, np.array(list(parallel_map(refit, draws))), np.zeros(0))
+        return replace(result, standard=result._standard_deviations(fit))
+
+    def __post_init__(self) -> None:
+        for name in ('values', 'standard'):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    @property
+    def undetermined(self) -> Array:
+        """Fraction of the resamples that do not determine each parameter, (r,)."""
+        fraction: Array = np.isnan(self.values).mean(axis=0)
+        return fraction
+
+    @property
+    def deviations(self) -> Array:
+        """Standard deviations of the base parameters, (r,); infinite if undetermined."""
+        determined = self.undetermined <= MAX_UNDETERMINED
+        result = np.full(len(determined), np.inf)
+        result[determined] = np.nanstd(self.values[:, determined], axis=0, ddof=1)
+        return result
+
+    def interval(self, level: float = 0.95) -> Array:
+        """Return percentile intervals of the base parameters, (r, 2)."""
+        determined = self.undetermined <= MAX_UNDETERMINED
+        result = np.tile([-np.inf, np.inf], (len(determined), 1))
+        result[determined] = np.nanquantile(
+            self.values[:, determined], [0.5 - level / 2, 0.5 + level / 2], axis=0).T
+        return result
+
+    def against(self, deviations: Array) -> str:
+        """Return a sentence that compares these with the noise model's deviations, (r,)."""
+        both = np.isfinite(self.deviations) & np.isfinite(deviations)
+        low, middle, high = np.quantile(self.deviations[both] / deviations[both], [0.0, 0.5, 1.0])
+        return (f'deviations of a bootstrap over {self.recordings} recordings ({len(self.values)} '
+                f'resamples) are {middle:.2g} times those of the noise model in the median of the '
+                f'base parameters, {low:.2g} to {high:.2g} times')
+
+    def _standard_deviations(self, fit: Fit) -> Array:
+        """Return the standard deviations of the consistent model's parameters, (count,)."""
+        covariance = np.array(fit.estimate.covariance)
+        determined = np.isfinite(np.diag(covariance))
+        noise_model = np.sqrt(np.where(determined, np.diag(covariance), 1.0))
+        factor = np.where(determined, self.deviations / noise_model, np.inf)
+        determined = np.isfinite(factor)
+        covariance[np.ix_(determined, determined)] *= np.outer(factor[determined],
+                                                               factor[determined])
+        covariance[~determined, ~determined] = np.inf
+        consistent = with_data_covariance(
+            fit.consistent, replace(fit.estimate, covariance=covariance))
+        return np.sqrt(np.diag(consistent.covariance))
+
+
+class _ResampledRegression:
+    """
+    R factors of recordings drawn with replacement.
+
+    For each joint [F_1; F_2; ...] = Q F with orthonormal Q. The rows of recordings drawn k_1, k_2,
+    ... times have the Gram matrix F' (sum of k_i Q_i' Q_i) F. A resample costs one sum of small
+    matrices, however many recordings there are, and F' F, which would square the condition number,
+    is never formed.
+    """
+
+    def __init__(self, recordings: Sequence[NormalForm]) -> None:
+        self.first, self.rows = recordings[0], np.array([each.rows for each in recordings])
+        self.factors, self.grams = [], []
+        for factors in zip(*(each.factors for each in recordings)):
+            left, factor = np.linalg.qr(np.vstack(factors))
+            left = left.reshape(len(recordings), *factor.shape)
+            self.factors.append(factor)
+            self.grams.append(left.transpose(0, 2, 1) @ left)
+
+    def draw(self, counts: Array) -> NormalForm:
+        """Return the R factors of recordings drawn so many times each, (recordings,)."""
+        factors = []
+        for factor, grams in zip(self.factors, self.grams):
+            values, vectors = np.linalg.eigh(np.tensordot(counts, grams, 1))
+            values = np.where(values > ROUNDING * values[-1], values, 0.0)
+            factors.append(np.sqrt(values)[:, None] * vectors.T @ factor)
+        return replace(self.first, factors=tuple(factors), rows=counts @ self.rows)
