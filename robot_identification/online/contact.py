@@ -122,7 +122,7 @@ class ContactObserver:
         Raises
         ------
         ConfigurationError
-            A repeated stamp, or values that are not finite.
+            The stamp is repeated, or a value is not finite.
 
         """
         if t < self._last or t - self._last > self.gap:

@@ -172,7 +172,7 @@ class Compensation:
     model
         The identified model.
     limits
-        Beyond which it ends; the defaults when None.
+        Limits beyond which it ends; the defaults when None.
 
     """
 

@@ -58,7 +58,7 @@ class LiveValidation:
     model
         The identified model.
     window
-        [s].
+        Length of the window [s].
     memory
         Time constant of the averaged errors [s].
 

@@ -47,7 +47,7 @@ class MomentumObserver:
     Raises
     ------
     ConfigurationError
-        A bandwidth that is not positive.
+        The bandwidth is not positive.
 
     References
     ----------
@@ -89,7 +89,7 @@ class MomentumObserver:
         Raises
         ------
         ConfigurationError
-            A stamp that is not later, or values that are not finite.
+            The stamp is not later than the one before, or a value is not finite.
 
         """
         q, v, tau = (np.asarray(x, dtype=float) for x in (q, v, tau))

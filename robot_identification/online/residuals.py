@@ -95,7 +95,7 @@ class ResidualStatistics:
         Raises
         ------
         ConfigurationError
-            A rate that is not positive.
+            The rate is not positive.
 
         References
         ----------

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Motion and torques out of joint states while they arrive."""
+"""Smoothed states and torques from joint states as they arrive."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError
 
-DEGREE = 3        # of the polynomial that smooths
-FEWEST = 8        # samples in a window
-FILLED = 0.8      # part of its length that a window must span
+DEGREE = 3        # degree of the smoothing polynomial
+FEWEST = 8        # smallest number of samples in a window
+FILLED = 0.8      # smallest fraction of its length that the samples of a window span
 
 
 @dataclass(frozen=True)
 class Instant:
     """
-    The middle of a window.
+    States and torques estimated at the centre of a window.
 
     Parameters
     ----------
     t
-        [s].
+        Centre of the window [s].
     q, v, a, tau
-        (n,) [rad or m, per s, per s^2, N m or N].
+        States and torques of the joints, (n,) [rad or m, per s, per s^2, N m or N].
 
     """
 
@@ -59,22 +59,22 @@ class SlidingWindow:
     """
     Smooths positions and torques by a polynomial over a sliding window.
 
-    Its derivatives in the middle of the window are velocity and acceleration: the same filter for
-    both sides, half a window late.
+    Velocity and acceleration are the derivatives of the polynomial at the centre of the window.
+    Positions and torques pass the same filter, with a latency of half the window.
 
     Parameters
     ----------
     n
-        Joints.
+        Number of joints.
     window
-        [s].
+        Length of the window [s].
     step
-        Between instants [s]; one for each call of `add` where it is None.
+        Time between instants [s]; None for one instant per call of `add`.
 
     Raises
     ------
     ConfigurationError
-        A window or a step that is not positive.
+        Window or step is not positive.
 
     """
 
@@ -89,15 +89,15 @@ class SlidingWindow:
 
     def add(self, t: Array, q: Array, torque: Array) -> list[Instant]:
         """
-        Take the samples that have arrived, and return the instants that they complete.
+        Add samples and return the instants whose windows they complete.
 
         Parameters
         ----------
         t
-            Stamps, (N,) [s]; samples that are not newer than the last one are ignored, and one
-            that is older by more than the window begins a new window: the clock was set back.
+            Stamps, (N,) [s]; samples that are not newer than the last one are ignored. One
+            that is older by more than the window starts a new window: the clock was set back.
         q, torque
-            At the joints, (N, n) [rad or m], [N m or N].
+            Joint positions and torques, (N, n) [rad or m], [N m or N].
 
         """
         newest = self._t[-1] if len(self._t) else -np.inf
