@@ -42,7 +42,7 @@ from robot_identification.excitation import (
 from robot_identification.excitation.certificate.clearance import INFLUENCE, RESERVE
 from robot_identification.excitation.certificate.clearance_proof import make_coal_body
 from robot_identification.excitation.certificate.geometry.shapes import coarsen
-from robot_identification.excitation.design.design import build_problem
+from robot_identification.excitation.design.build_problem import build_problem
 
 TIMES = 200     # of a motion, as a search looks at it
 

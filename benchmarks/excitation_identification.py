@@ -47,8 +47,7 @@ from robot_identification.excitation import (
     Requirements,
     Trajectory,
 )
-from robot_identification.excitation.design.design import build_problem
-from robot_identification.excitation.design.problem import Problem
+from robot_identification.excitation.design.build_problem import build_problem, Problem
 from robot_identification.excitation.design.regressor import (
     DesignRegressor,
     prior_standard_deviations,

@@ -174,7 +174,7 @@ def test_damaged_texts_are_said(tmp_path, data):
 def test_the_command_asks_for_a_recording_and_for_no_effort_of_a_yaml(tmp_path):
     for words, sentence in ((['two_link'], 'name a recording'),
                             (['two_link', 'x.csv', '--effort', 'torque,joint,1,gravity'],
-                             'a robot YAML says itself')):
+                             'a robot YAML defines')):
         run = CliRunner().invoke(app, ['identify', *words, '-o', str(tmp_path / 'out')])
         assert isinstance(run.exception, (ConfigurationError, SystemExit))
         assert sentence in str(run.exception) + run.stderr

@@ -31,8 +31,8 @@ from robot_identification.excitation import (
     Requirements,
     Trajectory,
 )
+from robot_identification.excitation.design.build_problem import build_problem
 from robot_identification.excitation.design.criteria import get_criterion
-from robot_identification.excitation.design.design import build_problem
 from robot_identification.excitation.design.objective import DesignObjective
 from robot_identification.excitation.design.regressor import (
     compute_information,

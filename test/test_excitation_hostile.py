@@ -49,7 +49,7 @@ from robot_identification.excitation.certificate.clearance_proof import prove_cl
 from robot_identification.excitation.certificate.joint_limits import prove_peaks
 from robot_identification.excitation.certificate.torque_proof import prove_torque
 from robot_identification.excitation.certificate.workspace import prove_workspace
-from robot_identification.excitation.design.design import build_problem
+from robot_identification.excitation.design.build_problem import build_problem
 from robot_identification.excitation.design.optimisers.minimum import Minimum
 from robot_identification.excitation.design.proven_motion import best_proven, restore_feasibility
 from robot_identification.excitation.motion import get_series

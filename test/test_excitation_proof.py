@@ -42,7 +42,7 @@ from robot_identification.excitation.certificate.geometry.shapes import coarsen,
 from robot_identification.excitation.certificate.nominal_torque import nominal_inertial
 from robot_identification.excitation.certificate.torque_proof import prove_torque
 from robot_identification.excitation.certificate.workspace import prove_workspace
-from robot_identification.excitation.design.design import build_problem
+from robot_identification.excitation.design.build_problem import build_problem
 from robot_identification.excitation.motion import get_series
 
 SAFE = Requirements(torque_margin=0.1, clearance=0.01)

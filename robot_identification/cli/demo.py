@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The command that tells the whole story on an embedded arm."""
+"""The command demo: from the design of an excitation to a validated model of a simulated arm."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from typing import Annotated
 import numpy as np
 from robot_identification.arm import load_arm
 from robot_identification.arm.meshes import has_collision_geometry
-from robot_identification.cli.console import AsJson, emit, Force, out, progress
+from robot_identification.cli import console
 from robot_identification.cli.excite import (
     design_with_progress,
     print_certificate,
@@ -35,7 +35,7 @@ from robot_identification.reporting import RESULTS, results_to_dict, save_result
 from robot_identification.reporting.results_files import RESULT_FILES
 import typer
 
-GOOD = 15.0    # condition number that a first impression needs: no processor decides about it
+GOOD = 15.0    # condition number at which the design ends, however fast the processor is
 INPUTS = ('excitation.yaml', 'recording.csv', 'held_out.csv')
 
 
@@ -44,66 +44,66 @@ def demo_command(
         'results/demo'),
     robot: Annotated[str, typer.Option(help='Shipped robot or robot YAML.')] = 'panda',
     time_budget: Annotated[float | None, typer.Option(
-        help='For the design of the excitation [s]; without one it ends when the motion is good '
-             'enough.')] = None,
+        help='Time budget of the design [s]; by default it ends at a condition number of '
+             '15.')] = None,
     seed: Annotated[int, typer.Option(
         help='Seed of the design, the simulated arm and its noise.')] = 0,
-    force: Force = False,
-    as_json: AsJson = False,
+    force: console.Force = False,
+    as_json: console.AsJson = False,
 ) -> None:
     """Design, simulate, record, identify, validate and report."""
     from robot_identification.simulation import Plant, PlantOptions, simulate
 
-    def say(text: str) -> None:
+    def report(text: str) -> None:
         if not as_json:
-            out.print(text)
+            console.out.print(text)
 
     arm = load_arm(robot)
     check_output_folder(output, (*RESULT_FILES, *INPUTS), RESULTS, arm.files, force=force)
-    say(f'[bold]1. Design[/bold] a motion that shows the parameters of {arm.name} '
-        f'({arm.n} joints)')
+    report(f'[bold]1. Design[/bold] a motion that excites all parameters of {arm.name} '
+           f'({arm.n} joints)')
     requirements = DEFAULT_REQUIREMENTS
     if not has_collision_geometry(arm):
         requirements = dataclasses.replace(DEFAULT_REQUIREMENTS, clearance=None)
-        say(f'   The URDF of {arm.name} has no collision geometry: collisions are not looked at.')
+        report(f'   The URDF of {arm.name} has no collision geometry: collisions are not checked.')
     asked = DesignOptions(period=10.0, seed=seed, time_budget=time_budget, good_enough=GOOD,
                           requirements=requirements)
     excitation = design_with_progress(arm, as_json, asked)
     if not as_json:
-        out.print(usage_table(excitation))
-        out.print(f'condition number {excitation.condition_number:.2f} after '
-                  f'{excitation.seconds:.0f} s, {excitation.status}')
+        console.out.print(usage_table(excitation))
+        console.out.print(f'condition number {excitation.condition_number:.2f} after '
+                          f'{excitation.seconds:.0f} s, {excitation.status}')
         print_certificate(excitation)
     other = design_with_progress(
         arm, as_json, dataclasses.replace(asked, period=8.0, seed=seed + 1, starts=1),
-        title='designing another motion to validate on')
-    say('[bold]2. Move and record[/bold] an arm in MuJoCo with other inertias than the URDF '
-        '(20 %),')
-    say('   Stribeck friction, delay, encoder quantisation and torque noise: the model knows '
-        'none.')
+        title='designing a motion for validation')
+    report('[bold]2. Move and record[/bold] an arm in MuJoCo whose inertias differ from the URDF '
+           'by 20 %,')
+    report('   with Stribeck friction, delay, encoder quantisation and torque noise, all unknown '
+           'to the model.')
     plant = Plant(arm, PlantOptions(seed=seed))
     rng = np.random.default_rng(seed)
-    with progress(as_json) as tell:
-        tell('excitation', 0.0)
+    with console.progress(as_json) as update:
+        update('excitation', 0.0)
         training = simulate(plant, excitation, rng=rng, periods=2, name='motion A')
-        tell('motion to validate on', 0.6)
+        update('validation motion', 0.6)
         check = simulate(plant, other, rng=rng, periods=2, name='motion B')
     save_excitation(excitation, output / 'excitation.yaml')
     training.recording.to_csv(output / 'recording.csv')
     check.recording.to_csv(output / 'held_out.csv')
-    say('[bold]3. Identify and validate[/bold]')
-    with progress(as_json) as tell:
-        result = identify(arm, [training.recording], held_out=[check.recording], progress=tell)
-        tell('writing the report', 0.9)
+    report('[bold]3. Identify and validate[/bold]')
+    with console.progress(as_json) as update:
+        result = identify(arm, [training.recording], held_out=[check.recording], progress=update)
+        update('writing the report', 0.9)
         save_results(result, output, excitation=excitation)
     clean = result.model.torque(check.q, check.v, check.a)
     error = float(np.linalg.norm(clean - check.torque) / np.linalg.norm(check.torque))
     if as_json:
-        emit({**results_to_dict(result, excitation), 'directory': str(output),
-              'error_to_clean_torque': error,
-              'condition_number_of_excitation': excitation.condition_number})
+        console.emit({**results_to_dict(result, excitation), 'directory': str(output),
+                      'error_to_clean_torque': error,
+                      'condition_number_of_excitation': excitation.condition_number})
     else:
-        out.print(summary(result, output))
-        out.print(f"Against the simulated arm's own torque, free of noise and unfiltered: "
-                  f'{error:.1%} (what is left is mostly sticking at reversals).')
+        console.out.print(summary(result, output))
+        console.out.print(f"Error against the simulated arm's noise-free, unfiltered torque: "
+                          f'{error:.1%} (mostly stiction at reversals).')
     raise typer.Exit(0 if result.verdict.passed else 1)

@@ -19,7 +19,7 @@ import os
 from pathlib import Path
 from typing import Annotated, Any
 
-from robot_identification import files
+from robot_identification import files, reporting
 from robot_identification.arm import Arm, load_arm, robot_files
 from robot_identification.cli import console, processing
 from robot_identification.cli.robot_template import parse_effort
@@ -31,7 +31,6 @@ from robot_identification.excitation import load_excitation
 from robot_identification.identification import identify
 from robot_identification.recording.bag.bag import is_bag
 from robot_identification.recording.bag.bag_description import load_arm_from_bag
-from robot_identification.reporting import RESULTS, results_to_dict, save_results, summary
 from robot_identification.reporting.results_files import RESULT_FILES
 from robot_identification.validation import Thresholds
 import typer
@@ -106,7 +105,7 @@ def identify_command(
         raise ConfigurationError('--held-out-window needs --held-out; give both, or neither')
     thresholds = Thresholds(overall, joint)
     arm, recordings = _load_robot(robot, recordings or [], effort, topic)
-    files.check_output_folder(output, RESULT_FILES, RESULTS, (
+    files.check_output_folder(output, RESULT_FILES, reporting.RESULTS, (
         *arm.files, *recordings, *(held_out or ()), excitation, limits), force=force)
     executed = None if excitation is None else load_excitation(excitation)
     fitted = [console.load_recording_verbose(path, arm, window, topic) for path in recordings]
@@ -125,11 +124,11 @@ def identify_command(
             thresholds=thresholds, processing=options, delay=delay_of or delay,
             consistency=consistency, bootstrap=bootstrap, progress=report)
         report('writing the report', 0.9)
-        save_results(result, output, excitation=executed)
+        reporting.save_results(result, output, excitation=executed)
     if as_json:
-        console.emit({**results_to_dict(result, executed), 'directory': str(output)})
+        console.emit({**reporting.results_to_dict(result, executed), 'directory': str(output)})
     else:
-        console.out.print(summary(result, output))
+        console.out.print(reporting.summary(result, output))
     raise typer.Exit(0 if result.verdict.passed else 1)
 
 
@@ -138,8 +137,8 @@ def _load_robot(robot: str, recordings: list[Path], effort: str | None,
     """Return the arm and the recordings; a bag with a robot_description provides both."""
     if robot in robot_files() or not os.path.exists(robot) or not is_bag(Path(robot)):
         if effort is not None:
-            raise ConfigurationError('--effort is for a bag with a URDF; a robot YAML says itself '
-                                     'what effort means')
+            raise ConfigurationError('--effort is for a bag with a URDF; a robot YAML defines the '
+                                     'meaning of effort')
         arm = load_arm(robot)
         if not recordings:
             raise ConfigurationError(f"name a recording of '{robot}', or a bag that describes its "

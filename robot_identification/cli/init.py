@@ -24,21 +24,21 @@ import re
 from typing import Annotated
 
 import numpy as np
+from robot_identification import files
 from robot_identification.arm import load_arm
 from robot_identification.arm.arm import Arm
 from robot_identification.arm.inertia_check import check_inertias
-from robot_identification.cli.console import AsJson, emit, out
+from robot_identification.cli import console
 from robot_identification.cli.robot_template import parse_effort, robot_template, TemplateOptions
 from robot_identification.dynamics import inverse_dynamics
 from robot_identification.errors import ConfigurationError, RecordingError
-from robot_identification.files import check_outputs, ROBOT_YAML, write_text
 from robot_identification.recording import infer_recording_block
 from robot_identification.recording.infer_columns import InferredColumns
 import typer
 import yaml
 
-_PLACEHOLDER = 0.01    # of a rated torque, that gravity takes at least in an arm
-_TINY = 1e-9           # that it takes of arms that move in a level plane
+_PLACEHOLDER = 0.01    # [-] gravity torque over rated torque; below it, rated torques are doubtful
+_TINY = 1e-9           # [-] below it, gravity has no influence (joints in a horizontal plane)
 
 
 def init_command(
@@ -48,23 +48,23 @@ def init_command(
         metavar='[NAME:=VALUE]...', help='Arguments of the xacro, as dof:=7.')] = None,
     output: Annotated[Path | None, typer.Option(
         '--output', '-o',
-        help='Robot YAML to write; the name of the URDF when not given.')] = None,
+        help='Robot YAML to write; by default named after the URDF.')] = None,
     base: Annotated[str | None, typer.Option(
-        help='Link that the arm stands on, where the robot has more than an arm.')] = None,
+        help='Base link of the arm, if the robot has more than an arm.')] = None,
     tip: Annotated[str | None, typer.Option(
-        help='Link at the end of the arm; what does not move it is locked.')] = None,
+        help='Link at the end of the arm; joints that do not move it are locked.')] = None,
     lock: Annotated[list[str] | None, typer.Option(
-        metavar='PATTERN', help='Joints that stand still, as gripper_joint or "*wheel*"; may be '
+        metavar='PATTERN', help='Joints to lock, as gripper_joint or "*wheel*"; may be '
                                 'repeated.')] = None,
     acceleration: Annotated[str | None, typer.Option(
         metavar='LIMITS', help='Acceleration limit of the joints [rad/s^2 or m/s^2]: one number, '
                                'or one for each joint, as 5,5,5,10,10,10.')] = None,
     velocity: Annotated[str | None, typer.Option(
-        metavar='LIMITS', help='Velocity limits in the same form [rad/s or m/s], where the URDF '
-                               'has none or wider ones.')] = None,
+        metavar='LIMITS', help='Velocity limits in the same form [rad/s or m/s], if the URDF has '
+                               'none or wider ones.')] = None,
     torque: Annotated[str | None, typer.Option(
-        metavar='LIMITS', help='Rated torques in the same form [N m or N], where the URDF has '
-                               'none or larger ones.')] = None,
+        metavar='LIMITS', help='Rated torques in the same form [N m or N], if the URDF has none '
+                               'or larger ones.')] = None,
     joint_limits: Annotated[Path | None, typer.Option(
         help='joint_limits.yaml of MoveIt, for accelerations and slower velocities.')] = None,
     effort: Annotated[str | None, typer.Option(
@@ -76,24 +76,24 @@ def init_command(
                              'columns.')] = None,
     package_dir: Annotated[list[Path] | None, typer.Option(
         exists=True, file_okay=False,
-        help='Folder that holds ROS packages which the description names; may be repeated.',
+        help='Folder with the ROS packages that the URDF refers to; may be repeated.',
     )] = None,
     from_topic: Annotated[str | None, typer.Option(
         metavar='TOPIC',
-        help='Take the URDF of the robot that runs, as /robot_description, instead of a file; it '
-             'is written beside the YAML.')] = None,
+        help='Take the URDF from a topic of the running robot, as /robot_description, instead of '
+             'a file; it is written beside the YAML.')] = None,
     controller: Annotated[str, typer.Option(
-        help='With --from-topic: whose joints move, beside the topic; others are locked.',
+        help='With --from-topic: controller whose joints move; the others are locked.',
     )] = 'joint_trajectory_controller',
     force: Annotated[bool, typer.Option('--force', help='Overwrite an existing file.')] = False,
-    as_json: AsJson = False,
+    as_json: console.AsJson = False,
 ) -> None:
-    """Write a robot YAML from a URDF, and mark what the URDF lacks."""
+    """Write a robot YAML from a URDF, and mark the values that are missing."""
     stem = _stem(urdf, from_topic)
     target = output or Path(f'{stem}.yaml')
     if target.exists() and not force:
         raise ConfigurationError(f"'{target}' exists; give another --output, or --force")
-    check_outputs([(target, ROBOT_YAML)], (urdf, joint_limits, recording), force=force)
+    files.check_outputs([(target, files.ROBOT_YAML)], (urdf, joint_limits, recording), force=force)
     options = TemplateOptions(
         arguments=_arguments(arguments or []), package_dirs=tuple(package_dir or ()),
         base_link=base, tip=tip, lock=tuple(lock or ()),
@@ -103,23 +103,23 @@ def init_command(
     if urdf is not None:
         _write(urdf, target, options, recording, as_json)
         return
-    with _heard(from_topic or '', controller, target, force) as (heard, moving):
-        _write(heard, target, replace(options, moving=moving), recording, as_json)
+    with _description_from_topic(from_topic or '', controller, target, force) as (path, moving):
+        _write(path, target, replace(options, moving=moving), recording, as_json)
 
 
 def _stem(urdf: Path | None, topic: str | None) -> str:
-    """Return the name that the robot YAML has where none is given."""
+    """Return the default name of the robot YAML, without suffix."""
     if (urdf is None) == (topic is None):
         raise ConfigurationError('give the URDF or xacro of your arm, or --from-topic '
-                                 '/robot_description for the one that runs')
+                                 '/robot_description for a running robot')
     name = urdf.name if urdf is not None else str(topic).rpartition('/')[-1]
     return name.removesuffix('.xacro').removesuffix('.urdf') or name or 'robot'
 
 
 @contextmanager
-def _heard(topic: str, controller: str, target: Path,
-           force: bool) -> Iterator[tuple[Path, tuple[str, ...]]]:
-    """Write the URDF on a topic beside a YAML, gone again on failure; yield joints that move."""
+def _description_from_topic(topic: str, controller: str, target: Path,
+                            force: bool) -> Iterator[tuple[Path, tuple[str, ...]]]:
+    """Write the URDF from a topic beside the robot YAML; yield its path and the moving joints."""
     path = target.with_suffix('.urdf')
     if path == target:
         raise ConfigurationError(f"'{target}' must end in .yaml")
@@ -142,7 +142,7 @@ def _heard(topic: str, controller: str, target: Path,
 
 def _write(urdf: Path, target: Path, options: TemplateOptions, recording: Path | None,
            as_json: bool) -> None:
-    """Write the robot YAML, and say what is left to do."""
+    """Write the robot YAML, and print what is left to do."""
     text = robot_template(urdf, base=target.parent, options=options)
     locked = yaml.safe_load(text)['locked']
     arm = Arm.from_urdf(urdf, locked=locked, arguments=options.arguments,
@@ -156,49 +156,48 @@ def _write(urdf: Path, target: Path, options: TemplateOptions, recording: Path |
                               options=replace(options, recording=proposal.block))
     faults = [str(fault) for fault in check_inertias(arm)]
     doubts = (*arm.limits.warnings(arm.joint_names, arm.prismatic), *_placeholders(arm))
-    write_text(target, text)
+    files.write_text(target, text)
     places = len(re.findall(r': null    # FILL IN', text))
     if as_json:
-        emit({'robot': str(target), 'to_fill_in': places, 'joints': list(arm.joint_names),
-              'locked': list(locked), 'inertia_faults': faults,
-              'limits_in_doubt': list(doubts),
-              'recording': yaml.safe_load(text).get('recording', {}), 'notes': list(notes)})
+        console.emit({
+            'robot': str(target), 'to_fill_in': places, 'joints': list(arm.joint_names),
+            'locked': list(locked), 'inertia_faults': faults, 'limits_in_doubt': list(doubts),
+            'recording': yaml.safe_load(text).get('recording', {}), 'notes': list(notes)})
         return
     if places == 0:
         load_arm(target)
-    out.print(f'wrote {target}: {arm.n} joints, {arm.joint_names[0]} to {arm.joint_names[-1]}'
-              + (f'; locked: {", ".join(locked)}' if locked else ''), markup=False)
-    for note in notes:
-        out.print(f'recording: {note}', markup=False)
-    for doubt in doubts:
-        out.print(f'limits: {doubt}', markup=False)
-    for fault in faults:
-        out.print(f'inertia: {fault}', markup=False)
+    lines = [f'wrote {target}: {arm.n} joints, {arm.joint_names[0]} to {arm.joint_names[-1]}'
+             + (f'; locked: {", ".join(locked)}' if locked else ''),
+             *(f'recording: {note}' for note in notes), *(f'limits: {doubt}' for doubt in doubts),
+             *(f'inertia: {fault}' for fault in faults)]
     if faults:
-        out.print('no torque is proven with such inertias: correct the URDF, or see '
-                  '`excite --help` for --guess-inertias and --no-torque', markup=False)
+        lines.append('torques cannot be proven with these inertias: correct the URDF, or see '
+                     '`excite --help` for --guess-inertias and --no-torque')
     if servos:
-        out.print('the log has commanded positions and no torques; next: robot-identification '
-                  f'servos {target} {recording} -o servos', markup=False)
-        return
-    out.print(f'fill in the {places} places marked FILL IN: excite needs the limits, identify and '
-              'validate the effort, servos neither' if places else
-              f'nothing is left to fill in; next: robot-identification excite {target} -o '
-              f'excitation.yaml', markup=False)
+        lines.append('the log has commanded positions and no torques; next: robot-identification '
+                     f'servos {target} {recording} -o servos')
+    elif places:
+        lines.append(f'fill in the {places} places marked FILL IN: `excite` needs the limits, '
+                     '`identify` and `validate` need the effort, `servos` needs neither')
+    else:
+        lines.append('nothing is left to fill in; next: robot-identification excite '
+                     f'{target} -o excitation.yaml')
+    for line in lines:
+        console.out.print(line, markup=False)
 
 
 def _placeholders(arm: Arm) -> tuple[str, ...]:
-    """Return a sentence where the rated torques are far from what gravity asks for."""
+    """Return a note if the rated torques are far above the gravity torques."""
     low, high = (np.clip(x, -np.pi, np.pi) for x in (arm.limits.lower, arm.limits.upper))
     q = np.random.default_rng(0).uniform(low, high, size=(200, arm.n))
     gravity = np.abs(inverse_dynamics(arm, q, 0 * q, 0 * q)).max(axis=0)
-    most = float(np.max(gravity / arm.limits.torque, initial=0.0))
-    if not _TINY < most < _PLACEHOLDER:
+    fraction = float(np.max(gravity / arm.limits.torque, initial=0.0))
+    if not _TINY < fraction < _PLACEHOLDER:
         return ()
     rated = np.max(arm.limits.torque[np.isfinite(arm.limits.torque)])
-    return (f'gravity takes {100 * most:.2g} % of a rated torque at most: if the effort limits '
-            f'of the URDF (up to {rated:g} N m) are placeholders, give the real ones under '
-            '`joints` in the robot YAML; what is simulated has friction in proportion to them',)
+    return (f'gravity takes at most {100 * fraction:.2g} % of a rated torque: if the effort '
+            f'limits of the URDF (up to {rated:g} N m) are placeholders, give the real ones under '
+            '`joints` in the robot YAML; the simulated friction is proportional to them',)
 
 
 def _proposal(path: Path, arm: Arm) -> InferredColumns:
@@ -226,7 +225,7 @@ def _arguments(words: list[str]) -> dict[str, str]:
     for word in words:
         name, given, value = word.partition(':=')
         if not given or not name:
-            raise ConfigurationError(f"'{word}' is no argument of a xacro; write it as "
+            raise ConfigurationError(f"'{word}' is not a xacro argument; write it as "
                                      'NAME:=VALUE')
         found[name] = value
     return found

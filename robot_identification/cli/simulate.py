@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The command simulate: an arm in MuJoCo passes through a motion and is recorded."""
+"""The command simulate: an arm in MuJoCo executes a motion and is recorded."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Annotated, TYPE_CHECKING
 
 import numpy as np
+from robot_identification import files
 from robot_identification.arm import Arm, load_arm
-from robot_identification.cli.console import AsJson, emit, err, Force, out, Robot
+from robot_identification.cli import console
 from robot_identification.errors import ConfigurationError, ExcitationError, SimulationError
 from robot_identification.excitation import build_scene, Excitation, load_excitation
-from robot_identification.files import check_outputs, check_writable, FileKind, NPZ, RECORDING_CSV
 from robot_identification.recording import Recording, write_bag
 import typer
 
@@ -34,25 +34,25 @@ if TYPE_CHECKING:
 
 WRITERS: dict[str, Callable[[Recording, Path], None]] = {
     '.csv': Recording.to_csv, '.npz': Recording.to_npz, '': write_bag}
-KINDS: dict[str, FileKind] = {'.csv': RECORDING_CSV, '.npz': NPZ}
-CONTACT_RATE = 200.0    # at which a simulated path is searched for contact [Hz]
+KINDS: dict[str, files.FileKind] = {'.csv': files.RECORDING_CSV, '.npz': files.NPZ}
+CONTACT_RATE = 200.0    # [Hz] rate at which a simulated path is checked for contact
 
 
 def simulate_command(
-    robot: Robot,
+    robot: console.Robot,
     excitation: Annotated[Path, typer.Argument(help='Excitation file.')],
     output: Annotated[Path, typer.Option(
         '--output', '-o', help='Recording to write: .csv, .npz, or, without suffix, the folder '
                                'of a bag (MCAP).')],
     periods: Annotated[int, typer.Option(help='How often the motion is repeated.')] = 1,
-    seed: Annotated[int, typer.Option(min=0, help='Draws the plant: one seed, one arm.')] = 0,
+    seed: Annotated[int, typer.Option(min=0, help='Seed of the simulated arm.')] = 0,
     noise_seed: Annotated[int, typer.Option(
-        min=0, help='Draws the measurement noise.')] = 0,
+        min=0, help='Seed of the measurement noise.')] = 0,
     matched: Annotated[bool, typer.Option(
         '--matched',
         help="A plant with the identified model's structure: only torque noise.")] = False,
-    force: Force = False,
-    as_json: AsJson = False,
+    force: console.Force = False,
+    as_json: console.AsJson = False,
 ) -> None:
     """Record a simulated arm (MuJoCo) that differs from its URDF."""
     from robot_identification.simulation import Plant, PlantOptions
@@ -63,48 +63,51 @@ def simulate_command(
                                  'suffix')
     if output.is_dir() or (not output.suffix and output.exists()):
         raise ConfigurationError(f"'{output}' exists; give the bag another name")
-    check_writable(output)
+    files.check_writable(output)
     arm, motion = load_arm(robot), load_excitation(excitation)
     if output.suffix in KINDS:
-        check_outputs([(output, KINDS[output.suffix])], (*arm.files, excitation), force=force)
+        files.check_outputs([(output, KINDS[output.suffix])], (*arm.files, excitation),
+                            force=force)
     motion.check_arm(arm)
     options = PlantOptions.matched(seed=seed) if matched else PlantOptions(seed=seed)
     if not as_json:
-        err.print(f'moving {arm.name} for {periods * motion.period:g} s in MuJoCo', markup=False)
+        console.err.print(f'moving {arm.name} for {periods * motion.period:g} s in MuJoCo',
+                          markup=False)
     run = run_plant(Plant(arm, options), motion, rng=np.random.default_rng(noise_seed),
                     periods=periods, name=output.name)
     recording = run.recording
-    if not output.suffix:    # a bag has the names that ROS has
+    if not output.suffix:    # bags have the joint names of ROS
         recording = dataclasses.replace(recording, joint_names=arm.ros_joint_names)
     WRITERS[output.suffix](recording, output)
-    saturated = {joint: float(part) for joint, part in zip(arm.joint_names, run.saturated) if part}
-    contacts, looked = _contacts(arm, motion, run)
+    saturated = {joint: float(x) for joint, x in zip(arm.joint_names, run.saturated) if x}
+    contacts, note = _contacts(arm, motion, run)
     if as_json:
-        emit({'recording': str(output), 'samples': len(run.recording), 'saturated': saturated,
-              'tracking_error': dict(zip(arm.joint_names, run.tracking_error)),
-              'end_stops': run.end_stops, 'contacts': contacts})
+        console.emit({
+            'recording': str(output), 'samples': len(run.recording), 'saturated': saturated,
+            'tracking_error': dict(zip(arm.joint_names, run.tracking_error)),
+            'end_stops': run.end_stops, 'contacts': contacts})
         return
-    out.print(f'largest tracking error {np.max(run.tracking_error):.3g} rad or m')
-    for joint, part in saturated.items():
-        out.print(f'{joint} was at its rated torque for {part:.1%} of the run', style='yellow',
-                  markup=False)
+    console.out.print(f'largest tracking error {np.max(run.tracking_error):.3g} rad or m')
+    for joint, fraction in saturated.items():
+        console.out.print(f'{joint} was at its rated torque for {fraction:.1%} of the run',
+                          style='yellow', markup=False)
     for contact in contacts or ():
-        out.print(f'{contact}: the links touch', style='red', markup=False)
+        console.out.print(f'{contact}: the links touch', style='red', markup=False)
     if not contacts:
-        out.print(looked, markup=False)
-    out.print(f'wrote {output}: {len(run.recording)} samples', markup=False)
+        console.out.print(note, markup=False)
+    console.out.print(f'wrote {output}: {len(run.recording)} samples', markup=False)
 
 
 def _contacts(arm: Arm, motion: Excitation, run: SimulatedRun) -> tuple[list[str] | None, str]:
-    """Return which links overlapped along the path; None, and why, where nobody could look."""
+    """Return the overlaps of links along the path, None if not checked, and a note."""
     from robot_identification.simulation.contacts import ContactGeometry
 
     if motion.requirements.clearance is None:
-        return None, 'contact between links was not looked at: the motion knows no collisions'
+        return None, 'contact between links was not checked: the motion was designed without it'
     try:
         geometry = ContactGeometry(arm, motion.requirements.package_dirs,
                                    list(build_scene(arm, motion.requirements).excluded))
     except (ExcitationError, SimulationError) as error:
-        return None, f'contact between links was not looked at: {error}'
+        return None, f'contact between links was not checked: {error}'
     step = max(1, round(run.plant.options.rate / CONTACT_RATE))
     return [str(contact) for contact in geometry.find_contacts(run.q[::step])], 'no links overlap'

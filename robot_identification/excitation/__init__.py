@@ -27,7 +27,7 @@ from robot_identification.excitation.certificate.requirements import (
 )
 from robot_identification.excitation.design.check import check_certificate
 from robot_identification.excitation.design.criteria import CRITERIA
-from robot_identification.excitation.design.design import condition_number, design_excitation
+from robot_identification.excitation.design.design import design_excitation
 from robot_identification.excitation.design.excitation import Excitation
 from robot_identification.excitation.design.excitation_file import load_excitation, save_excitation
 from robot_identification.excitation.design.exports import (
@@ -35,11 +35,11 @@ from robot_identification.excitation.design.exports import (
     save_joint_trajectory,
     save_motion_csv,
 )
+from robot_identification.excitation.design.follow_path import follow_path
 from robot_identification.excitation.design.options import DesignOptions
-from robot_identification.excitation.design.regressor import EarlierMotion
+from robot_identification.excitation.design.regressor import condition_number, EarlierMotion
 from robot_identification.excitation.design.search import SearchProgress
 from robot_identification.excitation.design.validation_motions import (
-    follow_path,
     validation_motion,
     VALIDATION_MOTIONS,
 )

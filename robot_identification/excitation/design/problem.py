@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The design of an excitation as a problem that optimisers solve."""
+"""The optimisation problem of an excitation design."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from robot_identification.excitation.design.objective import DesignObjective
 from robot_identification.excitation.motion import Series
 from robot_identification.excitation.motion.limits import centre, half_ranges
 
-AMPLITUDE = 0.7      # part of its ranges that a random start uses
-OFFSET = 0.2         # and how far its middle may lie from the ranges' middle
-SMALLEST = 1e-3      # of that amplitude, before a draw is given up
-ATTEMPTS = 40        # draws before the request counts as impossible
-RESTS_TRIED = 60
+AMPLITUDE = 0.7      # [-] fraction of its ranges that a random start uses
+OFFSET = 0.2         # [-] largest offset of its centre from that of the ranges, in half ranges
+SMALLEST = 1e-3      # [-] fraction of that amplitude at which a draw is rejected
+ATTEMPTS = 40        # draws before the request is reported as impossible
+RESTS_TRIED = 60     # poses that are tried to find the constraint that makes it impossible
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,9 @@ class Problem:
     series
         The parametrisation.
     objective
-        What to minimise.
+        The function to minimise.
     constraints
-        What to respect.
+        The constraints, each with slacks that must stay positive.
     limits
         Complete joint limits; they scale the coefficients and draw the starts.
     free
@@ -53,7 +53,7 @@ class Problem:
     rest
         Values of the others, (size, n).
     margin
-        Part of the joint limits that stays free.
+        Fraction of the joint limits that stays free.
 
     """
 
@@ -80,12 +80,12 @@ class Problem:
         Parameters
         ----------
         rng
-            Where the draw comes from.
+            Source of the draw.
 
         Raises
         ------
         ExcitationError
-            Even a motion of nearly no amplitude breaks a constraint.
+            A constraint is violated even at negligible amplitude.
 
         """
         for attempt in range(ATTEMPTS):

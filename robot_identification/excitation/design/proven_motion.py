@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 import dataclasses
 from dataclasses import dataclass
+import time
 
 import numpy as np
 from robot_identification.arm import Limits
@@ -32,21 +33,21 @@ from robot_identification.excitation.design.problem import Problem
 from robot_identification.excitation.motion import Trajectory
 from robot_identification.excitation.motion.limits import centre, half_ranges
 
-REPAIRS = 2             # candidates that are worked on when their proof fails
-SMALLEST_PART = 0.5     # of a motion, before its repair is given up
+REPAIRS = 2             # candidates that are repaired when their proof fails
+SMALLEST_PART = 0.5     # [-] smallest fraction of the amplitude to which a repair reduces a motion
 
 
 @dataclass(frozen=True)
 class _ProvenMotion:
     """
-    A motion with what was proven about it.
+    A motion and its certificate.
 
     Parameters
     ----------
     trajectory
         The motion.
     certificate
-        Everything that was proven; it holds.
+        Certificate that holds.
 
     """
 
@@ -59,18 +60,18 @@ def best_proven(problem: Problem, minima: list[Minimum],
     """
     Return the best motion whose limits can be proven.
 
-    Final motions and those at the end of earlier phases are tried, the best first. Where a proof
-    fails because something happens between the times that the search looked at, the first few
-    are made smaller until they respect a finer grid, and improved on it.
+    The final motions and those at the end of earlier phases are tried, the best first. A proof can
+    fail between the grid points of the search; the first few such motions are scaled down until
+    they respect a finer grid, and then optimised on it.
 
     Parameters
     ----------
     problem
-        What was solved; its constraints are proven.
+        The problem that was solved; its constraints are proven.
     minima
-        Outcome of the search.
+        Results of the search.
     out_of_time
-        Whether repaired motions are not to be improved any more.
+        Returns whether repaired motions are no longer optimised.
 
     Raises
     ------
@@ -103,16 +104,16 @@ def best_proven(problem: Problem, minima: list[Minimum],
 def restore_feasibility(problem: Problem, coefficients: Array,
                         out_of_time: Callable[[], bool] = lambda: False) -> Array:
     """
-    Return a motion that respects the constraints on a finer grid: a smaller one, improved there.
+    Return a motion that respects the constraints on a finer grid: scaled down, then optimised.
 
     Parameters
     ----------
     problem
-        What was solved.
+        The problem that was solved.
     coefficients
         Coefficients of the motion whose proof failed, (size, n).
     out_of_time
-        Whether the motion is not to be improved any more.
+        Returns whether the motion is no longer optimised.
 
     """
     finer = dataclasses.replace(problem, constraints=tuple(
@@ -131,7 +132,7 @@ def restore_feasibility(problem: Problem, coefficients: Array,
 
 
 def _within(trajectory: Trajectory, limits: Limits, margin: float) -> Trajectory:
-    """Reduce a motion by the last few 1e-4 that a proof may ask for."""
+    """Return the motion scaled down so that its proven peaks respect the limits."""
     peaks = prove_peaks(trajectory, limits)
     allowed = 1.0 - margin
     if np.any(peaks.usage > allowed):
@@ -145,3 +146,26 @@ def _within(trajectory: Trajectory, limits: Limits, margin: float) -> Trajectory
     if np.any(peaks.usage > allowed):
         raise ExcitationError('the limits of the motion could not be proven; ask for a margin')
     return trajectory
+
+
+def measure_proof_time(problem: Problem, seed: int) -> float:
+    """
+    Return the time that a proof takes on this machine under its present load [s].
+
+    Parameters
+    ----------
+    problem
+        The problem whose constraints are proven.
+    seed
+        Seed of the search; the motion of its first start is proven.
+
+    """
+    first = problem.start(np.random.default_rng([seed, 0]))
+    still = np.zeros_like(first)
+    still[0] = first[0]
+    seconds = 0.0
+    for coefficients in (still, first):    # the first call may compile
+        began = time.monotonic()
+        prove(problem.constraints, Trajectory(problem.series, coefficients))
+        seconds = time.monotonic() - began
+    return seconds

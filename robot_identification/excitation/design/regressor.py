@@ -24,12 +24,14 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only, readonly_view
 from robot_identification.dynamics.base_parameters import independent_columns
 from robot_identification.dynamics.kinematics import Kinematics
+from robot_identification.dynamics.regressor import joint_torque_regressor
 from robot_identification.errors import (
     ConfigurationError,
     ExcitationError,
     MissingDependencyError,
     UnknownNameError,
 )
+from robot_identification.excitation.motion import Trajectory
 
 RANK_TOLERANCE = 1e-5      # of the largest singular value, at random states of about unit size
 RANDOM_STATES = 60         # for each joint
@@ -280,3 +282,26 @@ def compute_information(columns: DesignRegressor, motions: Sequence[EarlierMotio
             rows = columns.regressor(q, v, a).reshape(-1, columns.size) @ columns.row_space
             total += rows.T @ rows * (rate / motion.rate)
     return total
+
+
+def condition_number(arm: Arm, trajectory: Trajectory, samples: int, rank: int) -> float:
+    """
+    Return the basis-free condition number of the full inertial regressor, in SI units.
+
+    Parameters
+    ----------
+    arm
+        The arm.
+    trajectory
+        The motion.
+    samples
+        Number of even samples of a period.
+    rank
+        Number of base parameters.
+
+    """
+    t = trajectory.period * np.arange(samples) / samples
+    q, v, a = trajectory.evaluate(t, 2)
+    rows = joint_torque_regressor(arm, q, v, a).reshape(-1, 10 * arm.n)
+    values = np.linalg.svd(rows, compute_uv=False)
+    return float(values[0] / values[rank - 1])
