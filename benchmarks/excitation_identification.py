@@ -80,20 +80,20 @@ def parameter_error(result: IdentificationResult, plant: Plant) -> float:
     base, truth = result.estimate.base, plant.truth
     structure = base.structure
     standard = np.zeros(structure.count)
-    standard[structure.inertial] = truth.inertial.ravel()
-    standard[structure.rotor] = truth.rotor_inertia
+    standard[structure.inertial_slice] = truth.inertial.ravel()
+    standard[structure.rotor_slice] = truth.rotor_inertia
     friction = np.zeros((len(truth.rotor_inertia), 3))
     friction[:, 0], friction[:, 1] = truth.friction.coulomb, truth.friction.viscous
-    standard[structure.friction_part] = friction.ravel()
+    standard[structure.friction_slice] = friction.ravel()
     deviation = np.zeros(structure.count)
     inertial, elements = 10 * result.arm.n, len(truth.rotor_inertia)
     known = prior_standard_deviations(result.arm, inertial + 4 * elements, elements)
-    deviation[structure.inertial] = known[:inertial]
+    deviation[structure.inertial_slice] = known[:inertial]
     drives = known[inertial:].reshape(-1, 4)
-    deviation[structure.friction_part] = drives[:, :3].ravel()
-    deviation[structure.rotor] = drives[:, 3]
+    deviation[structure.friction_slice] = drives[:, :3].ravel()
+    deviation[structure.rotor_slice] = drives[:, 3]
     spread = np.sqrt(base.matrix ** 2 @ deviation ** 2)
-    error = (result.estimate.values - base.of(standard)) / spread
+    error = (result.estimate.values - base.project(standard)) / spread
     return float(np.sqrt(np.mean(error ** 2)))
 
 

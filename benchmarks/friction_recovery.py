@@ -47,9 +47,9 @@ def covered(arm, data, truth: str, shape, standard) -> tuple[int, int]:
     """Return how many friction parameters and shapes lie within their intervals, of how many."""
     fit = fit_samples(arm, [data], FitOptions(get_estimator('wls'), truth))
     estimate = fit.estimate
-    first = estimate.base.structure.friction_part.start
+    first = estimate.base.structure.friction_slice.start
     own = np.flatnonzero(estimate.base.columns >= first)
-    error = (estimate.values - estimate.base.of(standard))[own]
+    error = (estimate.values - estimate.base.project(standard))[own]
     deviation = np.sqrt(np.diag(estimate.covariance)[own])
     if shape.size:
         spread = np.sqrt(np.diag(estimate.shape_covariance))

@@ -41,13 +41,13 @@ from real_arms import CASES, gather_robots, ROOT
 from robot_identification import load_arm, load_recording
 from robot_identification.arrays import Array
 from robot_identification.dynamics import FRICTION_TERMS
-from robot_identification.dynamics.friction import ElementMotion, FrictionTerm
+from robot_identification.dynamics.friction import FrictionInput, FrictionTerm
 from robot_identification.errors import EstimationError
 from robot_identification.estimation import fit_samples, FitOptions, get_estimator
 from robot_identification.estimation.auto import FOLDS, select_model
 from robot_identification.estimation.resampling import split_folds
 from robot_identification.signals import process, Samples
-from robot_identification.signals.thinning import decimate_to_bandwidth
+from robot_identification.signals.shift import decimate_to_bandwidth
 
 BASE = 'coulomb + viscous + offset'
 POINTS = 3
@@ -63,9 +63,9 @@ class Extra(FrictionTerm):
     def __init__(self, name, formula, column, bounds=(), power=0.0, unit='N m', load=False,
                  position=False):
         self.name, self.formula, self.column = name, formula, column
-        self.parameters, self.units, self.passive = (name,), (unit,), (False,)
+        self.parameters, self.units, self.nonnegative = (name,), (unit,), (False,)
         if bounds:
-            self.shape, self.shape_bounds = (f'{name}_shape',), (bounds,)
+            self.nonlinear, self.shape_bounds = (f'{name}_shape',), (bounds,)
             self.shape_units, self.shape_powers = ('',), (power,)
         self.needs_load, self.needs_position = load, position
 
@@ -74,9 +74,9 @@ class Extra(FrictionTerm):
         """Whatever its sign: the comparison asks for nothing but errors."""
         return False
 
-    def columns(self, motion: ElementMotion, shape: Array) -> Array:
+    def columns(self, motion: FrictionInput, shape: Array) -> Array:
         """Return the one column, (..., 1)."""
-        return self.column(motion, shape[..., 0] if self.shape else None)[..., None]
+        return self.column(motion, shape[..., 0] if self.nonlinear else None)[..., None]
 
 
 class Bristle(Extra):
@@ -86,7 +86,7 @@ class Bristle(Extra):
 
     def __init__(self, name, formula, lugre=False):
         super().__init__(name, formula, lambda motion, shape: motion.state, (3e-5, 1e-2), 1.0)
-        self.passive, self.lugre, self.rate = (True,), lugre, 100.0
+        self.nonnegative, self.lugre, self.rate = (True,), lugre, 100.0
 
     def state(self, q: Array, shape: Array, start: float = 0.0) -> Array:
         """Return z, (N,)."""
@@ -144,7 +144,7 @@ def left_out(arm, pairs, name: str, shape: Array | None) -> tuple[Array, Array]:
     for train, block in pairs:
         fit = fit_samples(arm, [train], FitOptions(get_estimator('wls'), name, shape=shape))
         normal = fit.on(block).normal
-        rss += normal.rss(normal.base.of(fit.consistent.values))
+        rss += normal.rss(normal.base.project(fit.consistent.values))
         energy += normal.energy()
     return rss, energy
 

@@ -50,7 +50,7 @@ def direct(name: str, seed: int):
     data, _, standard, *_ = friction_samples(arm, 'coulomb_viscous', seed=seed, noise=0.05)
     data = replace(data, noise=np.full(arm.n, 0.05 ** 2))    # which mle wants measured
     estimate = get_estimator(name).fit(build_regression(arm, [data]))
-    return estimate, estimate.base.of(standard)
+    return estimate, estimate.base.project(standard)
 
 
 def closed_loop(name: str, seed: int):
@@ -64,7 +64,7 @@ def closed_loop(name: str, seed: int):
                                                 decimation_cutoff=10.0)])
     estimate = get_estimator(name, reference=motion,
                              control_law=JointController.tuned(plant)).fit(regression)
-    return estimate, estimate.base.of(standard_truth(estimate.base.structure, plant.truth))
+    return estimate, estimate.base.project(standard_truth(estimate.base.structure, plant.truth))
 
 
 def between_recordings(count: int, seeds: int) -> str:

@@ -129,7 +129,7 @@ def blocks(folder: Path, datasets: Path, robot: str, recording: str,
         fitted = fit_samples(arm, [train], FitOptions(get_estimator('wls')))
         normal = fitted.on(left_out).normal
         rss['ols'] += float(normal.rss(plain.estimate.values).sum())
-        rss['consistent'] += float(normal.rss(normal.base.of(fitted.consistent.values)).sum())
+        rss['consistent'] += float(normal.rss(normal.base.project(fitted.consistent.values)).sum())
         energy += float(normal.energy().sum())
         feasible = feasible and bool(np.all(fitted.consistent.certificate > 0))
     found = {name: float(np.sqrt(value / energy)) for name, value in rss.items()}

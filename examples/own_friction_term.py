@@ -27,7 +27,7 @@ class Quadratic(FrictionTerm):
     formula = 'c v |v|'
     parameters = ('quadratic',)
     units = ('N m s^2/rad^2',)
-    passive = (True,)
+    nonnegative = (True,)
 
     def columns(self, motion, shape):
         """Return the column (..., 1)."""

@@ -40,7 +40,7 @@ def friction_samples(arm, name, seed=0, noise=0.02, rate=200.0, seconds=8.0):
     structure = ModelStructure.of(arm, name)
     low, high = np.log(np.moveaxis(structure.shape_bounds, -1, 0))
     shape = np.exp(low + rng.uniform(0.4, 0.6, low.shape) * (high - low))
-    structure = structure.at(shape)
+    structure = structure.with_friction_shape(shape)
     t = np.arange(0, seconds, 1 / rate)
     w, phase = np.array([0.75, 2.5, 4.5])[:, None, None], rng.uniform(0, 6, (3, 1, arm.n))
     size = np.array([1.2, 0.5, 0.1])[:, None, None]
@@ -67,11 +67,11 @@ def friction_samples(arm, name, seed=0, noise=0.02, rate=200.0, seconds=8.0):
 
 def standard_truth(structure, truth):
     standard = np.zeros(structure.count)
-    standard[structure.inertial] = truth.inertial.ravel()
-    standard[structure.rotor] = truth.rotor_inertia
+    standard[structure.inertial_slice] = truth.inertial.ravel()
+    standard[structure.rotor_slice] = truth.rotor_inertia
     friction = np.zeros((len(truth.rotor_inertia), 3))
     friction[:, 0], friction[:, 1] = truth.friction.coulomb, truth.friction.viscous
-    standard[structure.friction_part] = friction.ravel()
+    standard[structure.friction_slice] = friction.ravel()
     return standard
 
 

@@ -44,12 +44,12 @@ def truth(friction):
     """Return the arm, the base parameters with the true shape, and their true values."""
     arm, plant, *_ = motion()
     structure = ModelStructure.of(arm, friction)
-    if structure.friction.shape:
-        structure = structure.at(np.tile(SHAPES[friction], (arm.n, 1)))
+    if structure.friction.nonlinear:
+        structure = structure.with_friction_shape(np.tile(SHAPES[friction], (arm.n, 1)))
     base = base_parameters(structure)
     standard = np.concatenate([plant.truth.inertial.ravel(), plant.truth.rotor_inertia,
                                np.tile(PARAMETERS[friction], arm.n)])
-    return arm, base, base.of(standard)
+    return arm, base, base.project(standard)
 
 
 def friction_torque(friction, v):

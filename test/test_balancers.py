@@ -126,7 +126,7 @@ def test_columns_times_parameters_are_the_torque():
     total = structure.columns(q, v, a) @ standard + structure.known_torque(q)
     assert np.allclose(total, structure.torque(q, v, a, standard))
     base = base_parameters(structure)
-    kept = structure.columns(q, v, a)[..., base.columns] @ base.of(standard)
+    kept = structure.columns(q, v, a)[..., base.columns] @ base.project(standard)
     assert np.allclose(kept + structure.known_torque(q), total, atol=1e-9)
 
 

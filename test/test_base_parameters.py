@@ -33,7 +33,7 @@ def structure_of(arm, friction='coulomb_viscous'):
 def test_inertial_rank(name):
     structure = structure_of(example(name))
     base = base_parameters(structure)
-    assert np.sum(base.columns < structure.inertial.stop) == RANKS[name]
+    assert np.sum(base.columns < structure.inertial_slice.stop) == RANKS[name]
     smallest_kept, largest_dropped = base.gap
     assert smallest_kept > 1000 * largest_dropped
 
@@ -47,7 +47,7 @@ def test_predict_as_standard_parameters_do(arm):
     columns = structure.columns(*rng.normal(size=(3, 40, arm.n)))
     standard = rng.normal(size=structure.count)
     torque = columns @ standard
-    assert np.allclose(columns[:, :, base.columns] @ base.of(standard), torque,
+    assert np.allclose(columns[:, :, base.columns] @ base.project(standard), torque,
                        atol=1e-9 * np.abs(torque).max())
 
 

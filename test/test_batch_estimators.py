@@ -62,7 +62,7 @@ def curves_agree(structure, shape, truth, true_shape, values):
 
 
 def friction_of(standard, structure):
-    return standard[structure.friction_part].reshape(len(structure.arm.transmission), -1)
+    return standard[structure.friction_slice].reshape(len(structure.arm.transmission), -1)
 
 
 @pytest.mark.parametrize('friction', FRICTIONS)
@@ -82,11 +82,11 @@ def test_every_pair_recovers_the_truth_or_is_refused(friction):
         assert estimate.status == 'ok', (name, estimate.message)
         assert estimate.own_values == (options.estimator.info.consistent == 'nearest'), name
         inertial = estimate.base.columns < 22
-        error = np.abs(estimate.values - estimate.base.of(standard))[inertial]
+        error = np.abs(estimate.values - estimate.base.project(standard))[inertial]
         limit = 5 if name != 'ridge' and not shaped else 8
         assert np.all(error < limit * estimate.standard_deviations[inertial] + 1e-3), name
         places = np.searchsorted(estimate.base.columns,
-                                 np.arange(structure.friction_part.start, structure.count))
+                                 np.arange(structure.friction_slice.start, structure.count))
         true = friction_of(standard, structure)
         for found in (estimate.values[places].reshape(2, -1),
                       fit.consistent.friction_parameters):
@@ -131,7 +131,7 @@ def test_closed_loop_estimators_recover_every_friction(name, friction):
     """Torque noise 0.05 N m, positions without noise; the closed loop of the true model."""
     arm = two_link()
     data, shape, standard, *_ = friction_samples(arm, friction, seed=3, seconds=3.0)
-    structure = ModelStructure.of(arm, friction).at(shape)
+    structure = ModelStructure.of(arm, friction).with_friction_shape(shape)
     model = IdentifiedModel(arm, standard[:20].reshape(2, 10), standard[20:22], friction,
                             friction_of(standard, structure), friction_shape=shape)
     motion, law = Lively(arm), Proportional(arm)
@@ -144,7 +144,7 @@ def test_closed_loop_estimators_recover_every_friction(name, friction):
     estimate = fit.estimate
     assert estimate.status == 'ok', estimate.message
     inertial = estimate.base.columns < 22
-    truth = estimate.base.of(standard)
+    truth = estimate.base.project(standard)
     assert (np.linalg.norm((estimate.values - truth)[inertial])
             < 0.1 * np.linalg.norm(truth[inertial]))
     assert curves_agree(structure, estimate.shape, friction_of(standard, structure), shape,
@@ -162,7 +162,7 @@ def test_errors_are_as_large_as_the_covariance_says_with_unequal_noise(name):
         regression = build_regression(arm, [dataclasses.replace(
             data, tau=tau + noise, noise=sigma ** 2)])
         estimate = get_estimator(name).fit(regression)
-        error = estimate.values - estimate.base.of(standard)
+        error = estimate.values - estimate.base.project(standard)
         total += error @ np.linalg.solve(estimate.covariance, error)
         count += len(error)
     low, high = stats.chi2.ppf([0.0005, 0.9995], count)
@@ -179,7 +179,7 @@ def test_huber_shrugs_off_collisions():
     tau[1200:1215] -= 12.0
     hit = dataclasses.replace(data, tau=tau)
     regression = build_regression(arm, [hit])
-    truth = regression.base.of(standard)
+    truth = regression.base.project(standard)
     wls, huber = (np.linalg.norm(get_estimator(name).fit(regression).values - truth)
                   for name in ('wls', 'huber'))
     assert huber < wls / 4
@@ -198,11 +198,11 @@ def test_huber_finds_isolated_spikes_before_the_decimation_smears_them():
     for name, samples in (('clean', clean), ('spiky', spiky)):
         regression = build_regression(arm, [samples])
         found = get_estimator('huber').fit(regression)
-        errors[name] = np.linalg.norm(found.values - regression.base.of(standard))
+        errors[name] = np.linalg.norm(found.values - regression.base.project(standard))
         assert ('isolated spikes' in found.message) == (name == 'spiky')
     wls = get_estimator('wls').fit(regression)
     assert errors['spiky'] < 1.5 * errors['clean']
-    assert errors['spiky'] < np.linalg.norm(wls.values - regression.base.of(standard)) / 4
+    assert errors['spiky'] < np.linalg.norm(wls.values - regression.base.project(standard)) / 4
 
 
 def test_ridge_keeps_the_urdf_where_the_motion_says_nothing():
@@ -237,7 +237,7 @@ def test_instruments_take_care_of_noisy_positions(controlled):
     for kind, cutoff in (('filtered', 8.0), ('unfiltered', 100.0)):
         regression = build_regression(arm, [process(noisy, arm, cutoff=cutoff,
                                                     decimation_cutoff=10.0)])
-        truth = regression.base.of(standard_truth(regression.base.structure, plant.truth))
+        truth = regression.base.project(standard_truth(regression.base.structure, plant.truth))
         for name in ('ols', 'idim_iv', 'didim') if kind == 'unfiltered' else ('ols',):
             settings = {} if name == 'ols' else {
                 'reference': motion, 'control_law': JointController.tuned(plant)}

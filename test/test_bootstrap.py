@@ -40,14 +40,14 @@ def samples():
 def test_drawing_is_fitting_recordings_as_often_as_they_are_drawn(samples, estimator):
     counts = np.array([0, 3, 1, 0, 2, 0])
     whole = build_regression(ARM, samples)
-    normal = _ResampledRegression(list(whole.normals_of_parts())).draw(counts)
+    normal = _ResampledRegression(list(whole.reduced_per_piece())).draw(counts)
     again = build_regression(ARM, [part for k, part in zip(counts, samples) for _ in range(k)])
     beta = np.random.default_rng(0).normal(size=whole.base.rank)
     assert np.allclose(normal.rss(beta), again.normal.rss(beta), rtol=1e-10)
     assert np.array_equal(normal.rows, again.normal.rows)
     method = get_estimator(estimator)
     found, unexcited = method.refit(
-        build_regression(ARM, samples[:1]).at(whole.base.structure.shape, normal),
+        build_regression(ARM, samples[:1]).with_friction_shape(whole.base.structure.shape, normal),
         method.fit(whole))
     assert np.allclose(found, method.fit(again).values, rtol=1e-6, atol=1e-9)
     assert not len(unexcited)

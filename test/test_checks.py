@@ -239,7 +239,7 @@ def test_a_model_that_was_edited_is_refused_and_one_without_digest_loads(arm, pa
     path = tmp_path / 'model.yaml'
     model = identify(arm, [pair[0]]).model
     model.save(path)
-    assert load_model(path).sealed
+    assert load_model(path).digest_verified
     text = path.read_text()
     mass = repr(float(model.inertial[1, 0]))
     assert text.count(mass) == 1
@@ -249,7 +249,7 @@ def test_a_model_that_was_edited_is_refused_and_one_without_digest_loads(arm, pa
     lines = [line for line in text.splitlines() if not line.startswith('digest:')]
     path.write_text('\n'.join(lines))
     old = load_model(path)
-    assert not old.sealed
+    assert not old.digest_verified
     assert old.inertial == pytest.approx(model.inertial)
     origin = [f for f in validate(old, pair[1]).verdict.findings if 'origin' in f.check]
     assert 'no digest' in origin[0].text

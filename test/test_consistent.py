@@ -42,9 +42,9 @@ def cost(regression, estimate, prior, deviation, values):
     """Return what fit_consistent minimises."""
     weights = 1 / (estimate.noise * np.sqrt(estimate.autocorrelation_factor)) ** 2
     spread = np.ones(len(values))
-    spread[regression.base.structure.inertial] = deviation
+    spread[regression.base.structure.inertial_slice] = deviation
     scaled = np.linalg.solve(prior.transform, values - prior.mean) / spread
-    return weights @ regression.normal.rss(regression.base.of(values)) + scaled @ scaled
+    return weights @ regression.normal.rss(regression.base.project(values)) + scaled @ scaled
 
 
 def test_little_data_and_much_noise_still_make_a_real_arm():
@@ -66,9 +66,9 @@ def test_no_feasible_neighbour_is_better():
     for _ in range(200):    # towards any other arm that could exist, by a little or by much
         stretch = np.eye(4) + 0.3 * rng.normal(size=(3, 4, 4))
         stretch[:, 3, :3] = 0
-        bodies = pseudo_inertia(prior.mean[structure.inertial].reshape(3, 10))
+        bodies = pseudo_inertia(prior.mean[structure.inertial_slice].reshape(3, 10))
         other = np.abs(rng.normal(size=structure.count))
-        other[structure.inertial] = from_pseudo_inertia(
+        other[structure.inertial_slice] = from_pseudo_inertia(
             stretch @ bodies @ stretch.transpose(0, 2, 1)).ravel()
         part = 10.0 ** rng.uniform(-4, 0)
         values = (1 - part) * consistent.values + part * other

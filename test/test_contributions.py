@@ -54,7 +54,7 @@ def test_the_term_is_identified(monkeypatch):
     data, _, standard, *_ = friction_samples(two_link(), friction, noise=0.02, seconds=10.0)
     fit = fit_samples(two_link(), [data], FitOptions(get_estimator('level_weights'), friction))
     assert fit.estimate.status == 'ok' and fit.estimate.estimator == 'level_weights'
-    expected = fit.regression.base.of(standard)
+    expected = fit.regression.base.project(standard)
     error = np.abs(fit.estimate.values - expected)
     assert np.all(error < 5 * fit.estimate.standard_deviations + 1e-9)
 

@@ -71,8 +71,8 @@ def test_friction_is_odd_but_for_its_offset(name):
     load = 2 * v + np.sin(v)    # odd as well, for the literal form of load-dependent friction
     torque = model.torque(v, parameters, model.nominal_shape, load)
     assert np.allclose(torque, -torque[::-1])
-    assert len(model.parameters) == len(model.units) == len(model.passive)
-    assert len(model.shape) == len(model.shape_units) == len(model.shape_bounds)
+    assert len(model.parameters) == len(model.units) == len(model.nonnegative)
+    assert len(model.nonlinear) == len(model.shape_units) == len(model.shape_bounds)
 
 
 def test_smooth_coulomb_has_reached_nine_tenths_where_it_says():

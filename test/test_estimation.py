@@ -62,7 +62,7 @@ def test_errors_are_as_large_as_the_covariance_says(matched, noisy, name):
     for regression in noisy:
         estimate = get_estimator(name).fit(regression)
         base = regression.base
-        error = estimate.values - base.of(standard_truth(base.structure, plant.truth))
+        error = estimate.values - base.project(standard_truth(base.structure, plant.truth))
         total += error @ np.linalg.solve(estimate.covariance, error)
         count += len(error)
     low, high = stats.chi2.ppf([0.0005, 0.9995], count)
@@ -154,7 +154,7 @@ def test_an_exact_fit_is_no_accident():
     regression = build_regression(arm, [samples_of(arm, noise=0.0)])
     estimate = get_estimator('wls').fit(regression)
     standard = np.zeros(regression.base.structure.count)
-    standard[regression.base.structure.inertial] = arm.inertial_parameters.ravel()
-    assert np.allclose(estimate.values, base_parameters(ModelStructure.of(arm)).of(standard),
+    standard[regression.base.structure.inertial_slice] = arm.inertial_parameters.ravel()
+    assert np.allclose(estimate.values, base_parameters(ModelStructure.of(arm)).project(standard),
                        atol=1e-7)
     assert np.all(np.isfinite(estimate.standard_deviations))

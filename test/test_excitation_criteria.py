@@ -179,7 +179,7 @@ def test_drive_columns_are_those_of_the_model_structure():
     expected = structure.columns(q, v, a)
     found = DesignRegressor(arm, 'friction_and_rotor').regressor(q, v, a)
     m = len(arm.transmission)
-    np.testing.assert_allclose(found[:, :, :10 * arm.n], expected[:, :, structure.inertial])
+    np.testing.assert_allclose(found[:, :, :10 * arm.n], expected[:, :, structure.inertial_slice])
     drive = found[:, :, 10 * arm.n:].reshape(5, arm.n, m, 4)
     rotor = expected[:, :, 10 * arm.n:10 * arm.n + m]
     np.testing.assert_allclose(drive[..., 3], rotor)

@@ -125,7 +125,7 @@ def test_memory_counts_as_slipped_and_what_that_costs_is_said(friction, tmp_path
     assert all('which counts as slipped; error' in str(loss) for loss in exported.losses)
     assert exported.losses[-1].joint == 'elbow'
     q, v, a = states(2)
-    tau = model.torque(q, v, a, model.structure.slipped(v))
+    tau = model.torque(q, v, a, model.structure.sliding_state(v))
     compiled = Compiled(path)
     assert relative(compiled.call('inverse_dynamics', q, v, a, size=2), tau) < 1e-12
     assert relative(compiled.call('forward_dynamics', q, v, tau, size=2), a) < 1e-9
@@ -217,7 +217,7 @@ class Table(FrictionTerm):
     formula = 'values of a table'
     parameters = ('table',)
     units = ('N m s/rad',)
-    passive = (True,)
+    nonnegative = (True,)
 
     def columns(self, motion, shape):
         return np.interp(motion.v, [-9, -1, 1, 9], [-3, -1, 1, 3])[..., None]

@@ -43,7 +43,7 @@ def test_gradients_are_those_of_finite_differences(name):
     for _ in range(5):
         shape = shapes(model, rng)
         gradient = model.shape_gradient(V, shape, load)
-        assert gradient.shape == (*V.shape, len(model.parameters), len(model.shape))
+        assert gradient.shape == (*V.shape, len(model.parameters), len(model.nonlinear))
         for s in range(len(shape)):
             h = np.zeros(len(shape))
             h[s] = 1e-5 * shape[s]
@@ -79,7 +79,7 @@ def test_names_and_shapes_are_checked():
     with pytest.raises(ConfigurationError, match='needs the torque that the joints transmit'):
         get_friction('load_dependent').columns(V)
     with pytest.raises(ConfigurationError, match='positive numbers'):
-        ModelStructure.of(two_link(), 'atan').at(np.array([[1.0], [-1.0]]))
+        ModelStructure.of(two_link(), 'atan').with_friction_shape(np.array([[1.0], [-1.0]]))
 
 
 @pytest.mark.parametrize('name', NAMES)
@@ -87,7 +87,7 @@ def test_a_model_predicts_what_its_columns_say_and_survives_its_file(name, tmp_p
     arm, rng = two_link(), np.random.default_rng(3)
     structure = ModelStructure.of(arm, name)
     shape = np.array([shapes(structure.friction, rng) for _ in range(2)]).reshape(2, -1)
-    structure = structure.at(shape)
+    structure = structure.with_friction_shape(shape)
     standard = np.concatenate([arm.inertial_parameters.ravel(),
                                rng.uniform(0.1, 1, structure.count - 20)])
     q, v, a = rng.normal(size=(3, 40, 2))

@@ -36,9 +36,9 @@ def test_truth_lies_within_the_intervals_over_twenty_seeds(friction):
                                                           rate=100.0, seconds=12.0)
         loads = None if load is None else [load]
         estimate = get_estimator('wls').fit(
-            build_regression(arm, [data], friction, loads=loads).at(shape))
-        own = np.flatnonzero(estimate.base.columns >= estimate.base.structure.friction_part.start)
-        error = (estimate.values - estimate.base.of(standard))[own]
+            build_regression(arm, [data], friction, loads=loads).with_friction_shape(shape))
+        own = np.flatnonzero(estimate.base.columns >= estimate.base.structure.friction_slice.start)
+        error = (estimate.values - estimate.base.project(standard))[own]
         covariance = estimate.covariance[np.ix_(own, own)]
         total += float(error @ np.linalg.solve(covariance, error))
         count += len(own)

@@ -167,7 +167,7 @@ def test_lwr4_left_out_phases(datasets, real_robot):
         fit, check = (build_regression(arm, [part]) for part in parts)
         consistent = fit_consistent(fit, get_estimator('wls').fit(fit))
         assert np.all(consistent.certificate > 0)
-        total += [check.normal.rss(fit.base.of(consistent.values)).sum(),
+        total += [check.normal.rss(fit.base.project(consistent.values)).sum(),
                   check.normal.rss(get_estimator('ols').fit(fit).values).sum()]
     assert np.sqrt(total[0] / total[1]) < 1.1
 

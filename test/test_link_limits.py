@@ -69,7 +69,7 @@ def test_the_entropic_fit_minimises_what_it_says():
     drives = np.arange(30, len(found.values))
 
     def cost(values):
-        rss = regression.normal.rss(regression.base.of(values))
+        rss = regression.normal.rss(regression.base.project(values))
         divergence = 0.0
         for i, origin in enumerate(prior.scales):
             ratio = np.linalg.solve(origin, pseudo_inertia(values[10 * i:10 * i + 10]))

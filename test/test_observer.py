@@ -194,14 +194,14 @@ def test_friction_that_remembers_or_depends_on_position_serves_at_work(friction)
     model = IdentifiedModel(
         arm, arm.inertial_parameters, np.full(2, 0.1), friction,
         np.tile(0.3 + 0.05 * np.arange(len(family.parameters)), (2, 1)),
-        friction_shape=np.full((2, len(family.shape)), 1e-3))
+        friction_shape=np.full((2, len(family.nonlinear)), 1e-3))
     t, q, v, tau = moving(model, 4.0)
     found = MomentumObserver(model, 10.0).run(t, q, v, tau)
     fast = np.abs(v).min(axis=1) > 0.2
     assert np.median(np.abs(found[fast & (t > 0.5)])) < 0.05
     q, v, a = slow_motion(arm).evaluate(np.linspace(0, 4, 81))
     efforts = trajectory_efforts(model, np.linspace(0, 4, 81), q, v, a)
-    assert np.abs(efforts - model.torque(q, v, a, model.structure.slipped(v)))[
+    assert np.abs(efforts - model.torque(q, v, a, model.structure.sliding_state(v)))[
         np.abs(v) > 0.05].max() < 1e-9
     assert np.all(np.isfinite(Compensation(model).effort(0.0, q[40], 0.1 * v[40])))
 

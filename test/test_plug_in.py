@@ -40,8 +40,8 @@ class Power(FrictionTerm):
     formula = 'c |v|^p sgn(v)'
     parameters = ('power',)
     units = ('N m (s/rad)^p',)
-    passive = (True,)
-    shape = ('p',)
+    nonnegative = (True,)
+    nonlinear = ('p',)
     shape_units = ('1',)
     shape_powers = (0.0,)
     shape_bounds = ((1.5, 3.5),)

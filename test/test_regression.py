@@ -26,10 +26,10 @@ import numpy as np
 import pytest
 from robot_identification.dynamics import base_parameters, ModelStructure
 from robot_identification.errors import EstimationError
-from robot_identification.regression import build_regression, NormalForm, residuals
-from robot_identification.regression.normal_form import triangle
-from robot_identification.regression.packing import blocks_of, Packing
+from robot_identification.regression import build_regression, ReducedRegression, residuals
+from robot_identification.regression.packing import blocks_of, RowAssembler
 from robot_identification.regression.reduce import reduce_samples
+from robot_identification.regression.reduced_regression import triangle
 from simulation_arms import example
 
 
@@ -70,7 +70,7 @@ def test_the_one_pass_makes_the_rows_of_the_whole_regressor(arm, friction, cutof
     samples = samples_of(arm, count=2500, cutoff=cutoff,
                          segments=(slice(0, 1101), slice(1200, 2500)))
     matrix, torque = dense(base, samples)
-    packing = Packing(base, samples)
+    packing = RowAssembler(base, samples)
     for parts in (1, 3, 8):
         monkeypatch.setattr('robot_identification.regression.packing.PARTS', parts)
         rows = [np.vstack(part) for part in
@@ -87,7 +87,7 @@ def test_no_digit_of_the_normal_form_depends_on_the_number_of_cores(monkeypatch)
     for cores in (1, 2, 3):
         monkeypatch.setattr('robot_identification.parallel.core_count',
                             lambda cores=cores: cores)
-        found.append((reduce_samples(base, samples), residuals(base, samples, base.of(
+        found.append((reduce_samples(base, samples), residuals(base, samples, base.project(
             np.ones(base.structure.count)))))
     for normal, left in found[1:]:
         assert all(np.array_equal(a, b) for a, b in zip(normal.factors, found[0][0].factors))
@@ -116,7 +116,7 @@ def test_merging_in_any_order_is_the_same():
     beta = np.random.default_rng(0).normal(size=base.rank)
     results = []
     for order in itertools.permutations(parts):
-        results.append(NormalForm.merge(order))
+        results.append(ReducedRegression.merge(order))
         results.append((order[0] + order[1]) + (order[2] + order[3]))
     for normal in results:
         assert np.allclose(normal.rss(beta), results[0].rss(beta), rtol=1e-12)

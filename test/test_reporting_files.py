@@ -82,7 +82,7 @@ def test_results_say_what_the_result_says(result, stored):
     assert [p['std'] for p in base] == estimate.standard_deviations.tolist()
     assert [[p['lower'], p['upper']] for p in base] == estimate.confidence_interval().tolist()
     np.testing.assert_array_equal([p['model'] for p in base],
-                                  estimate.base.of(consistent.values))
+                                  estimate.base.project(consistent.values))
     standard = content['standard_parameters']
     assert [p['value'] for p in standard] == consistent.values.tolist()
     assert [p['urdf'] for p in standard[:30]] == result.arm.inertial_parameters.ravel().tolist()
@@ -111,7 +111,7 @@ def test_urdf_values_of_base_parameters_leave_out_what_is_unknown(result, stored
     base = result.estimate.base
     standard = np.zeros(base.matrix.shape[1])
     standard[:30] = result.arm.inertial_parameters.ravel()
-    expected = base.of(standard)
+    expected = base.project(standard)
     for p, value in zip(content_of(stored)['base_parameters'], expected):
         assert p['urdf'] is None or p['urdf'] == pytest.approx(value, abs=1e-15)
 

@@ -39,7 +39,8 @@ def test_population_residuals_are_those_of_the_regression(friction, cutoff):
     problem = SearchProblem(build_regression(data.motion()[0], [part], friction))
     for values in population(problem, 2):
         beta, shape = problem.split(values)
-        fixed = problem.regression if problem.linear else problem.regression.at(shape)
+        fixed = (problem.regression if problem.linear
+                 else problem.regression.with_friction_shape(shape))
         assert np.allclose(problem.residuals(values), fixed.residuals(beta), atol=1e-9)
 
 
@@ -152,7 +153,7 @@ def test_consistent_model_follows_the_search_not_the_rows():
     estimate = get_estimator('spso', budget=1500, seed=2).fit(regression)
     least = get_estimator('wls').fit(regression)
     consistent = fit_consistent(regression, estimate)
-    found = estimate.base.of(consistent.values)
+    found = estimate.base.project(consistent.values)
     scale = np.sqrt(np.diag(estimate.covariance))
     assert np.all(consistent.certificate > 0)
     assert (np.linalg.norm((found - estimate.values) / scale)

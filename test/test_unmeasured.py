@@ -55,12 +55,12 @@ def test_intervals_hold_with_an_unmeasured_wrist():
     assert result.verdict.held_out[0].relative_error < 0.03
     base = result.estimate.base
     standard = np.zeros(base.structure.count)
-    standard[base.structure.inertial] = arm.inertial_parameters.ravel()
+    standard[base.structure.inertial_slice] = arm.inertial_parameters.ravel()
     k = len(base.structure.friction.parameters)
     for name, value in (('coulomb', COULOMB), ('viscous', VISCOUS)):
         place = base.structure.friction.parameters.index(name)
-        standard[base.structure.friction_part.start + place::k] = value
-    misses = ((result.estimate.values - base.of(standard))
+        standard[base.structure.friction_slice.start + place::k] = value
+    misses = ((result.estimate.values - base.project(standard))
               / np.sqrt(np.diag(result.estimate.covariance)))
     assert np.mean(np.abs(misses) < 3) > 0.95
 

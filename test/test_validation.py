@@ -36,7 +36,7 @@ from robot_identification.errors import ConfigurationError, RecordingError, Sign
 from robot_identification.excitation import Requirements
 from robot_identification.signals import process
 from robot_identification.signals.effort_check import check_effort
-from robot_identification.signals.shift import judged
+from robot_identification.signals.shift import trim_for_validation
 from robot_identification.simulation import Plant, PlantOptions, simulate
 from robot_identification.validation import errors, evaluate, make_verdict, predict, Thresholds
 from robot_identification.validation.predict import prediction_csv
@@ -239,7 +239,7 @@ def test_a_joint_that_rests_while_others_move_is_not_judged(monkeypatch):
 def test_a_model_is_judged_on_the_inside_of_what_it_predicts():
     recording = record(ARM, 3, 'x')
     whole = process(recording, ARM, standstill='zero', edges='keep')
-    inside, cut = judged(whole), process(recording, ARM)
+    inside, cut = trim_for_validation(whole), process(recording, ARM)
     assert len(whole) > len(inside) and abs(len(inside) - len(cut)) <= 2
     rows = np.searchsorted(inside.t, cut.t[5:-5] - 1e-9)
     np.testing.assert_allclose(inside.a[rows], cut.a[5:-5], atol=1e-2 * np.abs(cut.a).max())

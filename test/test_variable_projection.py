@@ -39,7 +39,7 @@ def test_the_projection_is_the_whole_regression_and_its_gradient_is_exact(name):
     weights = np.array([1.0, 3.0])
     other = np.array(shape) * np.exp(0.2)
     found = project(separable, other, weights)
-    direct = regression.at(other)
+    direct = regression.with_friction_shape(other)
     rss = direct.normal.rss(found.beta)
     np.testing.assert_allclose(found.joint_cost, weights ** 2 * rss, rtol=1e-8)
     np.testing.assert_allclose(separable.normal(other).rss(found.beta), rss, rtol=1e-8)
@@ -81,14 +81,14 @@ def test_shape_and_friction_curve_are_recovered_within_the_covariance(name):
     data, shape, standard, *_ = friction_samples(arm, name, seed=3)
     estimate = get_estimator('wls').fit(build_regression(arm, [data], name))
     assert estimate.status == 'ok'
-    truth = estimate.base.of(standard)
+    truth = estimate.base.project(standard)
     inertial = estimate.base.columns < 22
     error = np.abs(estimate.values - truth)[inertial]
     assert np.all(error < 4.5 * estimate.standard_deviations[inertial])
     structure, k = estimate.base.structure, len(ModelStructure.of(arm, name).friction.parameters)
     friction = structure.friction
     for e in range(2):
-        chosen = structure.friction_part.start + e * k + np.arange(k)
+        chosen = structure.friction_slice.start + e * k + np.arange(k)
         values = estimate.values[np.searchsorted(estimate.base.columns, chosen)]
         found = friction.torque(speeds, values, estimate.shape[e])
         true = friction.torque(speeds, standard[chosen], shape[e])
@@ -107,10 +107,10 @@ def test_the_covariance_with_shape_is_that_of_the_full_nonlinear_problem():
     estimate = get_estimator('ols').fit(regression)
 
     def residual(x):
-        fixed = regression.at(np.exp(x[-2:]).reshape(2, 1))
+        fixed = regression.with_friction_shape(np.exp(x[-2:]).reshape(2, 1))
         return fixed.residuals(x[:-2]).ravel() / spread
 
-    rows = regression.at(estimate.shape).residuals(estimate.values)
+    rows = regression.with_friction_shape(estimate.shape).residuals(estimate.values)
     spread = np.tile(estimate.noise * np.sqrt(estimate.autocorrelation_factor), len(rows))
     x = np.append(estimate.values, np.log(estimate.shape))
     scale = np.append(estimate.standard_deviations, np.sqrt(np.diag(estimate.shape_covariance)))
@@ -224,7 +224,7 @@ def test_the_table_of_speeds_stands_for_all_samples(name):
     other = np.array(shape) * np.exp(0.3)
     separable = SeparableRegression(regression)
     assert separable._tables
-    direct, table = regression.at(other).normal, separable.normal(other)
+    direct, table = regression.with_friction_shape(other).normal, separable.normal(other)
     beta = np.random.default_rng(0).normal(size=regression.base.rank)
     np.testing.assert_allclose(table.rss(beta), direct.rss(beta), rtol=1e-5)
     for one, two in zip(direct.factors, table.factors):
@@ -232,7 +232,7 @@ def test_the_table_of_speeds_stands_for_all_samples(name):
         assert np.max(np.abs(two.T @ two - gram) / np.outer(size, size)) < 3e-5
     for j in range(2):
         found, _ = separable.shape_columns(j, other, beta)
-        up, down = (regression.at(other * np.exp(s * 1e-4)).residuals(beta)[:, j]
+        up, down = (regression.with_friction_shape(other * np.exp(s * 1e-4)).residuals(beta)[:, j]
                     for s in (1, -1))
         expected = (down - up) / 2e-4
         assert np.linalg.norm((found * other[j]).sum(axis=1) - expected) < (

@@ -71,14 +71,15 @@ def estimators_command(as_json: AsJson = False, markdown: Markdown = False) -> N
 
 def frictions_command(as_json: AsJson = False, markdown: Markdown = False) -> None:
     """List friction terms and models."""
-    rows = [(name, term.formula, ', '.join(term.parameters), ', '.join(term.shape) or '-')
+    rows = [(name, term.formula, ', '.join(term.parameters), ', '.join(term.nonlinear) or '-')
             for name, term in FRICTION_TERMS.items()]
     short = list(SHORT_NAMES.items())
     if as_json:
         names = ('name', 'torque', 'parameters', 'shape')
         emit({'friction terms': [dict(zip(names, row)) for row in rows],
               'friction models': [dict(zip(names, (
-                  name, model.formula, ', '.join(model.parameters), ', '.join(model.shape) or '-'
+                  name, model.formula, ', '.join(model.parameters),
+                  ', '.join(model.nonlinear) or '-'
               ))) | {'sum': SHORT_NAMES[name]} for name, model in FRICTION_MODELS.items()]})
         return
     _show(False, 'terms of a sum', ('name', 'torque', 'parameters', 'shape'), rows, markdown)

@@ -55,9 +55,9 @@ class BaseParameters:
         object.__setattr__(self, 'columns', read_only(self.columns, dtype=np.int64))
         object.__setattr__(self, 'matrix', read_only(self.matrix))
 
-    def at(self, shape: Array) -> BaseParameters:
+    def with_friction_shape(self, shape: Array) -> BaseParameters:
         """Return the same base parameters of the structure with another friction shape, (m, s)."""
-        return replace(self, structure=self.structure.at(shape))
+        return replace(self, structure=self.structure.with_friction_shape(shape))
 
     @property
     def rank(self) -> int:
@@ -98,12 +98,12 @@ class BaseParameters:
                 words.append('combination' if shared[rows].any() else 'alone')
         return tuple(words)
 
-    def of(self, standard: Array) -> Array:
+    def project(self, standard: Array) -> Array:
         """Return the base parameters (r,) of standard parameters (count,)."""
         base: Array = self.matrix @ standard
         return base
 
-    def representative(self, beta: Array) -> Array:
+    def lift(self, beta: Array) -> Array:
         """Return one of all standard parameters (count,) that predict what these (r,) do."""
         standard = np.zeros(self.structure.count)
         standard[self.columns] = beta
@@ -164,8 +164,8 @@ def base_parameters(
     nominal = ModelStructure(arm, structure.friction, structure.backend)
     stacked = nominal.columns(q, v, a, load)[:, arm.measured].reshape(-1, structure.count)
     norms = np.linalg.norm(stacked, axis=0)
-    visible = norms > tolerance * np.delete(norms, structure.balancers).max()
-    visible[structure.balancers] = norms[structure.balancers] > 0    # of any unit
+    visible = norms > tolerance * np.delete(norms, structure.balancer_slice).max()
+    visible[structure.balancer_slice] = norms[structure.balancer_slice] > 0    # of any unit
     scale = np.where(visible, norms, np.inf)
     scaled = stacked / scale
     kept, basis, left = independent_columns(scaled, tolerance)

@@ -111,7 +111,7 @@ class IdentifiedModel:
         Strengths of the arm's balancers, (b,); those that the arm knows when None.
     source
         Path of the file that it was read from; empty where it was not.
-    sealed
+    digest_verified
         Whether that file had a digest, which fits.
 
     """
@@ -127,13 +127,13 @@ class IdentifiedModel:
     balancers: Array = None  # type: ignore[assignment]
     delay_of: str = DELAYED[0]
     source: str = ''
-    sealed: bool = False
+    digest_verified: bool = False
 
     def __post_init__(self) -> None:
         elements, friction = len(self.arm.transmission), get_friction(self.friction)
         shapes = {'inertial': (self.arm.n, 10), 'rotor_inertia': (elements,),
                   'friction_parameters': (elements, len(friction.parameters)),
-                  'friction_shape': (elements, len(friction.shape)), 'delay': (self.arm.n,),
+                  'friction_shape': (elements, len(friction.nonlinear)), 'delay': (self.arm.n,),
                   'balancers': (len(self.arm.balancers),)}
         if self.friction_shape is None:
             object.__setattr__(self, 'friction_shape', np.zeros((elements, 0)))
@@ -302,8 +302,8 @@ class IdentifiedModel:
         friction, elements = get_friction(self.friction), self.arm.actuator_names
         content = {'model': self.friction, 'names': list(friction.parameters),
                    'parameters': dict(zip(elements, _rows(self.friction_parameters)))}
-        if friction.shape:
-            content['shape_names'] = list(friction.shape)
+        if friction.nonlinear:
+            content['shape_names'] = list(friction.nonlinear)
             content['shape'] = dict(zip(elements, _rows(self.friction_shape)))
         return content
 
@@ -331,7 +331,7 @@ def load_model(path: str | Path) -> IdentifiedModel:
                              f'(it says: {found})')
     read_typed(CONTENT, content, f"the model file '{path}'", ModelFileError)
     try:
-        sealed = _check_digest(content, path)
+        digest_verified = _check_digest(content, path)
         arm = arm_from_mapping(content['arm'], folder=path.parent, label=f"the model '{path}'")
         later: dict[str, Any] = {}
         if 'shape' in content['friction']:
@@ -350,7 +350,7 @@ def load_model(path: str | Path) -> IdentifiedModel:
             friction=content['friction']['model'],
             friction_parameters=_parameters(content['friction'], arm.actuator_names),
             information=content['information'],
-            source=str(path), sealed=sealed, **later)
+            source=str(path), digest_verified=digest_verified, **later)
     except (KeyError, TypeError, ValueError, ConfigurationError) as error:
         raise ModelFileError(f"the model file '{path}' is damaged: {error}") from error
 

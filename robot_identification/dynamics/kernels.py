@@ -265,7 +265,7 @@ def _chain(link):
 
 
 @njit(forceinline=True, **OPTIONS)
-def _lever(link, joint, cell, slides):
+def _regressor_block(link, joint, cell, slides):
     """
     Fill a cell (10, LANES): the power that a joint's unit velocity takes of a link's wrench.
 
@@ -322,7 +322,7 @@ def regressor_lanes(q, v, a, parents, rotations, translations, axes, prismatic, 
     for i in range(first, len(parents)):
         j = i
         while j >= 0:
-            _lever(links[i], links[j], table[j, i], prismatic[j])
+            _regressor_block(links[i], links[j], table[j, i], prismatic[j])
             j = parents[j]
 
 
@@ -353,7 +353,7 @@ def regressor_rows(q, v, a, parents, rotations, translations, axes, prismatic, g
 
 
 @njit(forceinline=True, **OPTIONS)
-def _weigh(link, inertial):
+def _link_wrench(link, inertial):
     """Fill the force and the moment that a link of parameters (10,) needs."""
     m, h0, h1, h2 = inertial[0], inertial[1], inertial[2], inertial[3]
     xx, xy, yy = inertial[4], inertial[5], inertial[6]
@@ -412,7 +412,7 @@ def inverse_dynamics_rows(q, v, a, parents, rotations, translations, axes, prism
         _forward(q[begin:end], v[begin:end], a[begin:end], parents, rotations, translations, axes,
                  prismatic, gravity, links)
         for i in range(n):
-            _weigh(links[i], inertial[i])
+            _link_wrench(links[i], inertial[i])
         for i in range(n - 1, -1, -1):
             link, x, y, z = links[i], axes[i, 0], axes[i, 1], axes[i, 2]
             wrench = _FORCE if prismatic[i] else _MOMENT

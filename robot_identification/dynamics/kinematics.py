@@ -80,7 +80,7 @@ class Kinematics(NamedTuple):
         placements(readonly_view(q), *self[:5], world, origin)
         return world, origin
 
-    def beyond(self) -> Array:
+    def subtree_mask(self) -> Array:
         """Return whether joint j carries link i, (n, n) bool at [j, i]."""
         n = len(self.parents)
         carries = np.zeros((n, n), dtype=bool)

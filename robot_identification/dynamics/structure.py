@@ -80,7 +80,7 @@ class ModelStructure:
         """Return the structure with the friction model of that name."""
         return cls(arm, get_friction(friction), backend)
 
-    def at(self, shape: Array) -> ModelStructure:
+    def with_friction_shape(self, shape: Array) -> ModelStructure:
         """Return the structure with other shape numbers of the friction, (m, s)."""
         return replace(self, shape=shape)
 
@@ -100,7 +100,7 @@ class ModelStructure:
     def shape_names(self) -> tuple[str, ...]:
         """Names of the shape numbers, 'joint.number', of one element after the other."""
         return tuple(f'{element}.{name}' for element in self.arm.actuator_names
-                     for name in self.friction.shape)
+                     for name in self.friction.nonlinear)
 
     @cached_property
     def slides(self) -> NDArray[np.bool_]:
@@ -110,12 +110,12 @@ class ModelStructure:
                           dtype=bool)
 
     @property
-    def inertial(self) -> slice:
+    def inertial_slice(self) -> slice:
         """Place of the inertial parameters among the standard parameters."""
         return slice(0, 10 * self.arm.n)
 
     @property
-    def balancers(self) -> slice:
+    def balancer_slice(self) -> slice:
         """Place of the strengths of the balancers that are to be estimated."""
         return slice(10 * self.arm.n, 10 * self.arm.n + len(self.unknown_balancers))
 
@@ -125,20 +125,20 @@ class ModelStructure:
         return [k for k, b in enumerate(self.arm.balancers) if b.strength is None]
 
     @property
-    def rotor(self) -> slice:
+    def rotor_slice(self) -> slice:
         """Place of the rotor inertias."""
-        first = self.balancers.stop
+        first = self.balancer_slice.stop
         return slice(first, first + len(self.arm.transmission))
 
     @property
-    def friction_part(self) -> slice:
+    def friction_slice(self) -> slice:
         """Place of the friction parameters, all of one element after the other."""
-        return slice(self.rotor.stop, self.count)
+        return slice(self.rotor_slice.stop, self.count)
 
     @property
     def count(self) -> int:
         """Number of standard parameters."""
-        return self.rotor.stop + len(self.arm.transmission) * len(self.friction.parameters)
+        return self.rotor_slice.stop + len(self.arm.transmission) * len(self.friction.parameters)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -165,7 +165,7 @@ class ModelStructure:
     @property
     def support(self) -> Array:
         """Whether parameter c can act on joint j, (n, count) bool at [j, c]."""
-        carries = np.repeat(Kinematics.of(self.arm).beyond(), 10, axis=1)
+        carries = np.repeat(Kinematics.of(self.arm).subtree_mask(), 10, axis=1)
         acts = (self.arm.transmission != 0).T
         k = len(self.friction.parameters)
         balanced = self.arm.balanced_joints[self.unknown_balancers].T != 0
@@ -189,9 +189,10 @@ class ModelStructure:
 
         """
         out = np.empty((len(q), self.arm.n, self.count))
-        out[:, :, self.inertial] = joint_torque_regressor(self.arm, q, v, a, backend=self.backend)
-        out[:, :, self.balancers] = self.balancer_columns(q)
-        out[:, :, self.rotor.start:] = self.drive_columns(q, v, a, load, states)
+        out[:, :, self.inertial_slice] = joint_torque_regressor(self.arm, q, v, a,
+                                                                backend=self.backend)
+        out[:, :, self.balancer_slice] = self.balancer_columns(q)
+        out[:, :, self.rotor_slice.start:] = self.drive_columns(q, v, a, load, states)
         return out
 
     def balancer_columns(self, q: Array) -> Array:
@@ -208,7 +209,7 @@ class ModelStructure:
     def strengths(self, standard: Array) -> Array:
         """Return the strengths of all balancers, known ones too, (b,), of standard parameters."""
         strengths = np.array([b.strength or 0.0 for b in self.arm.balancers])
-        strengths[self.unknown_balancers] = standard[self.balancers]
+        strengths[self.unknown_balancers] = standard[self.balancer_slice]
         return strengths
 
     def drive_columns(self, q: Array, v: Array, a: Array, load: Array | None = None,
@@ -242,11 +243,11 @@ class ModelStructure:
             Any standard parameters, (count,).
 
         """
-        rigid = inverse_dynamics(self.arm, q, v, a, standard[self.inertial].reshape(-1, 10))
+        rigid = inverse_dynamics(self.arm, q, v, a, standard[self.inertial_slice].reshape(-1, 10))
         if self.arm.balancers:
             rigid = (rigid + self.known_torque(q)
-                     + self.balancer_columns(q) @ standard[self.balancers])
-        drive = standard[self.rotor.start:]
+                     + self.balancer_columns(q) @ standard[self.balancer_slice])
+        drive = standard[self.rotor_slice.start:]
         torque: Array = rigid + (self.element_columns(q, v, a, load, states)
                                  @ (drive[:, None] * self.spread.T))
         return torque
@@ -261,7 +262,7 @@ class ModelStructure:
     def element_friction(self, place: Array | None, speed: Array, load: Array | None = None,
                          states: Array | None = None) -> Array:
         """Return these columns at places and speeds of the elements, (N, m) each."""
-        if self.friction.of_speed and not self.friction.shape:    # all elements at once
+        if self.friction.velocity_only and not self.friction.nonlinear:    # all elements at once
             columns = self.friction.columns(speed, None, None, place)
             return columns if np.all(self.active) else columns * self.active
         loads = element_loads(self.arm, load)
@@ -295,7 +296,7 @@ class ModelStructure:
                                              else start[e])
                          for e, shape in enumerate(self.shape)], axis=1)
 
-    def slipped(self, v: Array) -> Array | None:
+    def sliding_state(self, v: Array) -> Array | None:
         """
         Return the states of friction that has slipped, (N, m, terms); None without memory.
 
@@ -310,7 +311,7 @@ class ModelStructure:
         """
         if not self.friction.has_state:
             return None
-        return self.friction.slipped(v @ self.arm.transmission.T)
+        return self.friction.sliding_state(v @ self.arm.transmission.T)
 
     @cached_property
     def active(self) -> NDArray[np.bool_]:

@@ -46,8 +46,7 @@ from robot_identification.estimation.resampling import split_folds
 from robot_identification.estimation.selection import Selected, TermSelection
 from robot_identification.parallel import single_threaded_blas
 from robot_identification.signals import Samples
-from robot_identification.signals.shift import delayed
-from robot_identification.signals.thinning import decimate_to_bandwidth
+from robot_identification.signals.shift import decimate_to_bandwidth, delayed
 
 FOLDS = 5
 SIMILAR = 0.05
@@ -232,7 +231,7 @@ class _Folds:
         fit = fit_samples(self.arm, [delayed(train, shift, of=of) for train, _ in pairs],
                           replace(options, delay=''), backend=self.backend,
                           base=self._base(options.friction), start=start)
-        beta = fit.regression.base.of(fit.consistent.values)
+        beta = fit.regression.base.project(fit.consistent.values)
         normals = [fit.on(delayed(left_out, shift, of=of)).normal for _, left_out in pairs]
         return (np.sum([normal.rss(beta) for normal in normals], axis=0),
                 np.sum([normal.energy() for normal in normals], axis=0))
@@ -310,7 +309,7 @@ class _Run:
     def middle(self, friction: str) -> Array | None:
         """Return the shape of a friction model in the middle of its bounds, (m, s)."""
         structure = self.folds.structure(friction)
-        return np.array(structure.shape) if structure.friction.shape else None
+        return np.array(structure.shape) if structure.friction.nonlinear else None
 
     def _try(self, candidates: Mapping[Key, FitOptions]) -> None:
         """Score candidates on each fold."""
@@ -353,7 +352,8 @@ class _Run:
         """Return friction shape and delays found on all data, or why the fit failed."""
         try:
             structure = self.folds.structure(options.friction)
-            if not options.delay and (options.shape is not None or not structure.friction.shape):
+            if not options.delay and (options.shape is not None
+                                      or not structure.friction.nonlinear):
                 return None, np.zeros(self.folds.arm.n)
             key = (options.friction, str(options.delay))
             if key not in self.full_fits:

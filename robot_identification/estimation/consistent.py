@@ -37,7 +37,7 @@ from robot_identification.estimation.prior import (
     Prior,
     SYMMETRIC_BASIS,
 )
-from robot_identification.regression import NormalForm, Regression
+from robot_identification.regression import ReducedRegression, Regression
 
 MARGIN = 1e-3
 """Distance of every pseudo-inertia from the boundary of the feasible cone, in units of the prior's
@@ -100,12 +100,12 @@ class ConsistentEstimate:
     @property
     def inertial(self) -> Array:
         """Inertial parameters of the links, (n, 10)."""
-        return read_only(self.values[self.structure.inertial].reshape(-1, 10))
+        return read_only(self.values[self.structure.inertial_slice].reshape(-1, 10))
 
     @property
     def rotor_inertia(self) -> Array:
         """Rotor inertias of joints and coupled drives, (m,) [kg m^2 or kg]."""
-        return read_only(self.values[self.structure.rotor])
+        return read_only(self.values[self.structure.rotor_slice])
 
     @property
     def balancers(self) -> Array:
@@ -115,7 +115,7 @@ class ConsistentEstimate:
     @property
     def friction_parameters(self) -> Array:
         """Friction parameters of joints and coupled drives, (m, k)."""
-        return read_only(self.values[self.structure.friction_part].reshape(
+        return read_only(self.values[self.structure.friction_slice].reshape(
             len(self.structure.arm.transmission), -1))
 
 
@@ -175,7 +175,7 @@ def fit_consistent(
     if not deviation > 0:
         raise ConfigurationError(f'the deviation of the prior must be positive, not {deviation}')
     spread = np.full(structure.count, DRIVE_DEVIATION, dtype=float)
-    spread[structure.inertial] = deviation
+    spread[structure.inertial_slice] = deviation
     bounds = _bounds(structure, limits or {})
     for _ in range(ENTROPIC_ITERATIONS if distance == 'entropic' else 1):
         transform = prior.transform * spread
@@ -187,12 +187,12 @@ def fit_consistent(
         if far < ENTROPIC_CONVERGED:
             break
     values = prior.mean + transform @ scaled
-    values[structure.friction_part] *= structure.active.ravel()    # absent terms are exactly zero
-    inertial = values[structure.inertial].reshape(-1, 10)
+    values[structure.friction_slice] *= structure.active.ravel()    # absent terms are exactly zero
+    inertial = values[structure.inertial_slice].reshape(-1, 10)
     return ConsistentEstimate(
         structure=structure, values=values, covariance=covariance_with_prior(matrix, transform),
         certificate=smallest_eigenvalues(inertial),
-        residual_rms=np.sqrt(regression.normal.rss(regression.base.of(values))
+        residual_rms=np.sqrt(regression.normal.rss(regression.base.project(values))
                              / regression.normal.rows),
         free_residual_rms=estimate.residual_rms,
         active=_active(structure, first, values, bounds), status=status, deviation=deviation,
@@ -215,7 +215,7 @@ def with_data_covariance(consistent: ConsistentEstimate, estimate: Estimate) -> 
     return replace(consistent, covariance=covariance_with_prior(rows, consistent.prior_root))
 
 
-def _data(normal: NormalForm, estimate: Estimate, transform: Array,
+def _data(normal: ReducedRegression, estimate: Estimate, transform: Array,
           mean: Array) -> tuple[Array, Array]:
     """Return the data as an R factor and target in the scaled parameters, (c, c) and (c,)."""
     weights = 1 / (estimate.noise * np.sqrt(estimate.autocorrelation_factor))
@@ -272,13 +272,13 @@ def _centre(mean: Array, scale: Array) -> Array:
 
 def _nonnegative(structure: ModelStructure) -> Array:
     """Return rows (c, count) of nonnegative strengths, rotor inertias and dissipated torques."""
-    places = np.arange(structure.balancers.start, structure.rotor.stop)
+    places = np.arange(structure.balancer_slice.start, structure.rotor_slice.stop)
     rows = [np.eye(structure.count)[places]]
     k = len(structure.friction.parameters)
     for e, shape in enumerate(structure.shape):
         passive = structure.friction.passivity(shape)
         part = np.zeros((len(passive), structure.count))
-        first = structure.friction_part.start + e * k
+        first = structure.friction_slice.start + e * k
         part[:, first:first + k] = passive
         rows.append(part)
     return np.vstack(rows)
@@ -330,7 +330,7 @@ def _active(structure: ModelStructure, prior: Prior, values: Array,
     for row in signs[signs @ values - lowest < 1e-6 * sizes]:
         place = int(np.argmax(np.abs(row)))
         single = np.count_nonzero(row) == 1
-        kind = 'limits' if place < structure.inertial.stop else 'friction'
+        kind = 'limits' if place < structure.inertial_slice.stop else 'friction'
         edge.append(structure.names[place] if single else
                     f'{structure.names[place].rsplit(".", 1)[0]}: {kind}')
     return tuple(dict.fromkeys(edge))

@@ -23,9 +23,9 @@ from robot_identification.dynamics import ModelStructure
 from robot_identification.errors import EstimationError
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.regression import Regression
-from robot_identification.regression.normal_form import triangle
 from robot_identification.regression.packing import joint_columns
 from robot_identification.regression.reduce import packed_rows
+from robot_identification.regression.reduced_regression import triangle
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import delayed, LONGEST_DELAY
 
@@ -193,7 +193,7 @@ def _augmented(regression: Regression, samples: Samples, load: Array | None,
     if of == 'positions':
         base = replace(base, structure=_Averaged.of_step(base.structure, 1 / shifted.rate))
     structure = base.structure
-    standard = base.representative(beta)
+    standard = base.lift(beta)
     step, joints = 1 / shifted.rate, len(delay)
 
     def torque(at: Samples) -> Array:

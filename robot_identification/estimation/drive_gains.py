@@ -27,7 +27,7 @@ from robot_identification.dynamics import base_parameters
 from robot_identification.dynamics.structure import ModelStructure
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.recording import Recording
-from robot_identification.regression.normal_form import triangle
+from robot_identification.regression.reduced_regression import triangle
 from robot_identification.signals import process, Samples
 from scipy.linalg import qr
 from scipy.optimize import least_squares
@@ -130,7 +130,7 @@ def identify_gains(
     if not mass > 0:
         raise ConfigurationError(f'the mass of the payload must be positive; got {mass}')
     structure = ModelStructure.of(arm, friction)
-    if structure.friction.shape or structure.friction.needs_load:
+    if structure.friction.nonlinear or structure.friction.needs_load:
         raise ConfigurationError('gains need friction that is linear in its parameters, not '
                                  f"'{friction}': take coulomb_viscous or cube_root")
     if len(arm.transmission) != arm.n:

@@ -28,7 +28,7 @@ from robot_identification.estimation.variable_projection import (
     best_shape,
     with_shape_uncertainty,
 )
-from robot_identification.regression import NormalForm, Regression
+from robot_identification.regression import ReducedRegression, Regression
 from robot_identification.regression.separable import SeparableRegression
 
 RANK_TOLERANCE = 1e-8
@@ -145,7 +145,7 @@ class Estimator(ABC):
 
         """
         return reweighted.deviations, autocorrelation_factor(
-            regression.residuals_of_parts(reweighted.solution.beta),
+            regression.residuals_per_piece(reweighted.solution.beta),
             int(regression.normal.rows[0]))
 
     def fit(self, regression: Regression) -> Estimate:
@@ -195,14 +195,14 @@ class Estimator(ABC):
         separable = SeparableRegression(regression)
         found = best_shape(separable, np.ones(separable.joints), regression.start)
         for _ in range(SHAPE_ITERATIONS):
-            fixed = separable.at(found.shape)
+            fixed = separable.with_friction_shape(found.shape)
             weights = self.weights(fixed, iteratively_reweight(fixed.normal))
             following = best_shape(separable, weights, start=found.shape)
             change = np.max(np.abs(np.log(following.shape / found.shape)))
             found = following
             if change < SHAPE_CONVERGED:
                 break
-        fixed = separable.at(found.shape)
+        fixed = separable.with_friction_shape(found.shape)
         if self.own_covariance:
             return self._fit(fixed)
         return with_shape_uncertainty(self._fit(fixed), separable,
@@ -210,7 +210,7 @@ class Estimator(ABC):
                                       found)
 
 
-def iteratively_reweight(normal: NormalForm, start: Array | None = None) -> ReweightedFit:
+def iteratively_reweight(normal: ReducedRegression, start: Array | None = None) -> ReweightedFit:
     """
     Return the fit whose joint weights are the reciprocal deviations of its residuals (IRLS).
 
@@ -233,7 +233,7 @@ def iteratively_reweight(normal: NormalForm, start: Array | None = None) -> Rewe
     return ReweightedFit(solution, weights, deviations, iteration, converged)
 
 
-def solve(normal: NormalForm, weights: Array) -> _Solution:
+def solve(normal: ReducedRegression, weights: Array) -> _Solution:
     """
     Return the minimiser of the weighted squared residuals.
 
@@ -258,7 +258,7 @@ def solve(normal: NormalForm, weights: Array) -> _Solution:
     return _Solution(inverse @ target, inverse, rank, unexcited)
 
 
-def _residual_deviations(normal: NormalForm, weights: Array, solution: _Solution) -> Array:
+def _residual_deviations(normal: ReducedRegression, weights: Array, solution: _Solution) -> Array:
     """
     Return unbiased standard deviations of each joint's residuals, (n,).
 
@@ -280,8 +280,8 @@ def _residual_deviations(normal: NormalForm, weights: Array, solution: _Solution
     return np.where(normal.measured, deviations, 1.0)
 
 
-def make_estimate(name: str, normal: NormalForm, weights: Array, solution: _Solution, noise: Array,
-                  factors: Array, status: str, iterations: int) -> Estimate:
+def make_estimate(name: str, normal: ReducedRegression, weights: Array, solution: _Solution,
+                  noise: Array, factors: Array, status: str, iterations: int) -> Estimate:
     """
     Return the estimate of a least-squares solution.
 
@@ -347,7 +347,7 @@ def make_found_estimate(name: str, fixed: Regression, reweighted: ReweightedFit,
                          noise, autocorrelation_factor(fixed.residuals(beta)), status, iterations)
 
 
-def with_values(estimate: Estimate, normal: NormalForm, values: Array,
+def with_values(estimate: Estimate, normal: ReducedRegression, values: Array,
                 covariance: Array) -> Estimate:
     """
     Return an estimate with other values and covariance, and the residuals of these values.
@@ -368,7 +368,7 @@ def with_values(estimate: Estimate, normal: NormalForm, values: Array,
                    relative_error=_relative(normal, rss))
 
 
-def _relative(normal: NormalForm, rss: Array) -> Array:
+def _relative(normal: ReducedRegression, rss: Array) -> Array:
     energy = normal.energy()
     return np.where(normal.measured, np.sqrt(rss / np.where(energy > 0, energy, np.inf)), np.nan)
 

@@ -89,7 +89,7 @@ class FitOptions:
         friction = get_friction(self.friction)
         if not self.estimator.needs_only_factors:
             return f"the estimator '{self.estimator.name}' uses every sample"
-        if friction.shape or friction.needs_load:
+        if friction.nonlinear or friction.needs_load:
             return f"the friction '{friction.key}' has nonlinear parameters or depends on load"
         if self.delay:
             return 'delays are estimated'
@@ -134,10 +134,11 @@ class Fit:
         base, structure = self.estimate.base, self.estimate.base.structure
         standard = np.asarray(
             np.linalg.lstsq(base.matrix, self.estimate.values, rcond=None)[0], dtype=float)
-        friction = standard[structure.friction_part].reshape(model.friction_parameters.shape)
+        friction = standard[structure.friction_slice].reshape(model.friction_parameters.shape)
         return IdentifiedModel(
-            model.arm, standard[structure.inertial].reshape(-1, 10), standard[structure.rotor],
-            model.friction, friction * structure.active, friction_shape=model.friction_shape,
+            model.arm, standard[structure.inertial_slice].reshape(-1, 10),
+            standard[structure.rotor_slice], model.friction, friction * structure.active,
+            friction_shape=model.friction_shape,
             delay=model.delay, delay_of=model.delay_of, balancers=structure.strengths(standard))
 
     def on(self, samples: Samples) -> Regression:
@@ -191,9 +192,9 @@ def fit_samples(
 
     """
     friction = get_friction(options.friction)
-    if friction.obstacle:
+    if friction.not_identifiable_because:
         raise EstimationError(f"the friction '{friction.key}' cannot be identified from a "
-                              f'recording: {friction.obstacle}')
+                              f'recording: {friction.not_identifiable_because}')
     loads = None
     with single_threaded_blas():    # small matrices: BLAS threads only wait for one another
         if friction.needs_load:
@@ -239,7 +240,7 @@ def _fit_regression(regression: Regression, options: FitOptions,
                     initial_delay: Array | None = None) -> Fit:
     """Return the fit of one regression, whose transmitted torques are fixed."""
     if options.shape is not None:
-        regression = regression.at(options.shape)
+        regression = regression.with_friction_shape(options.shape)
     original, delay = regression, DelayEstimate.zero(regression.base.structure.arm.n)
     estimate = options.estimator.fit(regression)
     for _ in range(DELAY_ITERATIONS if options.delay else 0):

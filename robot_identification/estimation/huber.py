@@ -29,9 +29,9 @@ from robot_identification.estimation.estimator import (
     with_values,
 )
 from robot_identification.estimation.estimator_info import EstimatorInfo, NEAREST
-from robot_identification.regression import NormalForm, Regression
-from robot_identification.regression.normal_form import triangle
+from robot_identification.regression import ReducedRegression, Regression
 from robot_identification.regression.packing import joint_columns
+from robot_identification.regression.reduced_regression import triangle
 from robot_identification.signals import Samples
 from scipy.ndimage import median_filter
 
@@ -117,7 +117,7 @@ class Huber(Estimator):
             scale[~normal.measured] = 1.0    # without effort: no influence
             counts = [np.minimum(1.0, self.threshold * s / np.maximum(np.abs(e), 1e-300))
                       for e, s in zip(errors, scale)]
-            robust = NormalForm(normal.base, columns, tuple(
+            robust = ReducedRegression(normal.base, columns, tuple(
                 triangle(np.sqrt(c)[:, None] * r) for c, r in zip(counts, rows)), normal.rows)
             solution = solve(robust, 1 / scale)
             deviations = np.linalg.norm(solution.inverse, axis=1)
@@ -175,7 +175,7 @@ def _residual(regression: Regression, samples: Samples, load: Array | None,
     """Return torque minus prediction at every sample, (N, n)."""
     base = regression.base
     predicted: Array = base.structure.torque(
-        samples.q, samples.v, samples.a, base.representative(beta), load,
+        samples.q, samples.v, samples.a, base.lift(beta), load,
         base.structure.states(samples.q))
     return samples.tau - predicted
 

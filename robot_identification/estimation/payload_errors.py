@@ -28,8 +28,13 @@ from robot_identification.dynamics import (
 )
 from robot_identification.estimation.noise import autocorrelation_factor
 from robot_identification.signals import delayed, Samples
-from robot_identification.signals.shift import select, spread_rows, subsample
-from robot_identification.signals.thinning import decimate_to_bandwidth, FINE
+from robot_identification.signals.shift import (
+    decimate_to_bandwidth,
+    FINE_ROWS_PER_PERIOD,
+    select,
+    spread_rows,
+    subsample,
+)
 
 _STATES = 300
 """States of a motion at which the model's torque errors are converted to payload errors."""
@@ -91,9 +96,10 @@ def residual_noise(rows: Array, target: Array) -> Array:
 def _window_payloads(model: IdentifiedModel, samples: Sequence[Samples]) -> Array:
     """Return the mean square of the payloads in windows, weighted by the information on mass."""
     windows = [_windows(recording) for recording in samples]
-    systems = [system for recording, each, start, step in zip(
-        samples, windows, *spread_rows(list(map(len, windows)), _MAX_WINDOWS), strict=True)
-        for window in each[start::step] for system in _payload_rows(recording, window, model)]
+    starts, step = spread_rows(list(map(len, windows)), _MAX_WINDOWS)
+    systems = [system for recording, each, start in zip(samples, windows, starts, strict=True)
+               for window in each[start::step]
+               for system in _payload_rows(recording, window, model)]
     if not systems:
         return np.zeros((10, 10))
     rows, targets = zip(*systems)
@@ -122,7 +128,7 @@ def _payload_rows(samples: Samples, window: slice,
                   model: IdentifiedModel) -> list[tuple[Array, Array]]:
     """Return the rows of a body at the last link and the torque residuals, in a window."""
     shifted = decimate_to_bandwidth(
-        delayed(select(samples, [window]), model.delay, of=model.delay_of), FINE)
+        delayed(select(samples, [window]), model.delay, of=model.delay_of), FINE_ROWS_PER_PERIOD)
     decimator, systems = shifted.decimator(), []
     for run in shifted.segments:
         if decimator.rows(run.stop - run.start):

@@ -82,16 +82,16 @@ class Prior:
         for i, scale in enumerate(scales):
             transform[10 * i:10 * i + 10, 10 * i:10 * i + 10] = link_transform(scale).T
         mean = np.zeros(structure.count)
-        mean[structure.inertial] = inertial.ravel()
+        mean[structure.inertial_slice] = inertial.ravel()
         rotor, friction = _drive_scales(structure)
         nominal = np.zeros(len(arm.transmission))
         nominal[:arm.n] = np.nan_to_num(arm.drives.rotor_inertia, nan=0.0)
-        mean[structure.rotor] = nominal
-        mean[structure.balancers], width = _balancer_scales(structure)
-        places = range(structure.balancers.start, structure.balancers.stop)
+        mean[structure.rotor_slice] = nominal
+        mean[structure.balancer_slice], width = _balancer_scales(structure)
+        places = range(structure.balancer_slice.start, structure.balancer_slice.stop)
         transform[places, places] = width
         drive = np.concatenate([rotor, friction])
-        places = range(structure.rotor.start, structure.count)
+        places = range(structure.rotor_slice.start, structure.count)
         transform[places, places] = drive
         return cls(structure, mean, transform, scales)
 

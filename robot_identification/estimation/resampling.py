@@ -28,7 +28,7 @@ from robot_identification.estimation.consistent import with_data_covariance
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.fit import Fit, FitOptions
 from robot_identification.parallel import parallel_map
-from robot_identification.regression import NormalForm, Regression
+from robot_identification.regression import ReducedRegression, Regression
 from robot_identification.regression.reduce import reduce_samples
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import select
@@ -433,7 +433,7 @@ class _ResampledRegression:
     is never formed.
     """
 
-    def __init__(self, recordings: Sequence[NormalForm]) -> None:
+    def __init__(self, recordings: Sequence[ReducedRegression]) -> None:
         self.first, self.rows = recordings[0], np.array([each.rows for each in recordings])
         self.factors, self.grams = [], []
         for factors in zip(*(each.factors for each in recordings)):
@@ -442,7 +442,7 @@ class _ResampledRegression:
             self.factors.append(factor)
             self.grams.append(left.transpose(0, 2, 1) @ left)
 
-    def draw(self, counts: Array) -> NormalForm:
+    def draw(self, counts: Array) -> ReducedRegression:
         """Return the R factors of recordings drawn so many times each, (recordings,)."""
         factors = []
         for factor, grams in zip(self.factors, self.grams):

@@ -73,7 +73,7 @@ class Ridge(Estimator):
         prior = Prior.from_urdf(base.structure)
         transform = base.matrix @ prior.transform
         rows, target = normal.stacked(1 / (plain.noise * np.sqrt(plain.autocorrelation_factor)))
-        target = target - rows @ base.of(prior.mean)
+        target = target - rows @ base.project(prior.mean)
         left, singular, right = np.linalg.svd(rows @ transform, full_matrices=False)
         inside = left.T @ target
         scale = self.deviation
@@ -82,7 +82,7 @@ class Ridge(Estimator):
             evidence = np.sum(np.log1p(size) + inside ** 2 / (1 + size), axis=1)
             scale = float(GRID[int(np.argmin(evidence))])
         size = (scale * singular) ** 2
-        values = base.of(prior.mean) + transform @ (right.T @ (
+        values = base.project(prior.mean) + transform @ (right.T @ (
             scale ** 2 * singular / (1 + size) * inside))
         half = transform @ right.T
         silent = transform @ transform.T - half @ half.T

@@ -23,7 +23,7 @@ import numpy as np
 from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import BaseParameters, FRICTION_TERMS
 from robot_identification.dynamics.friction import (
-    ElementMotion,
+    FrictionInput,
     FrictionModel,
     FrictionTerm,
     get_friction,
@@ -141,14 +141,14 @@ class TermSelection:
         self.folds, self.joints = len(blocks[0]), self.structure.arm.n
         self.elements = len(self.structure.arm.transmission)
         prior = Prior.from_urdf(self.structure)
-        self.first = self.structure.rotor.stop
+        self.first = self.structure.rotor_slice.stop
         spread = np.full(self.first, DRIVE_DEVIATION)
-        spread[self.structure.inertial] = deviation
-        self._inertial = np.arange(self.first) < self.structure.inertial.stop
+        spread[self.structure.inertial_slice] = deviation
+        self._inertial = np.arange(self.first) < self.structure.inertial_slice.stop
         self.deviation = deviation
         transform = prior.transform[:self.first, :self.first] * spread
         k = len(self.structure.friction.parameters)
-        places = self.structure.friction_part.start + k * np.arange(self.elements)
+        places = self.structure.friction_slice.start + k * np.arange(self.elements)
         self._level = DRIVE_DEVIATION * np.diag(prior.transform)[places]
         self.terms = _candidates()
         self.points = {key: _points(term) for key, term in self.terms.items()}
@@ -202,7 +202,7 @@ class TermSelection:
                     shape = self._shape(e, key, g)
                     state = term.state(place[:, e], shape) if term.has_state else None
                     values = sizes * term.columns(
-                        ElementMotion(speed[:, e], place[:, e], loads[e], state), shape)
+                        FrictionInput(speed[:, e], place[:, e], loads[e], state), shape)
                     for f, (block, rows) in enumerate(zip(blocks, inside)):
                         bank[f][e].append(_decimated(block, values[rows]))
                     self._place[e, key, g] = np.arange(column, column + len(sizes))
@@ -302,7 +302,7 @@ class TermSelection:
                       if 0 < max(map(abs, np.subtract(point, points[g])), default=0) <= NEAR]
             if not term.basic:
                 found.append((key, (*terms[:place], *terms[place + 1:]),
-                              -len(term.parameters) - len(term.shape)))
+                              -len(term.parameters) - len(term.nonlinear)))
         return found
 
     def _additions(self, e: int, terms: tuple[Key, ...]) -> list[Change]:
@@ -317,9 +317,9 @@ class TermSelection:
             gone_keys = [k for k in keys if k in term.contains or (
                 term.is_curve and self.terms[k].is_curve)]
             kept = tuple(t for t in terms if t[0] not in gone_keys)
-            gone = sum(len(self.terms[k].parameters) + len(self.terms[k].shape)
+            gone = sum(len(self.terms[k].parameters) + len(self.terms[k].nonlinear)
                        for k in gone_keys)
-            added = max(len(term.parameters) + len(term.shape) - gone, 1)
+            added = max(len(term.parameters) + len(term.nonlinear) - gone, 1)
             found += [(key, (*kept, (key, g)), added)
                       for g, point in enumerate(self.points[key])
                       if all(number % 2 == 0 for number in point)]
@@ -421,7 +421,7 @@ def _candidates() -> dict[str, FrictionTerm]:
     """Return the candidate terms, including their variants by direction of motion."""
     found: dict[str, FrictionTerm] = {}
     for term in FRICTION_TERMS.values():
-        if term.obstacle:
+        if term.not_identifiable_because:
             continue
         if term.candidate or term.basic:
             found[term.key] = term
@@ -433,7 +433,7 @@ def _candidates() -> dict[str, FrictionTerm]:
 
 def _points(term: FrictionTerm) -> list[tuple[int, ...]]:
     """Return the grid points of a term, as indices along each axis."""
-    return list(product(range(GRID.get(len(term.shape), 3)), repeat=len(term.shape)))
+    return list(product(range(GRID.get(len(term.nonlinear), 3)), repeat=len(term.nonlinear)))
 
 
 def _grid(term: FrictionTerm) -> list[Array]:

@@ -26,12 +26,11 @@ from robot_identification.errors import EstimationError
 from robot_identification.estimation.consistent import DRIVE_DEVIATION
 from robot_identification.estimation.fit import Fit, fit_samples, FitOptions
 from robot_identification.estimation.prior import Prior
-from robot_identification.regression.normal_form import NormalForm, triangle
 from robot_identification.regression.packing import blocks_of, joint_columns
 from robot_identification.regression.reduce import packed_rows, row_count
+from robot_identification.regression.reduced_regression import ReducedRegression, triangle
 from robot_identification.signals import Samples
-from robot_identification.signals.shift import select
-from robot_identification.signals.thinning import spare_step
+from robot_identification.signals.shift import decimation_step, select
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
@@ -134,7 +133,7 @@ def estimate_tilt(fit: Fit) -> Tilt:
     factors, *others = [_augmented_factors(fit, samples, load, rows, rotated)
                         for (samples, load), rows in zip(regression.parts, kept, strict=True)]
     for other in others:
-        factors = NormalForm.added(factors, other)
+        factors = ReducedRegression.combine(factors, other)
     weighted = []
     for j, chosen in enumerate(columns):
         packed = factors[j]
@@ -150,7 +149,7 @@ def _augmented_factors(fit: Fit, samples: Samples, load: Array | None, kept: lis
     rows = kept if row_count(samples) <= MAX_ROWS else None
     samples, load = _spread_chunks(samples, load)
     base, inertial = fit.regression.base, fit.consistent.inertial
-    arm, decimator, step = base.structure.arm, samples.decimator(), spare_step(samples)
+    arm, decimator, step = base.structure.arm, samples.decimator(), decimation_step(samples)
     columns = np.empty((row_count(samples), arm.n, 2))
     for block in blocks_of(samples):
         columns[block.rows] = decimator.apply(_splined(lambda q: np.stack([
@@ -173,8 +172,8 @@ def _solve(fit: Fit, rows: Array, axes: Array) -> Tilt:
     structure = base.structure
     prior = Prior.from_urdf(structure)
     spread = np.full(structure.count, DRIVE_DEVIATION, dtype=float)
-    spread[structure.inertial] = fit.consistent.deviation
-    left, target = rows[:, :-3], rows[:, -1] - rows[:, :-3] @ base.of(prior.mean)
+    spread[structure.inertial_slice] = fit.consistent.deviation
+    left, target = rows[:, :-3], rows[:, -1] - rows[:, :-3] @ base.project(prior.mean)
     matrix = np.hstack([left @ (base.matrix @ (prior.transform * spread)),
                         rows[:, -3:-1] * PRIOR_DEVIATION])
     information = matrix.T @ matrix + np.eye(matrix.shape[1])

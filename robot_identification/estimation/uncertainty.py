@@ -60,7 +60,7 @@ def low_rank_covariance(structure: ModelStructure, covariance: Array) -> Array:
     a = np.zeros_like(q)
     load = inverse_dynamics(structure.arm, q, v, a)
     half = _half(covariance)
-    errors = structure.columns(q, v, a, load, structure.slipped(v)) @ half.T    # (N, n, p)
+    errors = structure.columns(q, v, a, load, structure.sliding_state(v)) @ half.T    # (N, n, p)
     scale = np.maximum(np.sqrt(np.mean(np.sum(errors ** 2, axis=2), axis=0)), 1e-300)
     _, sizes, right = np.linalg.svd((errors / scale[:, None]).reshape(q.size, -1),
                                     full_matrices=False)

@@ -22,7 +22,7 @@ from typing import Any, Protocol
 import numpy as np
 from robot_identification.arrays import Array, IndexArray, read_only
 from robot_identification.estimation.estimate import Estimate
-from robot_identification.regression.normal_form import triangle
+from robot_identification.regression.reduced_regression import triangle
 from robot_identification.regression.separable import SeparableRegression
 from scipy.linalg import qr, solve_triangular
 from scipy.optimize import least_squares

@@ -113,7 +113,8 @@ def model_to_dict(context: ExportContext) -> dict[str, Any]:
             for b, strength in zip(arm.balancers, model.balancers)],
         'friction': {'model': model.friction, 'formula': friction.formula,
                      'parameter_names': list(friction.parameters),
-                     'shape_names': list(friction.shape), 'fitted_over': context.states.origin}}
+                     'shape_names': list(friction.nonlinear),
+                     'fitted_over': context.states.origin}}
 
 
 def _joint(context: ExportContext, j: int, body: MovingLink) -> dict[str, Any]:

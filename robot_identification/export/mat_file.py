@@ -55,7 +55,7 @@ def export_mat(context: ExportContext) -> Exported:
         'friction_model': model.friction, 'friction_formula': friction.formula,
         'friction_names': _cells(friction.parameters),
         'friction_parameters': np.array(model.friction_parameters),
-        'friction_shape_names': _cells(friction.shape),
+        'friction_shape_names': _cells(friction.nonlinear),
         'friction_shape': np.array(model.friction_shape),
         'coulomb': _column(context.fit.coulomb), 'viscous': _column(context.fit.viscous),
         'fit_error': _column(context.fit.left())}

@@ -222,7 +222,7 @@ def _solve(matrix: ca.SX, right: ca.SX) -> ca.SX:
 def _memory_losses(context: ExportContext) -> tuple[Loss, ...]:
     """Return the losses of friction with memory, which is taken in its sliding state."""
     model, states = context.model, context.states
-    slipped = model.structure.slipped(states.v)
+    slipped = model.structure.sliding_state(states.v)
     if slipped is None:
         return ()
     torque = element_friction(model, states, slipped) @ model.arm.transmission
@@ -237,7 +237,7 @@ def _friction(context: ExportContext, q: ca.SX, v: ca.SX, load: ca.SX) -> ca.SX:
 
     def formula(shape: Array) -> Callable[..., Any]:
         def columns(speed: Any, load: Any, position: Any) -> Any:
-            state = family.slipped(speed) if family.has_state else None
+            state = family.sliding_state(speed) if family.has_state else None
             return family.columns(speed, shape, load, position, state)
         return columns
 

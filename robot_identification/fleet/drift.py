@@ -81,8 +81,8 @@ def estimate_drift(result: Identification) -> list[Drift]:
     friction = np.zeros((structure.count, len(structure.arm.transmission)))
     k = len(structure.friction.parameters)
     for e in range(friction.shape[1]):
-        rows = slice(structure.friction_part.start + e * k,
-                     structure.friction_part.start + (e + 1) * k)
+        rows = slice(structure.friction_slice.start + e * k,
+                     structure.friction_slice.start + (e + 1) * k)
         friction[rows, e] = result.consistent.values[rows]
     mass = np.zeros((structure.count, 1))
     mass[10 * (structure.arm.n - 1)] = 1.0

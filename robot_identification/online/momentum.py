@@ -198,7 +198,7 @@ def model_friction(model: IdentifiedModel, q: Array, v: Array, load: Array) -> A
     size = np.maximum(np.abs(v), REST)
     fast = np.where(v < 0, -size, size)
     fraction = np.abs(v) / size
-    forward, back = (model.friction_torque(sign * fast, load, q, model.structure.slipped(
+    forward, back = (model.friction_torque(sign * fast, load, q, model.structure.sliding_state(
         sign * fast)) @ model.arm.transmission for sign in (1.0, -1.0))
     torque: Array = 0.5 * ((1 + fraction) * forward + (1 - fraction) * back)
     return torque

@@ -147,7 +147,7 @@ class ResidualStatistics:
         zero, load = np.zeros_like(q), holding_torque(model, q)
         variance = zero
         if self.directions is not None:
-            columns = model.structure.columns(q, v, zero, load, model.structure.slipped(v))
+            columns = model.structure.columns(q, v, zero, load, model.structure.sliding_state(v))
             variance = np.sum((columns @ self.directions.T) ** 2, axis=2)
         stiction = np.abs(model_friction(model, q, np.full_like(q, REST), load)
                           - model_friction(model, q, np.full_like(q, -REST), load)) / 2

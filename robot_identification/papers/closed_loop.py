@@ -127,10 +127,10 @@ class _Plant:
         self._strictly_lower = 1 - self._upper
         friction = model.structure.friction
         rest, load = np.zeros_like(SPEEDS), np.ones_like(SPEEDS)
-        of_speed = np.repeat([term.of_speed or term.constant or term.needs_load
-                              for term in friction.terms],
-                             [len(term.parameters) for term in friction.terms])
-        shapes = list(zip(model.friction_parameters * of_speed, model.friction_shape))
+        steady = np.repeat([term.velocity_only or term.constant or term.needs_load
+                            for term in friction.terms],
+                           [len(term.parameters) for term in friction.terms])
+        shapes = list(zip(model.friction_parameters * steady, model.friction_shape))
         still = np.zeros((len(SPEEDS), len(friction.terms)))
         self._free = [friction.torque(SPEEDS, *shape, rest, rest, still) for shape in shapes]
         self._loaded = ([friction.torque(SPEEDS, *shape, load, rest, still) - free
@@ -140,7 +140,7 @@ class _Plant:
         for table in (*self._free, *(self._loaded or [])):
             rest_at = len(SPEEDS) // 2
             table[rest_at] = (table[rest_at - 1] + table[rest_at + 1]) / 2
-        self._others = (None if np.all(of_speed) else model.friction_parameters * ~of_speed)
+        self._others = (None if np.all(steady) else model.friction_parameters * ~steady)
         self._structure = model.structure
         self._state: Array | None = None
         self._last = np.zeros(arm.n)

@@ -113,7 +113,7 @@ class _ClosedLoopEstimator(Estimator):
                                   f'base parameter; this one does not determine '
                                   f'{", ".join(estimate.unexcited)}: take ridge or wls')
         columns = joint_columns(regression.base)
-        self._drives = regression.base.columns >= regression.base.structure.friction_part.start
+        self._drives = regression.base.columns >= regression.base.structure.friction_slice.start
         measured = regression.rows()
         estimate = self._on_reference(regression, motion, columns, estimate)
         ideal = np.array(estimate.noise)

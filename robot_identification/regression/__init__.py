@@ -13,8 +13,8 @@
 # limitations under the License.
 """Regression: samples and a model structure become one small triangular factor per joint."""
 
-from robot_identification.regression.normal_form import NormalForm
 from robot_identification.regression.reduce import residuals
+from robot_identification.regression.reduced_regression import ReducedRegression
 from robot_identification.regression.regression import build_regression, Regression
 
-__all__ = ['NormalForm', 'Regression', 'build_regression', 'residuals']
+__all__ = ['ReducedRegression', 'Regression', 'build_regression', 'residuals']

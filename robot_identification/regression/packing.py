@@ -92,7 +92,7 @@ def blocks_of(samples: Samples) -> list[Block]:
     return blocks
 
 
-class Packing:
+class RowAssembler:
     """
     Makes decimated rows [columns, torque] of each joint.
 
@@ -156,7 +156,7 @@ class Packing:
     def _places(self) -> tuple[Any, ...]:
         """Where in a packed row each entry goes, see `add_decimated`."""
         structure = self.base.structure
-        links = structure.inertial.stop
+        links = structure.inertial_slice.stop
         spread = np.hstack([structure.arm.balanced_joints[structure.unknown_balancers].T,
                             structure.spread])
         rigid: list[Sequence[int]] = []

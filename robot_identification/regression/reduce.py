@@ -22,8 +22,8 @@ import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.dynamics import BaseParameters
 from robot_identification.parallel import parallel_map, single_threaded_blas
-from robot_identification.regression.normal_form import NormalForm, triangle
-from robot_identification.regression.packing import Block, blocks_of, Packing, PARTS
+from robot_identification.regression.packing import Block, blocks_of, PARTS, RowAssembler
+from robot_identification.regression.reduced_regression import ReducedRegression, triangle
 
 if TYPE_CHECKING:
     from robot_identification.signals import Samples
@@ -35,7 +35,7 @@ def reduce_samples(
     *,
     progress: Callable[[float], None] | None = None,
     load: Array | None = None,
-) -> NormalForm:
+) -> ReducedRegression:
     """
     Reduce samples to the normal form of the regression on the base parameters.
 
@@ -59,7 +59,7 @@ def reduce_samples(
         The samples are of another arm, or too few to make a row.
 
     """
-    packing = Packing(base, samples, load)
+    packing = RowAssembler(base, samples, load)
     columns = packing.columns
     blocks = blocks_of(samples)
 
@@ -76,8 +76,8 @@ def reduce_samples(
     with single_threaded_blas():
         done = list(parallel_map(factors, parts))
     counts = np.full(len(columns), row_count(samples))
-    return NormalForm.merge([
-        NormalForm(base, columns, tuple(part), counts if i == 0 else 0 * counts)
+    return ReducedRegression.merge([
+        ReducedRegression(base, columns, tuple(part), counts if i == 0 else 0 * counts)
         for i, part in enumerate(done)])
 
 
@@ -99,7 +99,7 @@ def residuals(base: BaseParameters, samples: Samples, beta: Array, *,
 
     """
     structure, decimator = base.structure, samples.decimator()
-    standard = base.representative(beta)
+    standard = base.lift(beta)
     states = structure.states(samples.q)
     out = np.empty((row_count(samples), structure.arm.n))
 
@@ -128,7 +128,7 @@ def packed_rows(base: BaseParameters, samples: Samples, load: Array | None = Non
         As for `reduce_samples`.
 
     """
-    packing, blocks = Packing(base, samples, load), blocks_of(samples)
+    packing, blocks = RowAssembler(base, samples, load), blocks_of(samples)
     parts = []
     with single_threaded_blas():
         for part in parallel_map(packing.rows, blocks):

@@ -25,7 +25,6 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import base_parameters, BaseParameters, ModelStructure
 from robot_identification.errors import EstimationError
-from robot_identification.regression.normal_form import NormalForm, triangle
 from robot_identification.regression.packing import joint_columns
 from robot_identification.regression.reduce import (
     packed_rows,
@@ -33,6 +32,7 @@ from robot_identification.regression.reduce import (
     residuals,
     row_count,
 )
+from robot_identification.regression.reduced_regression import ReducedRegression, triangle
 from robot_identification.signals import Samples
 from robot_identification.spilling_list import SpillingList
 
@@ -80,7 +80,7 @@ class Regression:
     progress: Callable[[float], None] | None = None
     fixed: bool = True
     loads: tuple[Array, ...] | None = None
-    reduced: NormalForm | None = None
+    reduced: ReducedRegression | None = None
     start: Array | None = None
     pieces: tuple[int, ...] | None = None
 
@@ -90,7 +90,8 @@ class Regression:
             raise EstimationError(f"the friction model '{structure.friction.key}' needs the "
                                   f'torque that the joints transmit: give the loads')
 
-    def at(self, shape: Array, reduced: NormalForm | None = None) -> Regression:
+    def with_friction_shape(self, shape: Array,
+                            reduced: ReducedRegression | None = None) -> Regression:
         """
         Return the problem with the shape of the friction fixed.
 
@@ -102,7 +103,7 @@ class Regression:
             The normal form at this shape, where it is known already.
 
         """
-        base = self.base.at(shape) if reduced is None else reduced.base
+        base = self.base.with_friction_shape(shape) if reduced is None else reduced.base
         return replace(self, base=base, fixed=True, reduced=reduced)
 
     def of(self, estimate: BaseParameters) -> Regression:
@@ -110,28 +111,28 @@ class Regression:
         shape = estimate.structure.shape
         if self.fixed and np.array_equal(shape, self.base.structure.shape):
             return self
-        return self.at(shape)
+        return self.with_friction_shape(shape)
 
     @cached_property
-    def normal(self) -> NormalForm:
+    def normal(self) -> ReducedRegression:
         """The sum of the normal forms of all recordings."""
         if self.reduced is not None:
             return self.reduced
-        return reduce(operator.add, self.normals_of_parts())
+        return reduce(operator.add, self.reduced_per_piece())
 
-    def normals_of_parts(self) -> Iterator[NormalForm]:
+    def reduced_per_piece(self) -> Iterator[ReducedRegression]:
         """Yield the normal form of each of the samples."""
         if self.kept is None:
             return (reduce_samples(self.base, samples, progress=self.progress, load=load)
                     for samples, load in self.parts)
         columns = joint_columns(self.base)
-        return (NormalForm(self.base, columns, tuple(map(triangle, rows)),
-                           np.full(len(rows), len(rows[0]))) for rows in self.kept)
+        return (ReducedRegression(self.base, columns, tuple(map(triangle, rows)),
+                                  np.full(len(rows), len(rows[0]))) for rows in self.kept)
 
-    def reduced_per_recording(self) -> list[NormalForm]:
+    def reduced_per_recording(self) -> list[ReducedRegression]:
         """Return the normal form of each recording, the sum over its pieces."""
-        recordings: list[NormalForm] = []
-        for piece, normal in zip(self.pieces or len(self.samples) * (0,), self.normals_of_parts(),
+        recordings: list[ReducedRegression] = []
+        for piece, normal in zip(self.pieces or len(self.samples) * (0,), self.reduced_per_piece(),
                                  strict=True):
             if piece and recordings:
                 recordings[-1] = recordings[-1] + normal
@@ -154,7 +155,7 @@ class Regression:
                               for samples, load in self.parts]
         return [np.vstack(joint) for joint in zip(*parts)]
 
-    def residuals_of_parts(self, beta: Array) -> Iterator[Array]:
+    def residuals_per_piece(self, beta: Array) -> Iterator[Array]:
         """Yield torque minus prediction on the rows of each of the samples, (rows, n)."""
         if self.kept is None:
             return (residuals(self.base, samples, beta, load=load)
@@ -164,15 +165,15 @@ class Regression:
 
     def residuals(self, beta: Array) -> Array:
         """Return torque minus prediction on all rows, (rows, n) [N m or N]."""
-        return np.concatenate(list(self.residuals_of_parts(beta)))
+        return np.concatenate(list(self.residuals_per_piece(beta)))
 
     @property
     def parts(self) -> Iterator[tuple[Samples, Array | None]]:
         """Each of the samples with its load, None where the friction needs none."""
-        return zip(self.samples, self.loads_of_parts, strict=True)
+        return zip(self.samples, self.loads_per_piece, strict=True)
 
     @property
-    def loads_of_parts(self) -> Sequence[Array | None]:
+    def loads_per_piece(self) -> Sequence[Array | None]:
         """The load of each of the samples, None where the friction needs none."""
         return self.loads or [None] * len(self.samples)
 
@@ -253,5 +254,5 @@ def build_regression(
     base = base or base_parameters(ModelStructure.of(arm, friction, backend))
     if not isinstance(samples, SpillingList):
         samples = tuple(samples)
-    return Regression(base, samples, progress, fixed=not base.structure.friction.shape,
+    return Regression(base, samples, progress, fixed=not base.structure.friction.nonlinear,
                       loads=None if loads is None else tuple(loads), pieces=tuple(pieces))

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arrays import Array, IndexArray
-from robot_identification.regression.packing import Block, Packing
+from robot_identification.regression.packing import Block, RowAssembler
 from robot_identification.regression.regression import Regression
 from robot_identification.signals.decimation import Decimator
 
@@ -88,7 +88,7 @@ def row_chunks(regression: Regression, rows: int = ROWS) -> Iterator[RowChunk]:
 
     """
     for samples, load in regression.parts:
-        packing = Packing(regression.base, samples, load)
+        packing = RowAssembler(regression.base, samples, load)
         decimator = samples.decimator()
         for segment in samples.segments:
             for part, made in decimator.blocks(segment.stop - segment.start, rows):

@@ -21,11 +21,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import BaseParameters
-from robot_identification.dynamics.friction import ElementMotion, FrictionTerm
+from robot_identification.dynamics.friction import FrictionInput, FrictionTerm
 from robot_identification.dynamics.structure import element_loads
-from robot_identification.regression.normal_form import NormalForm, triangle
 from robot_identification.regression.packing import joint_columns
 from robot_identification.regression.reduce import packed_rows
+from robot_identification.regression.reduced_regression import ReducedRegression, triangle
 from robot_identification.regression.regression import Regression
 from robot_identification.regression.speed_table import SpeedTable
 from robot_identification.signals import Samples
@@ -55,7 +55,7 @@ class _JointFactor:
     Parameters
     ----------
     rows, target
-        As `NormalForm.joint_rows`: (rows, r) and (rows,).
+        As `ReducedRegression.joint_rows`: (rows, r) and (rows,).
     basis, friction_basis
         Orthonormal columns: of all that does not depend on the shape, then of the rest.
 
@@ -124,7 +124,7 @@ class SeparableRegression:
             self._factors[key] = self._new_factor(part, shape)
         return self._factors[key]
 
-    def normal(self, shape: Array) -> NormalForm:
+    def normal(self, shape: Array) -> ReducedRegression:
         """Return the normal form of the problem at a shape (m, s)."""
         normal_columns = joint_columns(self.base)
         factors = []
@@ -133,11 +133,12 @@ class SeparableRegression:
             matrix = np.column_stack([found.rows[:, chosen], found.target])
             factors.append(triangle(matrix))
         rows = [len(part.basis) for part in self._joints]
-        return NormalForm(self.base.at(shape), normal_columns, tuple(factors), np.array(rows))
+        return ReducedRegression(self.base.with_friction_shape(shape), normal_columns,
+                                 tuple(factors), np.array(rows))
 
-    def at(self, shape: Array) -> Regression:
+    def with_friction_shape(self, shape: Array) -> Regression:
         """Return the problem at a shape (m, s), with its normal form."""
-        return self.regression.at(shape, self.normal(shape))
+        return self.regression.with_friction_shape(shape, self.normal(shape))
 
     def shape_columns(self, joint: int, shape: Array,
                       beta: Array) -> tuple[Array, IndexArray]:
@@ -203,23 +204,24 @@ class SeparableRegression:
     def _gradient(self, e: int, shape: Array) -> Array:
         """Gradient of the decimated friction columns of an element, (rows, k, s)."""
         friction = self.structure.friction
-        out = np.zeros((len(self._joints[0].basis), len(friction.parameters), len(friction.shape)))
+        out = np.zeros((len(self._joints[0].basis), len(friction.parameters),
+                        len(friction.nonlinear)))
         for term, place, part in zip(friction.terms, friction.places, friction.shape_places):
-            if term.shape:
+            if term.nonlinear:
                 out[:, place, part] = self._term(e, term, term.shape_gradient, shape[part])
         return out
 
-    def _term(self, e: int, term: FrictionTerm, make: Callable[[ElementMotion, Array], Array],
+    def _term(self, e: int, term: FrictionTerm, make: Callable[[FrictionInput, Array], Array],
               shape: Array) -> Array:
         """Decimated values of one term of an element, (rows, ...)."""
-        if not term.shape:    # is among the columns that do not change
+        if not term.nonlinear:    # is among the columns that do not change
             return np.zeros((len(self._joints[0].basis), len(term.parameters)))
-        if self._tables and term.of_speed:
-            return self._tables[e].apply(lambda speed: make(ElementMotion(speed), shape))
+        if self._tables and term.velocity_only:
+            return self._tables[e].apply(lambda speed: make(FrictionInput(speed), shape))
         parts = []
         for (samples, load), speed, place in zip(self.regression.parts, self._speeds,
                                                  self._places):
-            motion = ElementMotion(speed[:, e], place[:, e])
+            motion = FrictionInput(speed[:, e], place[:, e])
             if load is not None:
                 motion = replace(motion, load=element_loads(self.structure.arm, load)[e])
             if term.has_state:
@@ -238,7 +240,7 @@ def _factored(base: BaseParameters, joint: int, chosen: IndexArray, packed: Arra
     structure = base.structure
     standard = base.columns[chosen]
     k = len(structure.friction.parameters)
-    element, place = np.divmod(standard - structure.friction_part.start, k)
+    element, place = np.divmod(standard - structure.friction_slice.start, k)
     moves = (element >= 0) & np.isin(place, structure.friction.moving)
     basis, corner = np.linalg.qr(np.column_stack([packed[:, :-1][:, ~moves], packed[:, -1]]))
     return _Joint(basis, corner, chosen[~moves], chosen[moves], element[moves], place[moves],

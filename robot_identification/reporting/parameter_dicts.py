@@ -28,8 +28,8 @@ from robot_identification.identification_data import Identification
 def _urdf_values(structure: ModelStructure) -> Array:
     """Return the standard parameters of URDF and robot YAML, (count,); NaN where not given."""
     values = np.full(structure.count, np.nan)
-    values[structure.inertial] = structure.arm.inertial_parameters.ravel()
-    values[structure.rotor][:structure.arm.n] = structure.arm.drives.rotor_inertia
+    values[structure.inertial_slice] = structure.arm.inertial_parameters.ravel()
+    values[structure.rotor_slice][:structure.arm.n] = structure.arm.drives.rotor_inertia
     return values
 
 
@@ -52,7 +52,7 @@ def base_parameter_dicts(result: Identification, level: float) -> list[dict[str,
     estimate = result.estimate
     base = estimate.base
     known = _urdf_values(base.structure)
-    urdf = base.of(np.nan_to_num(known))
+    urdf = base.project(np.nan_to_num(known))
     unknown = ~np.any((np.abs(base.matrix) > 1e-9) & np.isfinite(known), axis=1)
     urdf = np.where(unknown, np.nan, urdf)
     intervals = estimate.confidence_interval(level)
@@ -61,7 +61,7 @@ def base_parameter_dicts(result: Identification, level: float) -> list[dict[str,
          'lower': interval[0], 'upper': interval[1], 'urdf': nominal, 'model': model, **drawn}
         for label, name, unit, value, deviation, interval, nominal, model, drawn in zip(
             base.labels, base.names, base.units, estimate.values, estimate.standard_deviations,
-            intervals, urdf, base.of(result.consistent.values), _bootstrap(result, level))]
+            intervals, urdf, base.project(result.consistent.values), _bootstrap(result, level))]
 
 
 def _bootstrap(result: Identification, level: float) -> list[dict[str, Any]]:
@@ -148,7 +148,7 @@ def friction_dict(result: Identification) -> dict[str, Any]:
     for e, element in enumerate(result.arm.actuator_names):
         shape_units = [unit.replace('rad', 'm') if structure.slides[e] else unit
                        for unit in friction.shape_units]
-        rotor, first = structure.rotor.start + e, structure.friction_part.start + e * k
+        rotor, first = structure.rotor_slice.start + e, structure.friction_slice.start + e * k
         elements[element] = {
             'rotor_inertia': {'value': result.model.rotor_inertia[e], 'std': deviations[rotor],
                               'unit': units[rotor], 'nominal': known[rotor]},
@@ -158,7 +158,7 @@ def friction_dict(result: Identification) -> dict[str, Any]:
                 for i, name in enumerate(friction.parameters) if active[e, i]} | {
                 name: {'value': result.model.friction_shape[e, i], 'std': spread[e, i],
                        'unit': shape_units[i]}
-                for i, name in enumerate(friction.shape) if active_shape[e, i]}}
+                for i, name in enumerate(friction.nonlinear) if active_shape[e, i]}}
     return {'model': friction.key, 'formula': friction.formula, 'elements': elements}
 
 

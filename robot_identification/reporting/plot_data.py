@@ -137,10 +137,10 @@ def _friction(result: Identification) -> dict[str, Array]:
     load = inverse_dynamics(arm, q, v, a, model.inertial)
     states = None
     if model.structure.friction.has_state:
-        rows = spread_rows([len(part) for part in result.training], MOST_ROWS)
+        starts, step = spread_rows([len(part) for part in result.training], MOST_ROWS)
         states = np.concatenate([
             np.asarray(model.states(part.q))[start::step]    # (rows, m, terms)
-            for part, start, step in zip(result.training, *rows, strict=True)])
+            for part, start in zip(result.training, starts, strict=True)])
     residual = tau - load - model.drive_torque(v, a, load, q, states)
     curves = model.friction_torque(v, load, q, states)
     rng = np.random.default_rng(0)

@@ -22,7 +22,12 @@ from numpy.typing import ArrayLike
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import SignalError
 from robot_identification.signals.filters import butterworth_gain
-from robot_identification.signals.spectrum import band_grid, band_power, content, power_spectrum
+from robot_identification.signals.spectrum import (
+    band_grid,
+    band_power,
+    occupied_bandwidth,
+    power_spectrum,
+)
 
 HIGHEST = 0.4
 """Highest cut-off, over the rate (0.8 of the Nyquist frequency)."""
@@ -91,7 +96,7 @@ def position_cutoff(q: ArrayLike, rate: float, names: tuple[str, ...] = ()) -> P
     """
     q = np.asarray(q, dtype=float)
     frequency, power = power_spectrum(q, rate)
-    moving = content(frequency, power)
+    moving = occupied_bandwidth(frequency, power)
     for j, highest in enumerate(moving):
         if highest > rate / SAMPLES_A_CYCLE:
             name = names[j] if names else str(j)

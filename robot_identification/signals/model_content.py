@@ -23,7 +23,12 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import ModelStructure
 from robot_identification.signals.decimation import Decimator
-from robot_identification.signals.spectrum import band_grid, band_power, content, power_spectrum
+from robot_identification.signals.spectrum import (
+    band_grid,
+    band_power,
+    occupied_bandwidth,
+    power_spectrum,
+)
 
 MOST_SAMPLES = 20_000
 MOST_ROWS = 2_000
@@ -91,7 +96,7 @@ def decimation_cutoff(
     highest = min(PASS_BAND * lowest_position_cutoff, rate / 2)
     duration = len(q) / rate
     rows_a_second = ROWS_PER_PARAMETER * ModelStructure.of(arm).count / (arm.n * duration)
-    moving = HARMONICS * float(content(*power_spectrum(q, rate)).max())
+    moving = HARMONICS * float(occupied_bandwidth(*power_spectrum(q, rate)).max())
     lowest = min(max(2.0 / (LONGEST_HALO * duration), rows_a_second / 2, moving), highest)
     # First fit: rows up to the highest cut-off, at a rate that the spectra below need.
     thin = _thinning(rate, highest)

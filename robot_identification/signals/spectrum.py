@@ -75,7 +75,7 @@ def power_spectrum(x: ArrayLike, rate: float) -> tuple[Array, Array]:
     return frequency, power.T
 
 
-def content(frequency: Array, power: Array, share: float = 0.999) -> Array:
+def occupied_bandwidth(frequency: Array, power: Array, share: float = 0.999) -> Array:
     """Return below which frequency that share of each column's power is, (c,) [Hz]."""
     return np.array([frequency[np.searchsorted(np.cumsum(column), share * column.sum())]
                      for column in power.T])

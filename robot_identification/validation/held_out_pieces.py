@@ -28,7 +28,7 @@ from robot_identification.estimation import Fit
 from robot_identification.recording import Recording
 from robot_identification.recording.inputs import RecordingSummary
 from robot_identification.signals import process_pieces, ProcessingOptions, Samples
-from robot_identification.signals.shift import judged
+from robot_identification.signals.shift import trim_for_validation
 from robot_identification.spilling_list import SpillingList, View
 from robot_identification.validation.checks.run_checks import (
     check_held_out,
@@ -45,7 +45,7 @@ from robot_identification.validation.predict import predict
 from robot_identification.validation.repeats import MotionSymmetry, MotionTrace, training_overlap
 
 LONG_ENOUGH = SHORTEST + 0.1
-"""A run between rests is judged alone where it is as long [s], the largest delays taken out."""
+"""[s] Shortest run between rests that is validated alone, without the largest delays."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +133,7 @@ def process_held_out(
         if processing.average:
             raise
     full = process_pieces(pieces, model.arm, _keep_all(processing))
-    return _collect((index, judged(part, LONG_ENOUGH)) for index, part in full)
+    return _collect((index, trim_for_validation(part, LONG_ENOUGH)) for index, part in full)
 
 
 def _collect(samples: Iterable[tuple[int, Samples]]) -> tuple[list[int], SpillingList]:

@@ -17,8 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.dynamics.friction.element_motion import ElementMotion
-from robot_identification.dynamics.friction.term import FrictionTerm
+from robot_identification.dynamics.friction.term import FrictionInput, FrictionTerm
 
 
 class QuadraticDrag(FrictionTerm):
@@ -28,8 +27,8 @@ class QuadraticDrag(FrictionTerm):
     formula = 'Fq v |v|'
     parameters = ('quadratic_drag',)
     units = ('N m s^2/rad^2',)
-    passive = (True,)
+    nonnegative = (True,)
 
-    def columns(self, motion: ElementMotion, shape: Array) -> Array:
+    def columns(self, motion: FrictionInput, shape: Array) -> Array:
         """Return v |v|, (..., 1)."""
         return (motion.v * np.abs(motion.v))[..., None]

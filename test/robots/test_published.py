@@ -117,8 +117,8 @@ def test_er16_has_the_magnitudes_of_table_3():
     structure = ModelStructure.of(arm_of('er16'))
     base = base_parameters(structure)
     standard = np.zeros(structure.count)
-    standard[structure.inertial] = arm_of('er16').inertial_parameters.ravel()
-    values = dict(zip(base.labels, np.abs(base.of(standard))))
+    standard[structure.inertial_slice] = arm_of('er16').inertial_parameters.ravel()
+    values = dict(zip(base.labels, np.abs(base.project(standard))))
     published = {'joint_2.mcy': 32.1287, 'joint_2.Ixx': 24.4871, 'joint_3.mcx': 10.3145,
                  'joint_3.mcy': 5.1317}
     for label, value in published.items():

@@ -13,7 +13,6 @@
 # limitations under the License.
 """Friction: terms, and models that are sums of them."""
 
-from robot_identification.dynamics.friction.element_motion import ElementMotion
 from robot_identification.dynamics.friction.friction import FrictionModel
 from robot_identification.dynamics.friction.names import (
     FRICTION_MODELS,
@@ -21,7 +20,7 @@ from robot_identification.dynamics.friction.names import (
     get_friction,
     SHORT_NAMES,
 )
-from robot_identification.dynamics.friction.term import FrictionTerm
+from robot_identification.dynamics.friction.term import FrictionInput, FrictionTerm
 
-__all__ = ['ElementMotion', 'FRICTION_MODELS', 'FRICTION_TERMS', 'FrictionModel', 'FrictionTerm',
+__all__ = ['FRICTION_MODELS', 'FRICTION_TERMS', 'FrictionInput', 'FrictionModel', 'FrictionTerm',
            'SHORT_NAMES', 'get_friction']

@@ -17,8 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.dynamics.friction.element_motion import ElementMotion
-from robot_identification.dynamics.friction.term import FrictionTerm
+from robot_identification.dynamics.friction.term import FrictionInput, FrictionTerm
 
 SUFFIX = '_asymmetric'
 
@@ -45,11 +44,11 @@ class Asymmetric(FrictionTerm):
         ends = ('positive', 'negative')
         self.parameters = tuple(f'{name}_{end}' for end in ends for name in symmetric.parameters)
         self.units = tuple(symmetric.units) * 2
-        self.passive = (False,) * len(self.parameters)
+        self.nonnegative = (False,) * len(self.parameters)
         self.formula = f'{symmetric.formula} by direction'
         self.contains = (symmetric.key,)
-        for name in ('shape', 'shape_units', 'shape_powers', 'shape_bounds', 'needs_load',
-                     'needs_position', 'has_state', 'abrupt', 'obstacle'):
+        for name in ('nonlinear', 'shape_units', 'shape_powers', 'shape_bounds', 'needs_load',
+                     'needs_position', 'has_state', 'abrupt', 'not_identifiable_because'):
             setattr(self, name, getattr(symmetric, name))
 
     @property
@@ -68,13 +67,13 @@ class Asymmetric(FrictionTerm):
         """Whether only the whole curve over speed says if the term dissipates."""
         return self.symmetric.curved
 
-    def columns(self, motion: ElementMotion, shape: Array) -> Array:
+    def columns(self, motion: FrictionInput, shape: Array) -> Array:
         """Return the columns of forward motion, then those of backward motion, (..., 2 k)."""
         columns = self.symmetric.columns(motion, shape)
         forward, backward = (motion.v > 0)[..., None], (motion.v < 0)[..., None]
         return np.concatenate([columns * forward, columns * backward], axis=-1)
 
-    def shape_gradient(self, motion: ElementMotion, shape: Array) -> Array:
+    def shape_gradient(self, motion: FrictionInput, shape: Array) -> Array:
         """Return d columns / d shape, (..., 2 k, s)."""
         gradient = self.symmetric.shape_gradient(motion, shape)
         forward, backward = (motion.v > 0)[..., None, None], (motion.v < 0)[..., None, None]
@@ -84,6 +83,6 @@ class Asymmetric(FrictionTerm):
         """Return the state of the term of either direction, (N,)."""
         return self.symmetric.state(q, shape, start)
 
-    def slipped(self, v: Array) -> Array:
+    def sliding_state(self, v: Array) -> Array:
         """Return that of the term of either direction, of the shape of v."""
-        return self.symmetric.slipped(v)
+        return self.symmetric.sliding_state(v)

@@ -17,8 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.dynamics.friction.element_motion import ElementMotion
-from robot_identification.dynamics.friction.term import FrictionTerm
+from robot_identification.dynamics.friction.term import FrictionInput, FrictionTerm
 
 
 class Atan(FrictionTerm):
@@ -36,17 +35,17 @@ class Atan(FrictionTerm):
     formula = 'fa atan(fb v)'
     parameters = ('atan',)
     units = ('N m',)
-    passive = (False,)
-    shape = ('fb',)
+    nonnegative = (False,)
+    nonlinear = ('fb',)
     shape_units = ('s/rad',)
     shape_powers = (-1.0,)
     shape_bounds = ((0.5, 300.0),)
 
-    def columns(self, motion: ElementMotion, shape: Array) -> Array:
+    def columns(self, motion: FrictionInput, shape: Array) -> Array:
         """Return atan(fb v), (..., 1)."""
         return np.arctan(shape[..., 0] * motion.v)[..., None]
 
-    def shape_gradient(self, motion: ElementMotion, shape: Array) -> Array:
+    def shape_gradient(self, motion: FrictionInput, shape: Array) -> Array:
         """Return d columns / d fb, (..., 1, 1)."""
         gradient: Array = (motion.v / (1 + (shape[..., 0] * motion.v) ** 2))[..., None, None]
         return gradient

@@ -17,8 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.dynamics.friction.element_motion import ElementMotion
-from robot_identification.dynamics.friction.term import FrictionTerm
+from robot_identification.dynamics.friction.term import FrictionInput, FrictionTerm
 
 SLOWEST = 1e-300
 
@@ -40,8 +39,8 @@ class Bompos(FrictionTerm):
     formula = '[f1 - f2 exp(-|v|/f3) - f4 exp(-1/(f5 |v|))] sgn(v)'
     parameters = ('f1', 'f2', 'f4')
     units = ('N m', 'N m', 'N m')
-    passive = (True, False, False)
-    shape = ('f3', 'f5')
+    nonnegative = (True, False, False)
+    nonlinear = ('f3', 'f5')
     shape_units = ('rad/s', 's/rad')
     shape_powers = (1.0, -1.0)
     shape_bounds = ((0.005, 2.0), (0.1, 100.0))
@@ -50,7 +49,7 @@ class Bompos(FrictionTerm):
     contains = ('coulomb',)
     candidate = False
 
-    def columns(self, motion: ElementMotion, shape: Array) -> Array:
+    def columns(self, motion: FrictionInput, shape: Array) -> Array:
         """Return the columns of f1, f2 and f4, (..., 3)."""
         f3, f5 = shape[..., 0], shape[..., 1]
         sign, speed = np.sign(motion.v), np.maximum(np.abs(motion.v), SLOWEST)
@@ -58,7 +57,7 @@ class Bompos(FrictionTerm):
         return np.stack([np.broadcast_to(sign, fade.shape), fade,
                          -sign * np.exp(-1 / (f5 * speed))], axis=-1)
 
-    def shape_gradient(self, motion: ElementMotion, shape: Array) -> Array:
+    def shape_gradient(self, motion: FrictionInput, shape: Array) -> Array:
         """Return d columns / d (f3, f5), (..., 3, 2)."""
         f3, f5 = shape[..., 0], shape[..., 1]
         sign, speed = np.sign(motion.v), np.abs(motion.v)

@@ -17,8 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.dynamics.friction.element_motion import ElementMotion
-from robot_identification.dynamics.friction.term import FrictionTerm
+from robot_identification.dynamics.friction.term import FrictionInput, FrictionTerm
 
 
 class Coulomb(FrictionTerm):
@@ -36,11 +35,11 @@ class Coulomb(FrictionTerm):
     formula = 'Fc sgn(v)'
     parameters = ('coulomb',)
     units = ('N m',)
-    passive = (True,)
+    nonnegative = (True,)
     basic = True
     candidate = False
 
-    def columns(self, motion: ElementMotion, shape: Array) -> Array:
+    def columns(self, motion: FrictionInput, shape: Array) -> Array:
         """Return sgn(v), (..., 1)."""
         return np.sign(motion.v)[..., None]
 
@@ -67,13 +66,13 @@ class SmoothCoulomb(FrictionTerm):
     formula = 'Fc (2/pi) atan(k v), k = 100 s/rad'
     parameters = ('coulomb',)
     units = ('N m',)
-    passive = (True,)
+    nonnegative = (True,)
     contains = ('coulomb',)
 
     def __init__(self, steepness: float = 100.0) -> None:
         self.steepness = steepness
 
-    def columns(self, motion: ElementMotion, shape: Array) -> Array:
+    def columns(self, motion: FrictionInput, shape: Array) -> Array:
         """Return (2/pi) atan(k v), (..., 1)."""
         smooth: Array = 2 / np.pi * np.arctan(self.steepness * motion.v)[..., None]
         return smooth

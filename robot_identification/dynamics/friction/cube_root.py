@@ -17,8 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.dynamics.friction.element_motion import ElementMotion
-from robot_identification.dynamics.friction.term import FrictionTerm
+from robot_identification.dynamics.friction.term import FrictionInput, FrictionTerm
 
 
 class CubeRoot(FrictionTerm):
@@ -36,8 +35,8 @@ class CubeRoot(FrictionTerm):
     formula = 'f1 cbrt(v)'
     parameters = ('cube_root',)
     units = ('N m (s/rad)^(1/3)',)
-    passive = (False,)
+    nonnegative = (False,)
 
-    def columns(self, motion: ElementMotion, shape: Array) -> Array:
+    def columns(self, motion: FrictionInput, shape: Array) -> Array:
         """Return cbrt(v), (..., 1)."""
         return np.cbrt(motion.v)[..., None]

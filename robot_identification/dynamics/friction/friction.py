@@ -23,8 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from robot_identification.arrays import Array
-from robot_identification.dynamics.friction.element_motion import ElementMotion
-from robot_identification.dynamics.friction.term import FrictionTerm
+from robot_identification.dynamics.friction.term import FrictionInput, FrictionTerm
 from robot_identification.errors import ConfigurationError
 
 Mask = NDArray[np.bool_]
@@ -56,19 +55,19 @@ class FrictionModel:
         self.chosen = {name: tuple(keys) for name, keys in (chosen or {}).items()}
         self.default = tuple(term.key for term in terms) if default is None else tuple(default)
         self.parameters = _distinct(self.terms, 'parameters')
-        self.shape = _distinct(self.terms, 'shape')
+        self.nonlinear = _distinct(self.terms, 'nonlinear')
         self.units = _joined(self.terms, 'units')
         self.shape_units = _joined(self.terms, 'shape_units')
         self.shape_powers = _joined(self.terms, 'shape_powers')
         self.shape_bounds = _joined(self.terms, 'shape_bounds')
-        self.passive = _joined(self.terms, 'passive')
+        self.nonnegative = _joined(self.terms, 'nonnegative')
         self.needs_load = any(term.needs_load for term in self.terms)
         self.needs_position = any(term.needs_position for term in self.terms)
         self.has_state = any(term.has_state for term in self.terms)
         self.abrupt = any(term.abrupt for term in self.terms)
         self.ambiguous = any(term.ambiguous for term in self.terms)
         self.places = _slices([len(term.parameters) for term in self.terms])
-        self.shape_places = _slices([len(term.shape) for term in self.terms])
+        self.shape_places = _slices([len(term.nonlinear) for term in self.terms])
 
     @cached_property
     def formula(self) -> str:
@@ -76,15 +75,15 @@ class FrictionModel:
         return ' + '.join(term.formula for term in self.terms)
 
     @property
-    def of_speed(self) -> bool:
+    def velocity_only(self) -> bool:
         """Whether the friction depends on speed alone, but for an offset."""
         return not (self.needs_load or self.needs_position or self.has_state)
 
     @property
-    def obstacle(self) -> str:
+    def not_identifiable_because(self) -> str:
         """Why the model cannot be identified from a recording; empty where it can."""
-        return '; '.join(f"the term '{term.key}': {term.obstacle}"
-                         for term in self.terms if term.obstacle)
+        return '; '.join(f"the term '{term.key}': {term.not_identifiable_because}"
+                         for term in self.terms if term.not_identifiable_because)
 
     @property
     def nominal_shape(self) -> Array:
@@ -96,7 +95,7 @@ class FrictionModel:
     @property
     def moving(self) -> tuple[int, ...]:
         """Places of the parameters whose columns depend on the shape."""
-        return tuple(place for term, part in zip(self.terms, self.places) if term.shape
+        return tuple(place for term, part in zip(self.terms, self.places) if term.nonlinear
                      for place in range(part.start, part.stop))
 
     def active_terms(self, elements: Sequence[str]) -> Mask:
@@ -130,7 +129,7 @@ class FrictionModel:
     def active_shape(self, elements: Sequence[str]) -> Mask:
         """Return which shape numbers act on which joints and drives, (m, s) bool."""
         return np.repeat(self.active_terms(elements),
-                         [len(term.shape) for term in self.terms], axis=1)
+                         [len(term.nonlinear) for term in self.terms], axis=1)
 
     def columns(self, v: Array, shape: ArrayLike | None = None, load: Array | None = None,
                 q: Array | None = None, state: Array | None = None) -> Array:
@@ -166,9 +165,9 @@ class FrictionModel:
         """Return d columns / d shape, (..., k, s); arguments as for `columns`."""
         numbers = self.numbers(shape)
         motions = self._motions(v, numbers, load, q, state)
-        out = np.zeros((*np.shape(v), len(self.parameters), len(self.shape)))
+        out = np.zeros((*np.shape(v), len(self.parameters), len(self.nonlinear)))
         for term, motion, part, place in zip(self.terms, motions, self.shape_places, self.places):
-            if term.shape:
+            if term.nonlinear:
                 out[..., place, part] = term.shape_gradient(motion, numbers[part])
         return out
 
@@ -191,8 +190,8 @@ class FrictionModel:
         """
         found: dict[int, Array] = {}
         for term, part, place in zip(self.terms, self.shape_places, self.places):
-            if term.shape:
-                columns = term.columns(ElementMotion(v), shapes[:, None, part])
+            if term.nonlinear:
+                columns = term.columns(FrictionInput(v), shapes[:, None, part])
                 found |= {place.start + c: columns[..., c] for c in range(columns.shape[-1])}
         return found
 
@@ -218,10 +217,10 @@ class FrictionModel:
                 out[:, i] = term.state(q, numbers[part], float(begin[i]))
         return out
 
-    def slipped(self, v: Array) -> Array:
+    def sliding_state(self, v: Array) -> Array:
         """Return the states of the terms after a long travel in the direction of v, (..., k)."""
-        return np.stack([term.slipped(v) if term.has_state else 0.0 * v for term in self.terms],
-                        axis=-1)
+        return np.stack([term.sliding_state(v) if term.has_state else 0.0 * v
+                         for term in self.terms], axis=-1)
 
     def passivity(self, shape: ArrayLike | None = None) -> Array:
         """
@@ -242,8 +241,8 @@ class FrictionModel:
         if any(term.curved for term in self.terms):
             odd = np.zeros((len(SPEEDS), k))
             for term, part, place in zip(self.terms, self.shape_places, self.places):
-                if term.of_speed:
-                    ahead, back = (term.columns(ElementMotion(sign * (SPEEDS + 1e-12)),
+                if term.velocity_only:
+                    ahead, back = (term.columns(FrictionInput(sign * (SPEEDS + 1e-12)),
                                                 numbers[part]) for sign in (1, -1))
                     odd[:, place] = (ahead - back) / 2
             rows.append(odd)
@@ -278,14 +277,14 @@ class FrictionModel:
 
         """
         values = np.zeros(0) if shape is None else np.asarray(shape, dtype=float).reshape(-1)
-        if values.shape != (len(self.shape),) or not np.all(values > 0):
+        if values.shape != (len(self.nonlinear),) or not np.all(values > 0):
             raise ConfigurationError(
-                f"the friction model '{self.key}' needs {len(self.shape)} positive shape numbers "
-                f'({", ".join(self.shape) or "none"}), not {values.tolist()}')
+                f"the friction model '{self.key}' needs {len(self.nonlinear)} positive shape "
+                f'numbers ({", ".join(self.nonlinear) or "none"}), not {values.tolist()}')
         return values
 
     def _motions(self, v: Array, numbers: Array, load: Array | None, q: Array | None,
-                 state: Array | None) -> list[ElementMotion]:
+                 state: Array | None) -> list[FrictionInput]:
         if self.needs_load and load is None:
             raise ConfigurationError(
                 f"the friction model '{self.key}' needs the torque that the joints transmit; "
@@ -294,7 +293,7 @@ class FrictionModel:
             raise ConfigurationError(f"the friction model '{self.key}' needs the positions")
         if self.has_state and state is None:
             state = self.state(np.asarray(q), numbers)
-        return [ElementMotion(v, q, load, None if state is None else state[..., i])
+        return [FrictionInput(v, q, load, None if state is None else state[..., i])
                 for i in range(len(self.terms))]
 
 

@@ -17,8 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.dynamics.friction.element_motion import ElementMotion
-from robot_identification.dynamics.friction.term import FrictionTerm
+from robot_identification.dynamics.friction.term import FrictionInput, FrictionTerm
 
 
 class Load(FrictionTerm):
@@ -36,10 +35,10 @@ class Load(FrictionTerm):
     formula = 'f1 |tau_load| sgn(v)'
     parameters = ('load',)
     units = ('1',)
-    passive = (True,)
+    nonnegative = (True,)
     needs_load = True
 
-    def columns(self, motion: ElementMotion, shape: Array) -> Array:
+    def columns(self, motion: FrictionInput, shape: Array) -> Array:
         """Return |load| sgn(v), (..., 1)."""
         column: Array = (np.abs(motion.load) * np.sign(motion.v))[..., None]
         return column
@@ -60,13 +59,14 @@ class LoadLiteral(FrictionTerm):
     formula = 'f1 tau_load'
     parameters = ('load',)
     units = ('1',)
-    passive = (False,)
+    nonnegative = (False,)
     needs_load = True
     candidate = False
-    obstacle = ("with the model's own load it only rescales a joint's torque, and with the "
-                "measured torque f1 = 1 explains everything; take the term 'load'")
+    not_identifiable_because = (
+        "with the model's own load it only rescales a joint's torque, and with the measured "
+        "torque f1 = 1 explains everything; take the term 'load'")
 
-    def columns(self, motion: ElementMotion, shape: Array) -> Array:
+    def columns(self, motion: FrictionInput, shape: Array) -> Array:
         """Return the load, (..., 1)."""
         load: Array = motion.load[..., None]
         return load

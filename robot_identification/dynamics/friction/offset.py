@@ -17,8 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.dynamics.friction.element_motion import ElementMotion
-from robot_identification.dynamics.friction.term import FrictionTerm
+from robot_identification.dynamics.friction.term import FrictionInput, FrictionTerm
 
 
 class Offset(FrictionTerm):
@@ -28,11 +27,11 @@ class Offset(FrictionTerm):
     formula = 'offset'
     parameters = ('offset',)
     units = ('N m',)
-    passive = (False,)
+    nonnegative = (False,)
     constant = True
     basic = True
     candidate = False
 
-    def columns(self, motion: ElementMotion, shape: Array) -> Array:
+    def columns(self, motion: FrictionInput, shape: Array) -> Array:
         """Return 1, (..., 1)."""
         return np.ones_like(motion.v)[..., None]

@@ -17,8 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.dynamics.friction.element_motion import ElementMotion
-from robot_identification.dynamics.friction.term import FrictionTerm
+from robot_identification.dynamics.friction.term import FrictionInput, FrictionTerm
 
 
 class Position(FrictionTerm):
@@ -28,11 +27,11 @@ class Position(FrictionTerm):
     formula = '(c1 q + c2 q^2) sgn(v)'
     parameters = ('slope', 'bend')
     units = ('N m/rad', 'N m/rad^2')
-    passive = (False, False)
+    nonnegative = (False, False)
     needs_position = True
     slides_only = True
 
-    def columns(self, motion: ElementMotion, shape: Array) -> Array:
+    def columns(self, motion: FrictionInput, shape: Array) -> Array:
         """Return q sgn(v) and q^2 sgn(v), (..., 2)."""
         sign = np.sign(motion.v)
         return np.stack([motion.q * sign, motion.q ** 2 * sign], axis=-1)

@@ -17,8 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.dynamics.friction.element_motion import ElementMotion
-from robot_identification.dynamics.friction.term import FrictionTerm
+from robot_identification.dynamics.friction.term import FrictionInput, FrictionTerm
 
 
 class SechTanh(FrictionTerm):
@@ -38,19 +37,19 @@ class SechTanh(FrictionTerm):
     formula = '(f1 + f2 sech(f3 v)) tanh(f4 v)'
     parameters = ('f1', 'f2')
     units = ('N m', 'N m')
-    passive = (True, False)
-    shape = ('f3', 'f4')
+    nonnegative = (True, False)
+    nonlinear = ('f3', 'f4')
     shape_units = ('s/rad', 's/rad')
     shape_powers = (-1.0, -1.0)
     shape_bounds = ((0.5, 200.0), (5.0, 1000.0))
     contains = ('coulomb',)
 
-    def columns(self, motion: ElementMotion, shape: Array) -> Array:
+    def columns(self, motion: FrictionInput, shape: Array) -> Array:
         """Return tanh(f4 v) and sech(f3 v) tanh(f4 v), (..., 2)."""
         step = np.tanh(shape[..., 1] * motion.v)
         return np.stack([step, _sech(shape[..., 0] * motion.v) * step], axis=-1)
 
-    def shape_gradient(self, motion: ElementMotion, shape: Array) -> Array:
+    def shape_gradient(self, motion: FrictionInput, shape: Array) -> Array:
         """Return d columns / d (f3, f4), (..., 2, 2)."""
         v, f3, f4 = motion.v, shape[..., 0], shape[..., 1]
         step, peak = np.tanh(f4 * v), _sech(f3 * v)

@@ -17,8 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.dynamics.friction.element_motion import ElementMotion
-from robot_identification.dynamics.friction.term import FrictionTerm
+from robot_identification.dynamics.friction.term import FrictionInput, FrictionTerm
 
 
 class Slip(FrictionTerm):
@@ -42,18 +41,18 @@ class Slip(FrictionTerm):
     formula = 'Fm z, dz = dq/delta within -1..1'
     parameters = ('slip',)
     units = ('N m',)
-    passive = (True,)
-    shape = ('delta',)
+    nonnegative = (True,)
+    nonlinear = ('delta',)
     shape_units = ('rad',)
     shape_powers = (1.0,)
     shape_bounds = ((3e-5, 1e-2),)
     has_state = True
 
-    def columns(self, motion: ElementMotion, shape: Array) -> Array:
+    def columns(self, motion: FrictionInput, shape: Array) -> Array:
         """Return z, (..., 1)."""
         return motion.state[..., None]
 
-    def shape_gradient(self, motion: ElementMotion, shape: Array) -> Array:
+    def shape_gradient(self, motion: FrictionInput, shape: Array) -> Array:
         """
         Return d z / d delta, (N, 1, 1), for a state in the order of time.
 
@@ -86,7 +85,7 @@ class Slip(FrictionTerm):
             step *= 2
         return np.clip(start + move, low, high)
 
-    def slipped(self, v: Array) -> Array:
+    def sliding_state(self, v: Array) -> Array:
         """Return sgn(v)."""
         sign: Array = np.sign(v)
         return sign

@@ -17,8 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.dynamics.friction.element_motion import ElementMotion
-from robot_identification.dynamics.friction.term import FrictionTerm
+from robot_identification.dynamics.friction.term import FrictionInput, FrictionTerm
 
 
 class Stribeck(FrictionTerm):
@@ -36,20 +35,20 @@ class Stribeck(FrictionTerm):
     formula = '[Fc + (Fs - Fc) exp(-(v/vs)^2)] sgn(v)'
     parameters = ('coulomb', 'static')
     units = ('N m', 'N m')
-    passive = (True, True)
-    shape = ('vs',)
+    nonnegative = (True, True)
+    nonlinear = ('vs',)
     shape_units = ('rad/s',)
     shape_powers = (1.0,)
     shape_bounds = ((0.005, 2.0),)
     abrupt = True
     contains = ('coulomb',)
 
-    def columns(self, motion: ElementMotion, shape: Array) -> Array:
+    def columns(self, motion: FrictionInput, shape: Array) -> Array:
         """Return (1 - e) sgn(v) and e sgn(v) with e = exp(-(v/vs)^2), (..., 2)."""
         static = np.exp(-(motion.v / shape[..., 0]) ** 2) * np.sign(motion.v)
         return np.stack([np.sign(motion.v) - static, static], axis=-1)
 
-    def shape_gradient(self, motion: ElementMotion, shape: Array) -> Array:
+    def shape_gradient(self, motion: FrictionInput, shape: Array) -> Array:
         """Return d columns / d vs, (..., 2, 1)."""
         v, vs = motion.v, shape[..., 0]
         change = np.sign(v) * 2 * v ** 2 / vs ** 3 * np.exp(-(v / vs) ** 2)

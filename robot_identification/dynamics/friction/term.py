@@ -16,11 +16,35 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.dynamics.friction.element_motion import ElementMotion
+
+
+@dataclass(frozen=True, eq=False)
+class FrictionInput:
+    """
+    Motion of one joint or coupled drive; terms declare which of the fields they need.
+
+    Parameters
+    ----------
+    v
+        Velocities, any shape [rad/s or m/s].
+    q
+        Positions, of the shape of v [rad or m].
+    load
+        Transmitted torques, of the shape of v [N m or N].
+    state
+        State of one term with memory, of the shape of v.
+
+    """
+
+    v: Array
+    q: Any = None
+    load: Any = None
+    state: Any = None
 
 
 class FrictionTerm(ABC):
@@ -41,11 +65,11 @@ class FrictionTerm(ABC):
         Names of the k parameters that enter linearly.
     units
         Their units for a revolute joint.
-    passive
+    nonnegative
         For each parameter whether passivity (friction only dissipates) asks it to be >= 0. Those
         of a function of speed alone that may be negative are bounded together with the other
         functions of speed: their sum dissipates at every speed.
-    shape
+    nonlinear
         Names of the s numbers that enter nonlinearly.
     shape_units
         Their units for a revolute joint.
@@ -78,7 +102,7 @@ class FrictionTerm(ABC):
         Whether 'auto' tries to add it, and with parameters that differ by direction.
     slides_only
         Whether 'auto' tries it on sliding joints alone.
-    obstacle
+    not_identifiable_because
         Why it cannot be identified from a recording; empty where it can.
 
     """
@@ -87,8 +111,8 @@ class FrictionTerm(ABC):
     formula: str
     parameters: tuple[str, ...]
     units: tuple[str, ...]
-    passive: tuple[bool, ...]
-    shape: tuple[str, ...] = ()
+    nonnegative: tuple[bool, ...]
+    nonlinear: tuple[str, ...] = ()
     shape_units: tuple[str, ...] = ()
     shape_powers: tuple[float, ...] = ()
     shape_bounds: tuple[tuple[float, float], ...] = ()
@@ -103,7 +127,7 @@ class FrictionTerm(ABC):
     candidate: bool = True
     by_direction: bool = False
     slides_only: bool = False
-    obstacle: str = ''
+    not_identifiable_because: str = ''
 
     @property
     def key(self) -> str:
@@ -111,7 +135,7 @@ class FrictionTerm(ABC):
         return self.name
 
     @property
-    def of_speed(self) -> bool:
+    def velocity_only(self) -> bool:
         """Whether the term is a function of speed alone."""
         return not (self.needs_load or self.needs_position or self.has_state or self.constant)
 
@@ -122,20 +146,20 @@ class FrictionTerm(ABC):
     @property
     def is_curve(self) -> bool:
         """Whether the term bends the curve of friction over speed; 'auto' takes one at most."""
-        return self.of_speed and not self.basic and (self.curved or bool(self.shape))
+        return self.velocity_only and not self.basic and (self.curved or bool(self.nonlinear))
 
     @property
     def signs(self) -> Array:
         """Rows (c, k): rows @ parameters >= 0 for those that must not be negative alone."""
-        return np.eye(len(self.parameters))[list(self.passive)]
+        return np.eye(len(self.parameters))[list(self.nonnegative)]
 
     @property
     def curved(self) -> bool:
         """Whether only the whole curve over speed says if the term dissipates."""
-        return self.of_speed and not all(self.passive)
+        return self.velocity_only and not all(self.nonnegative)
 
     @abstractmethod
-    def columns(self, motion: ElementMotion, shape: Array) -> Array:
+    def columns(self, motion: FrictionInput, shape: Array) -> Array:
         """
         Return the regressor columns, (..., k).
 
@@ -148,7 +172,7 @@ class FrictionTerm(ABC):
 
         """
 
-    def shape_gradient(self, motion: ElementMotion, shape: Array) -> Array:
+    def shape_gradient(self, motion: FrictionInput, shape: Array) -> Array:
         """Return d columns / d shape, (..., k, s)."""
         return np.zeros((*np.shape(motion.v), len(self.parameters), 0))
 
@@ -168,6 +192,6 @@ class FrictionTerm(ABC):
         """
         raise NotImplementedError(f'{self.name} has no state')
 
-    def slipped(self, v: Array) -> Array:
+    def sliding_state(self, v: Array) -> Array:
         """Return the state after a long travel in the direction of v, of its shape."""
         raise NotImplementedError(f'{self.name} has no state')

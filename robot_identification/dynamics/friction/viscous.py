@@ -16,8 +16,7 @@
 from __future__ import annotations
 
 from robot_identification.arrays import Array
-from robot_identification.dynamics.friction.element_motion import ElementMotion
-from robot_identification.dynamics.friction.term import FrictionTerm
+from robot_identification.dynamics.friction.term import FrictionInput, FrictionTerm
 
 
 class Viscous(FrictionTerm):
@@ -27,11 +26,11 @@ class Viscous(FrictionTerm):
     formula = 'Fv v'
     parameters = ('viscous',)
     units = ('N m s/rad',)
-    passive = (True,)
+    nonnegative = (True,)
     basic = True
     candidate = False
     by_direction = True
 
-    def columns(self, motion: ElementMotion, shape: Array) -> Array:
+    def columns(self, motion: FrictionInput, shape: Array) -> Array:
         """Return v, (..., 1)."""
         return motion.v[..., None]

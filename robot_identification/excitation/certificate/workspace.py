@@ -70,7 +70,7 @@ class WorkspaceLimits(StateConstraint):
         self.arm, self.workspace = arm, workspace
         self._joint, self._point = _frame_of(arm, workspace.frame)
         self._tree = Kinematics.of(arm)
-        self._carries = self._tree.beyond()[:, self._joint]
+        self._carries = self._tree.subtree_mask()[:, self._joint]
         lower, upper = (np.array(x) for x in (workspace.lower, workspace.upper))
         self._size = np.where(np.isfinite(upper - lower), (upper - lower) / 2, 1.0)
         self._upper, self._lower = upper - RESERVE, lower + RESERVE

@@ -155,7 +155,8 @@ class RecursiveEstimator(Estimator):
                 covariance: Array) -> Estimate:
         rank = regression.base.rank
         beta = values[:rank]
-        fixed = regression if regression.fixed else regression.at(rows.shape(values))
+        fixed = (regression if regression.fixed
+                 else regression.with_friction_shape(rows.shape(values)))
         reweighted = iteratively_reweight(fixed.normal)
         plain = make_found_estimate(self.name, fixed, reweighted, beta, OK,
                                     int(fixed.normal.rows[0]))
@@ -283,7 +284,8 @@ def start_online(name: str, arm: Arm, noise: ArrayLike, friction: str | BasePara
     kind = RECURSIVE[name]
     model = (friction.structure.friction if isinstance(friction, BaseParameters)
              else get_friction(friction))
-    if model.shape and not (model.has_state or model.needs_position):    # no filter follows these
+    # no recursive estimator follows friction of state or position
+    if model.nonlinear and not (model.has_state or model.needs_position):
         kind.require_nonlinear(model.key, ConfigurationError)
     return OnlineEstimator(arm, noise, friction, memory=memory if kind.forgets else None,
                            **options)

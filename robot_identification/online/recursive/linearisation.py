@@ -45,7 +45,7 @@ class Linearisation:
         self.elements, self.numbers = structure.shape.shape if nonlinear else (0, 0)
         self.size = self.rank + self.elements * self.numbers
         self._transmission = structure.arm.transmission
-        k, first = len(structure.friction.parameters), structure.friction_part.start
+        k, first = len(structure.friction.parameters), structure.friction_slice.start
         where = {int(standard): i for i, standard in enumerate(base.columns)}
         self._places = [[(c, where[first + e * k + c]) for c in range(k)
                          if first + e * k + c in where] for e in range(self.elements)]

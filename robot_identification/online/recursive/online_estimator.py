@@ -128,7 +128,7 @@ class OnlineEstimator:
                                      'positive')
         self.keep = 1.0 if memory is None else float(np.exp(-period / memory))
         self.rest_speed = rest_speed
-        self._rows = Linearisation(self.base, bool(structure.friction.shape))
+        self._rows = Linearisation(self.base, bool(structure.friction.nonlinear))
         self.filter = start_filter(self._rows, width, 'none' if memory is None else forgetting)
         self._transmission = arm.transmission
         self._acts = self._transmission != 0
@@ -164,13 +164,13 @@ class OnlineEstimator:
         q, v, a = (np.asarray(x, dtype=float).reshape(1, -1) for x in (q, v, a))
         structure = self.base.structure
         columns = np.zeros((self.arm.n, structure.count))
-        columns[:, structure.inertial] = joint_torque_regressor(
+        columns[:, structure.inertial_slice] = joint_torque_regressor(
             self.arm, q, v, a, backend=structure.backend)[0]
-        columns[:, structure.balancers] = structure.balancer_columns(q)[0]
+        columns[:, structure.balancer_slice] = structure.balancer_columns(q)[0]
         if self._rows.elements:    # friction columns follow with the present shape
-            columns[:, structure.rotor] = (self._transmission @ a[0]) * self._transmission.T
+            columns[:, structure.rotor_slice] = (self._transmission @ a[0]) * self._transmission.T
         else:
-            columns[:, structure.rotor.start:] = structure.drive_columns(q, v, a)[0]
+            columns[:, structure.rotor_slice.start:] = structure.drive_columns(q, v, a)[0]
         columns = columns[:, self.base.columns]
         speeds = v @ self._transmission.T
         jacobian, predicted, curvature = self._rows.rows(columns, speeds, None, self._taps,
@@ -203,7 +203,7 @@ def start_filter(rows: Linearisation, width: float, forgetting: str) -> Informat
     """
     base, structure = rows.base, rows.structure
     prior = Prior.from_urdf(structure)
-    mean = base.of(prior.mean)
+    mean = base.project(prior.mean)
     deviation = width * np.linalg.norm(base.matrix @ prior.transform, axis=1)
     if rows.elements:
         bounds = np.log(structure.shape_bounds.reshape(-1, 2))

@@ -145,7 +145,7 @@ class SearchProblem:
         if self.linear:
             return []
         friction = self.structure.friction
-        k, first = len(friction.parameters), self.structure.friction_part.start
+        k, first = len(friction.parameters), self.structure.friction_slice.start
         where = {int(standard): i for i, standard in enumerate(self.base.columns)}
         return [{c: where[first + e * k + c] for c in friction.moving
                  if first + e * k + c in where}

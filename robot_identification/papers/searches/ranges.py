@@ -70,11 +70,11 @@ def _around_urdf(problem: SearchProblem, relative: float) -> tuple[Array, Array]
     prior = Prior.from_urdf(structure)
     half = relative * np.sqrt(np.sum(prior.transform ** 2, axis=1))
     lower, upper = prior.mean - half, prior.mean + half
-    first = structure.rotor.start
+    first = structure.rotor_slice.start
     size = _term_sizes(problem)[first:]
     passive = np.concatenate([
-        np.ones(structure.rotor.stop - first, dtype=bool),
-        np.tile(structure.friction.passive, len(structure.arm.transmission))])
+        np.ones(structure.rotor_slice.stop - first, dtype=bool),
+        np.tile(structure.friction.nonnegative, len(structure.arm.transmission))])
     lower[first:], upper[first:] = np.where(passive, 0.0, -size), size
     positive, negative = np.maximum(base.matrix, 0.0), np.minimum(base.matrix, 0.0)
     return positive @ lower + negative @ upper, positive @ upper + negative @ lower

@@ -81,7 +81,8 @@ def make_search_estimate(name: str, objective: Objective, bounds: Bounds, result
     """
     problem = objective.problem
     beta, shape = problem.split(result.values)
-    fixed = problem.regression if problem.linear else problem.regression.at(shape)
+    fixed = (problem.regression if problem.linear
+             else problem.regression.with_friction_shape(shape))
     reweighted = iteratively_reweight(fixed.normal)
     status, at_edge = OK, bounds.at_edge(result.values)
     if exact:

@@ -50,10 +50,10 @@ def tabulate_parameters(experiment: Experiment, friction: str,
     truth = experiment.runs[0].plant.truth
     structure = problem.structure
     standard = np.zeros(structure.count)
-    standard[structure.inertial] = truth.inertial.ravel()
-    standard[structure.rotor] = truth.rotor_inertia
-    true = problem.base.of(standard)
-    free = structure.friction_part.start
+    standard[structure.inertial_slice] = truth.inertial.ravel()
+    standard[structure.rotor_slice] = truth.rotor_inertia
+    true = problem.base.project(standard)
+    free = structure.friction_slice.start
     rows = []
     for k, name in enumerate(problem.names):
         inertial = k < problem.rank and problem.base.columns[k] < free

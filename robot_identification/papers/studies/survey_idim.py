@@ -79,10 +79,10 @@ class _Judge:
         """Return e_d, e_f, e_T, J_e and the relative error of the base parameters."""
         base = self.exact.base
         structure = base.structure
-        true = base.of(self.standard)
+        true = base.project(self.standard)
         found = np.linalg.pinv(base.matrix) @ beta
         wrong = np.abs(found - self.standard)
-        part, inertial = structure.friction_part, structure.inertial
+        part, inertial = structure.friction_slice, structure.inertial_slice
         used = self.standard[part] != 0
         links = [about_centre(x[inertial].reshape(-1, 10)) for x in (found, self.standard)]
         e_d = float(np.mean(np.abs(links[0] / links[1] - 1)))
@@ -143,7 +143,7 @@ def _of_seed(seed: int, platform: Platform,
                     noisy, platform.arm, cutoff=cutoff, decimation_cutoff=decimation)])
                 estimate = get_estimator(estimator, **settings.get(estimator, {})).fit(regression)
                 found[noise, method, name] = judged.errors(estimate.values)
-    return judged.errors(judged.exact.base.of(judged.standard))[0], found
+    return judged.errors(judged.exact.base.project(judged.standard))[0], found
 
 
 def _noisy(platform: Platform, run: SimulatedRun, noise: float,

@@ -149,7 +149,7 @@ class Platform:
         """Return the condition number of the columns without rotors', each of unit norm."""
         regression = build_regression(self.arm, [self.samples[friction]], friction)
         if not regression.fixed:
-            regression = regression.at(self.truth(friction)[1])
+            regression = regression.with_friction_shape(self.truth(friction)[1])
         matrix, _ = regression.normal.stacked(np.ones(self.arm.n))
         known = [label.endswith('.rotor_inertia') for label in regression.base.labels]
         matrix = matrix[:, :len(known)][:, ~np.array(known)]
@@ -164,7 +164,7 @@ class Platform:
         regression = build_regression(self.arm, [self.samples[friction]], friction)
         model = regression.base.structure.friction
         parameters = np.column_stack([names[name] for name in model.parameters])
-        shape = np.full((self.arm.n, len(model.shape)), truth.friction.stribeck_velocity)
+        shape = np.full((self.arm.n, len(model.nonlinear)), truth.friction.stribeck_velocity)
         return np.concatenate([truth.inertial.ravel(), truth.rotor_inertia,
                                parameters.ravel()]), shape
 
@@ -222,7 +222,7 @@ class _Case:
         self.problem = SearchProblem(self.regression)
         self.structure, self.base = self.problem.structure, self.problem.base
         self.truth, self.shape = platform.truth(friction)
-        self.known = np.r_[self.structure.inertial, self.structure.friction_part]
+        self.known = np.r_[self.structure.inertial_slice, self.structure.friction_slice]
         self.clean = platform.samples[friction].tau
 
     def methods(self) -> list[str]:
@@ -246,17 +246,18 @@ class _Case:
 
     def errors(self, standard: Array, shape: Array) -> MethodErrors:
         """Return the evaluation indexes of parameters, torques against the noiseless ones."""
-        inertial, n = self.structure.inertial, self.platform.arm.n
+        inertial, n = self.structure.inertial_slice, self.platform.arm.n
         found, true = (x[inertial].reshape(n, 10) for x in (standard, self.truth))
         wrong = [np.abs((a - b) / b) for a, b in ((about_centre(found), about_centre(true)),
                                                   (found, true))]
-        part = self.structure.friction_part
+        part = self.structure.friction_slice
         used = self.truth[part] != 0
         friction = np.abs((standard - self.truth)[part][used] / self.truth[part][used])
         shapes = np.abs(shape / self.shape - 1).ravel()
         rated = self.platform.plants['stribeck'].truth.rated_torque
-        fixed = self.regression if self.problem.linear else self.regression.at(shape)
-        beta = fixed.base.of(standard)
+        fixed = (self.regression if self.problem.linear
+                 else self.regression.with_friction_shape(shape))
+        beta = fixed.base.project(standard)
         torque = self.regression.samples[0].tau - fixed.residuals(beta)
         error = np.abs(torque - self.clean) / rated
         return MethodErrors(
@@ -291,7 +292,7 @@ class _Case:
     def _search(self, search: str) -> tuple[Array, Array]:
         """Search the survey's parameters, friction and shapes within their ranges."""
         nominal = about_centre(self.platform.arm.inertial_parameters)
-        friction = self.truth[self.structure.friction_part]
+        friction = self.truth[self.structure.friction_slice]
         inertial = Bounds.around(nominal.ravel(), RANGE, 1e-6)
         lower = np.append(inertial.lower, np.where(friction > 0, 0.0, -1.0))
         upper = np.append(inertial.upper, np.where(friction > 0, 2 * friction, 1.0))
@@ -315,7 +316,8 @@ class _Case:
         start = None
         if search == 'gradient_descent':
             true = np.concatenate([
-                about_centre(self.truth[self.structure.inertial].reshape(nominal.shape)).ravel(),
+                about_centre(self.truth[self.structure.inertial_slice].reshape(
+                    nominal.shape)).ravel(),
                 friction, np.log(self.shape.ravel()) if not self.problem.linear else []])
             start = np.clip(true * (1 + rng.uniform(-0.2, 0.2, len(true))), lower, upper)
         found = get_search(search).minimise(cost, bounds, budget=self.budget, rng=rng,

@@ -30,7 +30,7 @@ def check_dissipation(data: CheckInput) -> Finding | None:
     if regression is None or data.base is None:
         return None
     structure, q, v = data.base.structure, regression.samples.q, regression.samples.v
-    parameters = data.base.representative(regression.free)[structure.friction_part].reshape(
+    parameters = data.base.lift(regression.free)[structure.friction_slice].reshape(
         len(structure.arm.transmission), -1)
     columns = structure.friction_columns(q, v, regression.load, structure.states(q))
     friction = np.einsum('tmk,mk->tm', columns, parameters)

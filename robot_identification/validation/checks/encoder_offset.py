@@ -88,7 +88,7 @@ def _position_derivative(regression: ResidualRegression, base: BaseParameters, b
                          joint: int) -> Array:
     """Return the derivative of the rigid-body torques by one position, (rows, n) [N m/rad]."""
     samples, structure = regression.samples, base.structure
-    inertial = base.representative(beta)[structure.inertial].reshape(-1, 10)
+    inertial = base.lift(beta)[structure.inertial_slice].reshape(-1, 10)
     step = _STEP * (np.arange(samples.q.shape[1]) == joint)
     after, before = (inverse_dynamics(structure.arm, samples.q + side * step, samples.v,
                                       samples.a, inertial) for side in (1, -1))

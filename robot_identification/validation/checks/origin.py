@@ -29,7 +29,7 @@ def check_origin(data: CheckInput) -> Finding | None:
             _NAME, data.name, 0.0, 1.0, '-', True,
             'the model file lacks its training motion, so it is unknown whether this recording is '
             'held out; identify again, or use a complete model file')
-    if model.source and not model.sealed:
+    if model.source and not model.digest_verified:
         return Finding(
             _NAME, data.name, 0.0, 1.0, '-', False,
             'the model file has no digest (older versions wrote none), so changes by hand are not '

@@ -27,8 +27,7 @@ from robot_identification.estimation.resampling import repetition_period
 from robot_identification.regression.packing import joint_columns
 from robot_identification.regression.reduce import packed_rows
 from robot_identification.signals import Samples
-from robot_identification.signals.shift import select
-from robot_identification.signals.thinning import decimate_to_bandwidth, FINE
+from robot_identification.signals.shift import decimate_to_bandwidth, FINE_ROWS_PER_PERIOD, select
 from scipy.linalg import lapack
 
 _MAX_SAMPLES = 40_000
@@ -328,7 +327,7 @@ def build_residual_regression(base: BaseParameters, samples: Samples, beta: Arra
         None if the recording is too short for `_MIN_BLOCKS`.
 
     """
-    samples = decimate_to_bandwidth(_stretches(samples), FINE)
+    samples = decimate_to_bandwidth(_stretches(samples), FINE_ROWS_PER_PERIOD)
     decimator, structure = samples.decimator(), base.structure
     runs = [run for run in samples.segments if decimator.rows(run.stop - run.start)]
     if not runs:
@@ -345,10 +344,10 @@ def build_residual_regression(base: BaseParameters, samples: Samples, beta: Arra
         return None
     load = (model.transmitted_torque(samples.q, samples.v, samples.a)
             if structure.friction.needs_load else None)
-    standard = base.representative(beta)
+    standard = base.lift(beta)
     zero = np.zeros_like(samples.q)
     gravity = inverse_dynamics(structure.arm, samples.q, zero, zero,
-                               standard[structure.inertial].reshape(-1, 10))
+                               standard[structure.inertial_slice].reshape(-1, 10))
     torque = structure.torque(samples.q, samples.v, samples.a, standard, load,
                               structure.states(samples.q))
     slope = np.zeros_like(torque)

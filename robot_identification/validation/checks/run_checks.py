@@ -154,7 +154,7 @@ def check_held_out(model: IdentifiedModel, recording: Recording, samples: Sample
         model.inertial.ravel(), model.balancers[unknown], model.rotor_inertia,
         model.friction_parameters.ravel()])
     return run_checks(CheckInput(recording.name, model, recording, delayed(
-        samples, model.delay, of=model.delay_of), base, base.of(standard)), Role.HELD_OUT)
+        samples, model.delay, of=model.delay_of), base, base.project(standard)), Role.HELD_OUT)
 
 
 def check_model(model: IdentifiedModel) -> tuple[Finding, ...]:

@@ -44,7 +44,7 @@ def triangle(matrix: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class NormalForm:
+class ReducedRegression:
     """
     All that a quadratic cost needs to know of N n regression rows.
 
@@ -82,19 +82,19 @@ class NormalForm:
         object.__setattr__(self, 'factors', tuple(read_only(f) for f in self.factors))
         object.__setattr__(self, 'rows', read_only(self.rows, np.int64))
 
-    def __add__(self, other: NormalForm) -> NormalForm:
+    def __add__(self, other: ReducedRegression) -> ReducedRegression:
         if self.base.structure is not other.base.structure:
             raise EstimationError('normal forms of different model structures do not add up')
-        return NormalForm(self.base, self.columns, self.added(self.factors, other.factors),
-                          self.rows + other.rows)
+        factors = self.combine(self.factors, other.factors)
+        return ReducedRegression(self.base, self.columns, factors, self.rows + other.rows)
 
     @staticmethod
-    def added(one: Sequence[Array], other: Sequence[Array]) -> tuple[Array, ...]:
+    def combine(one: Sequence[Array], other: Sequence[Array]) -> tuple[Array, ...]:
         """Return the triangular factors of the rows of both, of each joint."""
         return tuple(triangle(np.vstack(pair)) for pair in zip(one, other))
 
     @classmethod
-    def merge(cls, forms: Sequence[NormalForm]) -> NormalForm:
+    def merge(cls, forms: Sequence[ReducedRegression]) -> ReducedRegression:
         """Return the sum of normal forms (at least one)."""
         return reduce(lambda a, b: a + b, forms)
 
