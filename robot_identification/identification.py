@@ -33,7 +33,7 @@ from robot_identification.identification_data import (
 )
 from robot_identification.pipeline import run_identification
 from robot_identification.recording import Recording
-from robot_identification.reporting import save_results, summary
+from robot_identification.reporting import save_results
 from robot_identification.reporting.plots import plot
 from robot_identification.validation import Thresholds
 from robot_identification.validation.validate_model import validate_model, Validation
@@ -46,6 +46,7 @@ class IdentificationResult(Identification):
     def summary(self) -> str:
         """Return verdict, reasons and errors of each joint as text."""
         from rich.console import Console
+        from robot_identification.reporting import summary
         console = Console(width=100, no_color=True, color_system=None, record=True,
                           file=io.StringIO())
         console.print(summary(self))

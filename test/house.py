@@ -46,14 +46,14 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 class Limits:
     """Largest figures that `make house` accepts; raise one only in a commit that says what for."""
 
-    pipeline_files: int = 200
-    pipeline_lines: int = 15_200
-    core_lines: int = 26_000
-    function_lines: int = 125
-    imported_names: int = 71
-    parameters: int = 16
-    repeated_names: int = 23
-    circles: int = 1
+    pipeline_files: int = 150
+    pipeline_lines: int = 12_750
+    core_lines: int = 23_850
+    function_lines: int = 80
+    imported_names: int = 40
+    parameters: int = 8
+    repeated_names: int = 0
+    circles: int = 0
 
 
 LIMITS = Limits()

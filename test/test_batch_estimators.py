@@ -70,7 +70,7 @@ def test_every_pair_recovers_the_truth_or_is_refused(friction):
     arm = two_link()
     data, shape, standard, *_ = friction_samples(arm, friction, seed=3, noise=0.05)
     data = dataclasses.replace(data, noise=np.full(2, 0.05 ** 2))
-    shaped = bool(get_friction(friction).shape)
+    shaped = bool(get_friction(friction).nonlinear)
     for name in (*FITTED, *LINEAR_FILTERS):
         options = FitOptions(get_estimator(name), friction)
         if shaped and not options.estimator.info.nonlinear:

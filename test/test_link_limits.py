@@ -99,7 +99,7 @@ def test_limits_are_read_and_checked(tmp_path):
     path.write_text('a: {mass: [1, 2]}\nc: {centre: [[0, 0, 0], [1, 1, 1]]}\n')
     limits = load_limits(path, arm)
     assert set(limits) == {'a', 'c'} and limits['a'].rows()[0].shape == (2, 10)
-    for text, words in (('z: {mass: [1, 2]}', 'no joint'), ('a: {weight: 3}', 'may be mass'),
+    for text, words in (('z: {mass: [1, 2]}', 'not a joint'), ('a: {weight: 3}', 'may be mass'),
                         ('a: {mass: [2, 1]}', 'lowest and highest'), ('- 3', 'must be a mapping'),
                         ('a: {ellipsoid: [[0, 0, 0], [1, 0, 1]]}', 'positive semi-axes')):
         path.write_text(text)

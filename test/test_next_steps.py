@@ -19,7 +19,7 @@ from closed_recordings import closed_recording
 import pytest
 from robot_identification import identify, load_arm
 from robot_identification.reporting import results_to_dict
-from robot_identification.reporting.summary import summary
+from robot_identification.reporting.terminal_summary import summary
 from robot_identification.validation import Thresholds
 from robot_identification.validation.next_steps import suggest_next_steps
 

@@ -130,7 +130,7 @@ def test_friction_that_remembers_and_depends_on_load_has_delays_of_positions_too
     friction = 'coulomb + viscous + load + slip + offset'
     fit = fit_samples(arm, [process(late_recording(3), arm)], FitOptions(
         get_estimator('wls'), friction, 'positions',
-        shape=np.full((3, len(get_friction(friction).shape)), 1e-3)))
+        shape=np.full((3, len(get_friction(friction).nonlinear)), 1e-3)))
     assert np.all(np.abs(fit.delay.values - LAGS) < 4 * fit.delay.deviations)
 
 

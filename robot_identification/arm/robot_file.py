@@ -27,7 +27,7 @@ from robot_identification.arm.drives import Drives, PositionSignal
 from robot_identification.arm.library import find_urdf, robot_files
 from robot_identification.arm.limits import FASTEST, Limits
 from robot_identification.arm.recording_block import read_recording_block
-from robot_identification.arm.robot_keys import argument_texts, JointLimits, RobotFile
+from robot_identification.arm.robot_keys import argument_texts, LimitOverrides, RobotFile
 from robot_identification.arm.urdf import rotation_from_rpy
 from robot_identification.errors import ArmError, ConfigurationError, UnknownNameError
 from robot_identification.yaml_file import check_keys, read_typed, read_yaml, to_plain
@@ -290,7 +290,7 @@ def _check_joint(arm: Arm, joint: str, label: str) -> None:
                                  f'are {", ".join(arm.joint_names)}')
 
 
-def _limits(arm: Arm, joints: Mapping[str, JointLimits]) -> Limits:
+def _limits(arm: Arm, joints: Mapping[str, LimitOverrides]) -> Limits:
     values = {name: np.array(getattr(arm.limits, name)) for name in ('lower', 'upper',
                                                                      *_MAGNITUDES)}
     for joint, given in joints.items():

@@ -31,7 +31,7 @@ Gravity = tuple[Acceleration, Acceleration, Acceleration]
 
 
 @dataclass(frozen=True)
-class JointLimits:
+class LimitOverrides:
     """Limits of a joint; None leaves the URDF's."""
 
     position: tuple[Position, Position] | None = None
@@ -142,7 +142,7 @@ class RobotFile:
     mount: Mount | None = field(default=None, metadata=about(
         '{rpy: [3.14159, 0.0, 0.0]}', 'Instead of `gravity`: how the base stands in the world '
         '[rad].'))
-    joints: Mapping[str, JointLimits] = field(default_factory=dict, metadata=about(
+    joints: Mapping[str, LimitOverrides] = field(default_factory=dict, metadata=about(
         '{elbow: {position: [-2.0, 2.0], velocity: 1.0, acceleration: 5.0, jerk: 1000.0, '
         'torque: 40.0}}', "Limits, where they are narrower than the URDF's or it has none "
         '[rad or m and derivatives; N m or N].'))

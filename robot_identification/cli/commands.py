@@ -26,7 +26,7 @@ from typer.core import TyperGroup
 
 COMMANDS = {    # name: module, first line of its help; the help imports none of the modules
     'demo': ('cli.demo', 'Design, simulate, record, identify, validate and report.'),
-    'init': ('cli.init', 'Write a robot YAML from a URDF, and mark what the URDF lacks.'),
+    'init': ('cli.init', 'Write a robot YAML from a URDF, and mark the values that are missing.'),
     'excite': ('cli.excite', 'Design a motion that excites all parameters within proven limits.'),
     'simulate': ('cli.simulate', 'Record a simulated arm (MuJoCo) that differs from its URDF.'),
     'identify': ('cli.identify', 'Identify a dynamic model; exit code 1 if the verdict fails.'),

@@ -27,7 +27,7 @@ from robot_identification.reporting import write_report
 from robot_identification.reporting.report import REPORT
 from robot_identification.reporting.results_dict import verdict_to_dict
 from robot_identification.reporting.results_files import RESULT_FILES
-from robot_identification.reporting.summary import verdict_summary
+from robot_identification.reporting.terminal_summary import verdict_summary
 from robot_identification.validation import Thresholds
 from robot_identification.validation.predict import prediction_csv
 import typer

@@ -23,7 +23,7 @@ from robot_identification.errors import EstimationError
 from scipy import sparse
 
 MAX_ITERATIONS = 200
-"""Of the interior-point method, which needs 10 to 50."""
+"""Iterations of the interior-point method, which needs 10 to 50."""
 
 
 def solve_conic_least_squares(matrix: Array, target: Array, rows: list[Array], bounds: list[Array],

@@ -145,6 +145,6 @@ def test_franka_research_3_contains_the_meshes_of_the_panda():
 
 def test_an_arm_of_neighbours_only_has_no_clearance_to_claim():
     motion = design(arm_of('two_link'), starts=1)
-    assert any('nothing but neighbouring links' in note for note in motion.notes)
+    assert any('all links are neighbours' in note for note in motion.notes)
     assert 'clearance' not in {claim.quantity for claim in motion.certificate.claims}
     assert check_certificate(motion, arm_of('two_link')).holds
