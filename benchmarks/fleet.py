@@ -21,7 +21,7 @@ the robots' work over that of one warm process, and that of all processes (start
 scheduler, table and page, too), the time by the clock of one worker over that of two (both
 with the start of the workers), the memory of what a worker does after the first and after the
 last robot, and the bytes that travel: to a worker, back from it, in a recording's file and in one
-normal form. Exit code 1 when parameters differ by more than 1e-9.
+reduced regression. Exit code 1 when parameters differ by more than 1e-9.
 """
 
 from __future__ import annotations

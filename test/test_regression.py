@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The normal form: exact, mergeable in any order, backward stable, flat in memory."""
+"""The R factors: exact, mergeable in any order, backward stable, flat in memory."""
 
 from __future__ import annotations
 

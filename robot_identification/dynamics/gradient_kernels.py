@@ -27,6 +27,7 @@ from robot_identification.dynamics.kernels import OPTIONS, place_joint
 
 @njit(**OPTIONS)
 def _cross(a, b, out):
+    """Fill out with a x b."""
     out[0] = a[1] * b[2] - a[2] * b[1]
     out[1] = a[2] * b[0] - a[0] * b[2]
     out[2] = a[0] * b[1] - a[1] * b[0]
@@ -34,6 +35,7 @@ def _cross(a, b, out):
 
 @njit(**OPTIONS)
 def _add_cross(a, b, out):
+    """Add a x b to out."""
     out[0] += a[1] * b[2] - a[2] * b[1]
     out[1] += a[2] * b[0] - a[0] * b[2]
     out[2] += a[0] * b[1] - a[1] * b[0]
@@ -41,12 +43,17 @@ def _add_cross(a, b, out):
 
 @njit(**OPTIONS)
 def _dot(a, b):
+    """Return a . b."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 @njit(**OPTIONS)
 def _to_child(R, p, m, out):
-    """Motion vector (linear, angular) from the parent's frame into the child's."""
+    """
+    Fill out with X m: a motion vector (linear, angular) of the parent's frame in the child's.
+
+    X (l; w) = (R' (l + w x p); R' w).
+    """
     lx = m[0] + m[4] * p[2] - m[5] * p[1]
     ly = m[1] + m[5] * p[0] - m[3] * p[2]
     lz = m[2] + m[3] * p[1] - m[4] * p[0]
@@ -57,7 +64,11 @@ def _to_child(R, p, m, out):
 
 @njit(**OPTIONS)
 def _add_adjoint_to_parent(R, p, f, out):
-    """Transpose of `_to_child`, added to out."""
+    """
+    Add X' f to out, the transpose of `_to_child`.
+
+    X' (f; n) = (R f; R n + p x (R f)).
+    """
     l0 = R[0, 0] * f[0] + R[0, 1] * f[1] + R[0, 2] * f[2]
     l1 = R[1, 0] * f[0] + R[1, 1] * f[1] + R[1, 2] * f[2]
     l2 = R[2, 0] * f[0] + R[2, 1] * f[1] + R[2, 2] * f[2]
@@ -71,7 +82,11 @@ def _add_adjoint_to_parent(R, p, f, out):
 
 @njit(**OPTIONS)
 def _motion_cross(m, s, out):
-    """Motion cross product m x s, both (linear, angular)."""
+    """
+    Fill out with the cross product m x s of motion vectors (linear, angular).
+
+    (l; w) x (l_s; w_s) = (w x l_s + l x w_s; w x w_s).
+    """
     _cross(m[3:], s[:3], out[:3])
     _add_cross(m[:3], s[3:], out[:3])
     _cross(m[3:], s[3:], out[3:])
@@ -79,7 +94,19 @@ def _motion_cross(m, s, out):
 
 @njit(**OPTIONS)
 def _pair(c, J, w, aw, d, Jbar, wbar, awbar, dbar, u, t):
-    """Add the derivatives of J . f(c), f the force that the parameters c need at (v, a)."""
+    """
+    Add the derivatives of J . f(c), f the wrench that the parameters c need at (w, aw, d).
+
+    With c = (m, h, I), J = (Jl; Jw) and u = w x h, where d is the acceleration of the origin minus
+    gravity and aw the angular acceleration, forward (`Jbar` is set, not added to)
+
+        Jbar = (m d + aw x h + w x u;  I aw + w x (I w) + h x d),
+
+    and reverse, by the rule a . (b x c) = b . (c x a),
+
+        dbar  += m Jl + Jw x h,        awbar += h x Jl + I Jw,
+        wbar  += u x Jl + h x (Jl x w) + (I w) x Jw + I (Jw x w).
+    """
     c1 = c[1:4]
     Jl = J[:3]
     Jw = J[3:]
@@ -135,8 +162,10 @@ def regressor_vjp_rows(q, v, a, parents, rotations, translations, axes, prismati
         V_i = X_i V_p + S_i v_i,    A_i = X_i A_p + S_i a_i + (V_i x S_i) v_i,
         J_ij = X_i J_pj,            J_ii = S_i,
 
-    where A of the base is minus gravity. With bars for the derivatives of the sum, those that
-    `_pair` gives for the entries J_ij . B_i(V_i, A_i) go from the last link to the base:
+    where A of the base is minus gravity. The wrench B_i is that of the links' angular velocity w,
+    angular acceleration and d = (linear part of A_i) + w x (linear part of V_i). With bars for
+    the derivatives of the sum, those that `_pair` gives for the entries J_ij . B_i(V_i, A_i) go
+    from the last link to the base:
 
         Vbar_i += adjoint of V -> (V x S_i) v_i, at Abar_i,
         ga_i = S_i . Abar_i,        gv_i = S_i . Vbar_i + (V_i x S_i) . Abar_i,

@@ -18,6 +18,14 @@ The kernels release the GIL and start no threads of their own, so they are safe 
 threads (a ROS node) and `parallel.over_blocks` spreads them over the cores. Samples are worked on
 side by side, `LANES` of them: what is known of a link is a table (SLOTS, LANES), and every formula
 is a loop over the lanes, which the compiler turns into instructions on several numbers.
+
+Symbols, for link i with parent p, each vector in the joint frame of its link: R, t placement of
+the frame in that of the parent; s axis of the joint; w, alpha angular velocity and acceleration;
+d acceleration of the frame's origin minus gravity; m, h = m c, I mass, first moment and inertia
+about the origin; f, n force and moment; ' transpose; [x] the matrix of the cross product, [x] y =
+x x y. Sources: J. Luh, M. Walker, R. Paul, "On-line computational scheme for mechanical
+manipulators", 1980; C. Atkeson, C. An, J. Hollerbach, "Estimation of inertial parameters of
+manipulator loads and links", 1986; R. Featherstone, "Rigid Body Dynamics Algorithms", 2008.
 """
 
 from __future__ import annotations
@@ -67,7 +75,7 @@ def place_joint(rotation, translation, axis, slides, q, R, p):
     """
     Fill R (3, 3) and p (3,), the placement of a joint's frame in its parent's at position q.
 
-    A slide moves along its axis, p = p0 + q R0 axis. A hinge turns about it.
+    Prismatic: R = R0, p = p0 + q R0 s. Revolute: R = R0 exp(q [s]), p = p0 (see `_turned`).
     """
     x, y, z = axis[0], axis[1], axis[2]
     s, c, way = (0.0, 1.0, q) if slides else (math.sin(q), math.cos(q), 0.0)
@@ -79,7 +87,11 @@ def place_joint(rotation, translation, axis, slides, q, R, p):
 
 @njit(inline='always', **OPTIONS)
 def _compose(parent_rotation, parent_origin, R, p, rotation, origin):
-    """Fill `rotation` and `origin`: the placement (R, p) in a parent, seen from the base."""
+    """
+    Fill `rotation` and `origin`: the placement (R, p) in a parent, seen from the base.
+
+    R_0i = R_0p R_i,  p_0i = p_0p + R_0p p_i.
+    """
     for r in range(3):
         g0, g1, g2 = parent_rotation[r, 0], parent_rotation[r, 1], parent_rotation[r, 2]
         for c in range(3):
@@ -89,7 +101,11 @@ def _compose(parent_rotation, parent_origin, R, p, rotation, origin):
 
 @njit(**OPTIONS)
 def placements(q, parents, rotations, translations, axes, prismatic, world, origin):
-    """Fill `world` (N, n, 3, 3) and `origin` (N, n, 3) with the joints' frames in the base's."""
+    """
+    Fill `world` (N, n, 3, 3) and `origin` (N, n, 3) with the joints' frames in the base's.
+
+    Forward kinematics T_0i = T_0p T_i(q_i) from the base to the tips, T = (R, p).
+    """
     R = np.empty((3, 3))
     p = np.empty(3)
     for k in range(len(q)):
@@ -122,6 +138,9 @@ def _copy(source, first, target, begin, count):
 def _sines(link):
     """
     Fill sine and cosine of the joint's position.
+
+    q = k pi / 2 + x with |x| <= pi / 4; (sin q, cos q) = (sin x, cos x), (cos x, -sin x),
+    (-sin x, -cos x), (-cos x, sin x) for k mod 4 = 0, 1, 2, 3.
 
     By polynomials in what is left of the angle after the nearest quarter turn, which is taken off
     in three parts of 33 digits, so that products with its count are exact. They take the values of
@@ -179,7 +198,15 @@ def _place(link, rotation, translation, axis, slides):
 
 @njit(forceinline=True, **OPTIONS)
 def _move(link, axis, slides):
-    """Fill velocities and accelerations of a link from those of its parent."""
+    """
+    Fill velocities and accelerations of a link from those of its parent.
+
+    Forward step of Luh, Walker, Paul (1980), with joint rate v and joint acceleration a:
+
+        revolute:   w = R' w_p + s v,    alpha = R' alpha_p + s a + v w x s,    d = R' b,
+        prismatic:  w = R' w_p,          alpha = R' alpha_p,    d = R' b + s a + 2 v w x s,
+        b = d_p + alpha_p x t + w_p x (w_p x t).
+    """
     x, y, z = axis[0], axis[1], axis[2]
     turns, along = (0.0, 1.0) if slides else (1.0, 0.0)
     for k in range(LANES):
@@ -214,8 +241,8 @@ def _forward(q, v, a, parents, rotations, translations, axes, prismatic, gravity
     """
     Fill velocities and accelerations of every link, (n, SLOTS, LANES), in its own joint frame.
 
-    Accelerations are those of the origin minus gravity. Of fewer samples than lanes the other
-    lanes keep the states that they had.
+    `_move` from the base, w_0 = alpha_0 = 0 and d_0 = -gravity, to the tips. Of fewer samples
+    than lanes the other lanes keep the states that they had.
     """
     for i in range(len(parents)):
         link, p = links[i], parents[i]
@@ -233,7 +260,11 @@ def _forward(q, v, a, parents, rotations, translations, axes, prismatic, gravity
 
 @njit(forceinline=True, **OPTIONS)
 def _see_from_base(parents, axes, links):
-    """Fill the placement of every link in the base frame, and the direction of its axis."""
+    """
+    Fill the placement of every link in the base frame, and the direction of its axis.
+
+    T_0i = T_0p T_i as in `placements`; axis R_0i s_i.
+    """
     for i in range(len(parents)):
         link, p, x, y, z = links[i], parents[i], axes[i, 0], axes[i, 1], axes[i, 2]
         if p < 0:
@@ -249,7 +280,11 @@ def _see_from_base(parents, axes, links):
 
 @njit(forceinline=True, **OPTIONS)
 def _chain(link):
-    """Fill the placement of a link in the base frame from that of its parent."""
+    """
+    Fill the placement of a link in the base frame from that of its parent.
+
+    R_0i = R_0p R_i,  p_0i = p_0p + R_0p t_i.
+    """
     for k in range(LANES):
         r00, r01, r02 = _three(link, _ROTATION, k)
         r10, r11, r12 = _three(link, _ROTATION + 3, k)
@@ -267,9 +302,21 @@ def _chain(link):
 @njit(forceinline=True, **OPTIONS)
 def _regressor_block(link, joint, cell, slides):
     """
-    Fill a cell (10, LANES): the power that a joint's unit velocity takes of a link's wrench.
+    Fill a cell (10, LANES): the block of the regressor for a joint j and a link i that it moves.
 
-    It is linear in the link's ten parameters (Atkeson, An, Hollerbach 1986).
+    The wrench of link i is linear in its ten parameters, pi_i = (m, h, Ixx, Ixy, Iyy, Ixz, Iyz,
+    Izz) (Atkeson, An, Hollerbach 1986), and the block is its power at unit velocity of joint j:
+
+        (f_i; n_i) = A_i pi_i,    W_ji = S_j' X_ij' A_i = l' A_i[:3] + a' A_i[3:],
+
+              ( d    [alpha] + [w][w]    0                   )
+        A_i = (                                              )  of shape (6, 10),
+              ( 0    -[d]                L(alpha) + [w] L(w) )
+
+    where L(w) (Ixx, Ixy, Iyy, Ixz, Iyz, Izz) = I w, and (l; a) = X_ij S_j is the motion of link i
+    in its own frame at unit velocity of joint j: with the axis z_j and the origins p in the base
+    frame l = R_0i' (z_j x (p_i - p_j)), a = R_0i' z_j of a revolute joint, and l = R_0i' z_j,
+    a = 0 of a prismatic one. Below s = l . w and c = a x w.
     """
     turns, along = (0.0, 1.0) if slides else (1.0, 0.0)
     _copy(joint, _ORIGIN, link, _JOINT, 6)
@@ -314,8 +361,10 @@ def regressor_lanes(q, v, a, parents, rotations, translations, axes, prismatic, 
     """
     Fill `table` (n, n, 10, LANES), for each joint and link, with the regressors of some samples.
 
-    Torques are regressor @ parameters. What is always zero is not written, nor are links before
-    `first`. q, v, a are (LANES, n) or fewer; `links` (n, SLOTS, LANES) is scratch, zero at first.
+    tau_j = sum over the links i beyond joint j of W_ji pi_i, see `_regressor_block` for W_ji: by
+    virtual work the joint bears the wrenches of all links that it moves. What is always zero is
+    not written, nor are links before `first`. q, v, a are (LANES, n) or fewer; `links`
+    (n, SLOTS, LANES) is scratch, zero at first.
     """
     _forward(q, v, a, parents, rotations, translations, axes, prismatic, gravity, links)
     _see_from_base(parents, axes, links)
@@ -331,6 +380,9 @@ def regressor_rows(q, v, a, parents, rotations, translations, axes, prismatic, g
                    first):
     """
     Fill `out` (N, n, 10 n) so that torque = out @ parameters, for q, v, a of shape (N, n).
+
+    out[k, j, 10 i:10 i + 10] = W_ji(q_k, v_k, a_k) of `_regressor_block`, zero where joint j does
+    not move link i.
 
     With `first` above 0 it is (N, n, 10 (n - first)), the columns of that link and those after it.
     """
@@ -354,7 +406,13 @@ def regressor_rows(q, v, a, parents, rotations, translations, axes, prismatic, g
 
 @njit(forceinline=True, **OPTIONS)
 def _link_wrench(link, inertial):
-    """Fill the force and the moment that a link of parameters (10,) needs."""
+    """
+    Fill the force and the moment that a link of parameters (10,) needs.
+
+    Newton and Euler about the origin of the joint frame:
+
+        f = m d + alpha x h + w x (w x h),    n = I alpha + w x (I w) + h x d.
+    """
     m, h0, h1, h2 = inertial[0], inertial[1], inertial[2], inertial[3]
     xx, xy, yy = inertial[4], inertial[5], inertial[6]
     xz, yz, zz = inertial[7], inertial[8], inertial[9]
@@ -376,7 +434,11 @@ def _link_wrench(link, inertial):
 
 @njit(forceinline=True, **OPTIONS)
 def _hand_on(link, parent):
-    """Add force and moment of a link to those of its parent."""
+    """
+    Add force and moment of a link to those of its parent.
+
+    f_p += R f,  n_p += R n + t x (R f).
+    """
     for k in range(LANES):
         f0, f1, f2 = _three(link, _FORCE, k)
         m0, m1, m2 = _three(link, _MOMENT, k)
@@ -403,7 +465,10 @@ def inverse_dynamics_rows(q, v, a, parents, rotations, translations, axes, prism
     """
     Fill `out` (N, n) with the rigid-body torques of link parameters `inertial` (n, 10).
 
-    Recursive Newton-Euler in joint frames (Luh, Walker, Paul 1980).
+    Recursive Newton-Euler in joint frames (Luh, Walker, Paul 1980): `_forward` to the tips, then
+    the wrenches of `_link_wrench`, summed by `_hand_on` from the tips to the base;
+
+        tau_i = s_i . n_i of a revolute joint,    tau_i = s_i . f_i of a prismatic one.
     """
     n = len(parents)
     links = np.zeros((n, SLOTS, LANES))

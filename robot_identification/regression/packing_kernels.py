@@ -30,8 +30,12 @@ def add_decimated(q, v, a, parents, rotations, translations, axes, prismatic, gr
     """
     Add what consecutive samples give to decimated rows, out (R, C).
 
-    Row r of `out` is the sum over the samples s of taps[s - r factor] times the packed columns of
-    sample s; the samples given are `first` and following. Packed column places[c] is entry
+    Parallel decimation by a filter of impulse response h (`taps`) and D (`factor`): with y_s the
+    packed columns of sample s, regressor and torques alike,
+
+        out_r += sum over s of h[s - r D] y_s,    0 <= s - r D < length of h,
+
+    where the samples of this call are s = `first` and following. Packed column places[c] is entry
     sources[c] of the flattened regressor (n, 10 n), column extra_places[c] is factors[c] times
     entry extra_sources[c] of `extra` (N, e), and column tau_places[j] is the torque of joint j.
     """
@@ -62,7 +66,11 @@ def add_decimated(q, v, a, parents, rotations, translations, axes, prismatic, gr
 
 @njit(forceinline=True, **OPTIONS)
 def _pack(entries, places, sources, packed):
-    """Fill columns of `packed` (LANES, C) with entries (n 10 n, LANES) of regressors."""
+    """
+    Fill columns of `packed` (LANES, C) with entries (n 10 n, LANES) of regressors.
+
+    packed[k, places[c]] = entries[sources[c], k].
+    """
     for c in range(len(places)):
         row, place = entries[sources[c]], places[c]
         for k in range(LANES):
@@ -71,7 +79,11 @@ def _pack(entries, places, sources, packed):
 
 @njit(**OPTIONS)
 def _add_rows(target, taps, packed, begin, end, shift):
-    """Add taps[k + shift] times row k of `packed` to `target` for k from `begin` to `end`."""
+    """
+    Add rows of `packed`, weighted by the filter, to `target` (C,).
+
+    target += sum of taps[k + shift] packed[k] over k = begin, ..., end - 1, four at a time.
+    """
     k = begin
     while k + 4 <= end:
         t0, t1, t2, t3 = (taps[k + shift], taps[k + shift + 1], taps[k + shift + 2],

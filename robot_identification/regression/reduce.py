@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""From samples to the normal form, block by block; the regressor is never stored."""
+"""From samples to the R factors, block by block; the regressor is never stored."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def reduce_samples(
     load: Array | None = None,
 ) -> ReducedRegression:
     """
-    Reduce samples to the normal form of the regression on the base parameters.
+    Reduce samples to the R factors of the regression on the base parameters.
 
     Torques and regressor columns go through the same decimation filter (`samples.decimator()`),
     then every block is reduced to triangular factors, on all cores.

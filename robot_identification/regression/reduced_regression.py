@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The normal form of the regression: one triangular factor per joint, which add up."""
+"""The reduced regression: one triangular R factor per joint, which add up."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class ReducedRegression:
     columns that can act on the joint. For any beta the squared residual of joint j is the squared
     norm of `factors[j] @ [-beta[columns[j]], 1]`, exactly.
 
-    Normal forms of blocks, files or machines add up with `+`, in any order.
+    Reduced regressions of blocks, files or machines add up with `+`, in any order.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class ReducedRegression:
 
     @classmethod
     def merge(cls, forms: Sequence[ReducedRegression]) -> ReducedRegression:
-        """Return the sum of normal forms (at least one)."""
+        """Return the sum of reduced regressions (at least one)."""
         return reduce(lambda a, b: a + b, forms)
 
     @property

@@ -61,7 +61,7 @@ class Regression:
         For friction that depends on load: torques that the joints transmit, (N, n) [N m or N] for
         each of the samples.
     reduced
-        The normal form, where it is known already.
+        The reduced regression, where it is known already.
     start
         A shape of the friction (m, s) near the best one, which saves a global search.
     pieces
@@ -100,7 +100,7 @@ class Regression:
         shape
             (m, s).
         reduced
-            The normal form at this shape, where it is known already.
+            The reduced regression at this shape, where it is known already.
 
         """
         base = self.base.with_friction_shape(shape) if reduced is None else reduced.base
@@ -115,13 +115,13 @@ class Regression:
 
     @cached_property
     def normal(self) -> ReducedRegression:
-        """The sum of the normal forms of all recordings."""
+        """The sum of the reduced regressions of all recordings."""
         if self.reduced is not None:
             return self.reduced
         return reduce(operator.add, self.reduced_per_piece())
 
     def reduced_per_piece(self) -> Iterator[ReducedRegression]:
-        """Yield the normal form of each of the samples."""
+        """Yield the reduced regression of each of the samples."""
         if self.kept is None:
             return (reduce_samples(self.base, samples, progress=self.progress, load=load)
                     for samples, load in self.parts)
@@ -130,7 +130,7 @@ class Regression:
                                   np.full(len(rows), len(rows[0]))) for rows in self.kept)
 
     def reduced_per_recording(self) -> list[ReducedRegression]:
-        """Return the normal form of each recording, the sum over its pieces."""
+        """Return the reduced regression of each recording, the sum over its pieces."""
         recordings: list[ReducedRegression] = []
         for piece, normal in zip(self.pieces or len(self.samples) * (0,), self.reduced_per_piece(),
                                  strict=True):

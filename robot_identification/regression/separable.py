@@ -125,7 +125,7 @@ class SeparableRegression:
         return self._factors[key]
 
     def normal(self, shape: Array) -> ReducedRegression:
-        """Return the normal form of the problem at a shape (m, s)."""
+        """Return the R factors of the problem at a shape (m, s)."""
         normal_columns = joint_columns(self.base)
         factors = []
         for j, chosen in enumerate(normal_columns):
@@ -137,7 +137,7 @@ class SeparableRegression:
                                  tuple(factors), np.array(rows))
 
     def with_friction_shape(self, shape: Array) -> Regression:
-        """Return the problem at a shape (m, s), with its normal form."""
+        """Return the problem at a shape (m, s), with its R factors."""
         return self.regression.with_friction_shape(shape, self.normal(shape))
 
     def shape_columns(self, joint: int, shape: Array,

@@ -31,10 +31,15 @@ def load_joints(command, limit, commanded, saturated, applied, disturbance, velo
     """
     Load the engine's joints and tendons for one step; False where the motion has run away.
 
+    With the limits u_max, the transmission T and u_i the commands:
+
+        commanded_i = clip(u_i, -u_max_i, u_max_i),    force = applied + disturbance,
+        w = T v,    loss_k = Fc_k + (Fs_k - Fc_k) exp(-(w_k / vs)^2).
+
     `commanded` (n,) becomes the command within the limits, of which `saturated` (n,) counts the
     breaches; `force` (nv,) what is applied, the disturbance with it; `joint_loss` (nv,) and
-    `tendon_loss` the dry friction Fc + (Fs - Fc) exp(-(w / vs)^2) at the element velocities
-    w = T v. `dof` (n,) are the engine's places of the joints.
+    `tendon_loss` the dry friction at the element velocities w, of a jammed joint `JAMMED` times
+    its limit. `dof` (n,) are the engine's places of the joints.
     """
     n = len(dof)
     for i in range(n):
