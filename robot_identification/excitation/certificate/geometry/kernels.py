@@ -54,7 +54,7 @@ def _weights(W, members, count, part, edges, G, b):
     """
     Barycentric weights of the point nearest to the origin on the span of some vertices.
 
-    Of vertices w_0 ... w_k with edges e_r = w_r - w_0 the weights minimise |sum of c_r w_r|^2:
+    For vertices w_0 ... w_k with edges e_r = w_r - w_0 the weights minimise |sum of c_r w_r|^2:
 
         G (c_1 ... c_k) = b,    G_rs = e_r . e_s,    b_r = -e_r . w_0,    c_0 = 1 - c_1 ... - c_k.
 
@@ -259,7 +259,7 @@ def _add_motion(world, origin, axes, prismatic, parents, link, point, normal, si
     """
     Add how fast `point` of a link moves along `normal` by each joint's motion.
 
-    Of each joint j between base and link, with axis z_j and origin p_j in the base frame, the
+    For each joint j between base and link, with axis z_j and origin p_j in the base frame, the
     column of the Jacobian of the point x along n is added to gradient_j times `sign`:
 
         n . (z_j x (x - p_j)) of a revolute joint,    n . z_j of a prismatic one.
