@@ -53,7 +53,7 @@ _ROOMS = ('arm', 'dynamics', 'errors', 'recording', 'identification', 'excitatio
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is asked for: whoever needs one room does not wait for all."""
+    """Import a public name at its first use, so that importing the package is fast."""
     if name in __all__:
         for room in _ROOMS:
             module = import_module(f'{__name__}.{room}')

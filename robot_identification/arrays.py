@@ -25,14 +25,14 @@ IndexArray = NDArray[np.intp]
 
 
 _LARGER = 1.25
-"""So many times larger than a view may be what it keeps in memory."""
+"""A view is kept while its base buffer is at most this many times its own size."""
 
 
 def read_only(values: ArrayLike, dtype: Any = np.float64) -> Array:
     """
     Return a C-contiguous, read-only array: a copy, unless the values are one already.
 
-    A view is one too, of most of what nobody can write to.
+    A view counts as read-only if its base is read-only and not much larger than the view.
 
     Parameters
     ----------
@@ -52,9 +52,9 @@ def read_only(values: ArrayLike, dtype: Any = np.float64) -> Array:
 
 def readonly_view(values: ArrayLike) -> Array:
     """
-    Return C-contiguous values that nobody can write to through this view of them.
+    Return a read-only, C-contiguous view of the values; a copy if they are not contiguous.
 
-    Kernels are compiled anew for arrays that can be written to; inputs of all callers are alike.
+    Kernels are compiled separately for writable arrays, so all callers pass read-only ones.
     """
     view = np.ascontiguousarray(values, dtype=np.float64).view(np.ndarray)
     view.flags.writeable = False

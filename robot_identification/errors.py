@@ -43,7 +43,7 @@ class UnknownNameError(ConfigurationError):
     kind
         What was looked for, for instance 'estimator'.
     name
-        The name that was asked for.
+        The requested name.
     known
         The names that exist.
 
@@ -89,7 +89,7 @@ class SimulationError(RobotIdentificationError):
 
 
 class EstimationError(RobotIdentificationError):
-    """The data do not determine what was asked for."""
+    """The data do not determine the requested quantity."""
 
 
 class ModelFileError(RobotIdentificationError):
@@ -97,7 +97,7 @@ class ModelFileError(RobotIdentificationError):
 
 
 class ExportError(RobotIdentificationError):
-    """A model cannot be exported as it was asked for."""
+    """A model cannot be exported as requested."""
 
 
 class MissingDependencyError(RobotIdentificationError):

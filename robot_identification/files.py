@@ -167,7 +167,7 @@ def _place(path: Path) -> Path:
 def read_bytes(path: str | Path, what: str, error: type[RobotIdentificationError],
                limit: int = TEXT_SIZE) -> bytes:
     """
-    Return the content of a file, having looked at its size first.
+    Return the content of a file after a check of its size.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Spreading a kernel that releases the GIL over the cores."""
+"""Threads for kernels that release the GIL."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _thread = threading.local()
 
 def use_cores(count: int) -> None:
     """
-    Let this process use so many cores at most, for one of many workers on a machine.
+    Limit the number of cores that this process uses, for one of several workers on a machine.
 
     Parameters
     ----------

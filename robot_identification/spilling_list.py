@@ -96,7 +96,7 @@ class SpillingList(Sequence[Any]):
 @dataclass(frozen=True)
 class View(Sequence[Any]):
     """
-    Some items of a list, each read when it is asked for.
+    Some items of a list, each read at its access.
 
     Parameters
     ----------

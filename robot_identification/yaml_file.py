@@ -49,7 +49,7 @@ class _Loader(_LOADER):    # type: ignore[valid-type,misc]
     # numbers that people write and YAML 1.1 takes for text: 1e3, 1.5e3
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """Return a mapping; a key that is given twice is an error, not the last one's value."""
+        """Return a mapping; a repeated key is an error."""
         seen = set()
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode) and key.value != '<<':
@@ -92,7 +92,7 @@ def parse_yaml(text: str, place: str, error: Error) -> Any:
     """
     Return the content of YAML text.
 
-    Depth and size are looked at before anything is built: the parser of libyaml recurses, and
+    Depth and size are checked before anything is built: the parser of libyaml recurses, and
     aliases grow without bound. Tags are refused, for no file here needs one.
 
     Parameters

@@ -199,7 +199,7 @@ def _only_arm(tree: _Tree, base: str | None, origin: str) -> list[_Joint]:
 
 
 def _long_enough(branches: list[list[_Joint]]) -> list[list[_Joint]]:
-    """Return the branches that have the joints of an arm beyond what all share, as a torso."""
+    """Return the branches with enough joints for an arm, shared joints (a torso) not counted."""
     if len(branches) < 2:
         return branches
     common = next((k for k, joints in enumerate(zip(*branches)) if len(set(joints)) > 1),

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The kinematic tree as plain arrays, which the compiled kernels walk over."""
+"""The kinematic tree as plain arrays for the compiled kernels."""
 
 from __future__ import annotations
 

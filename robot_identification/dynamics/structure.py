@@ -226,7 +226,7 @@ class ModelStructure:
 
     @property
     def spread(self) -> Array:
-        """How the elements' columns act on the joints, (n, m + m k)."""
+        """Map from the actuators' columns to the joints, (n, m + m k)."""
         acts = self.arm.transmission.T
         return np.hstack([acts, np.repeat(acts, len(self.friction.parameters), axis=1)])
 

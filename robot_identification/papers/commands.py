@@ -91,7 +91,7 @@ def study_command(
 
 @contextmanager
 def _tasks(scheduler: str | None, workers: int | None) -> Iterator[Tasks | None]:
-    """Give tasks of a cluster; None where none was asked for."""
+    """Yield the tasks of a cluster; None if no cluster was requested."""
     if scheduler is None and workers is None:
         yield None
         return

@@ -38,7 +38,7 @@ HALO_ROWS = 100    # least samples of a halo and of a core: stamps are late by a
 @dataclass(frozen=True, eq=False)
 class SplitRecording(Sequence[Recording]):
     """
-    A recording in pieces of at most `PIECE` samples, each cut when it is asked for.
+    A recording in pieces of at most `PIECE` samples, each cut at its access.
 
     The rows of a piece that no other piece has are its `core`; a recording of at most 1.5 times
     as many samples is its only piece, whose `core` is None.

@@ -123,7 +123,7 @@ class RowAssembler:
         return [table[:, part] for part in self._parts]
 
     def _compiled(self, block: Block) -> Array:
-        """Add up the rows while walking over the samples; no column is stored undecimated."""
+        """Return decimated rows without storing columns at the full rate (compiled)."""
         from robot_identification.regression.packing_kernels import add_decimated
         decimator = self._decimator
         out = np.zeros((block.rows.stop - block.rows.start, self._parts[-1].stop))

@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from robot_identification.reporting.terminal_summary import summary
 
 
-
 def __getattr__(name: str) -> Any:
-    """Import the summary when it is asked for: it needs rich, the other names do not."""
+    """Import the summary at its first use: it needs rich, the other names do not."""
     if name == 'summary':
         from robot_identification.reporting.terminal_summary import summary
         return summary

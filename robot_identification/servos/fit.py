@@ -65,20 +65,20 @@ def identify_servos(
     The closed loop of arm and servos is simulated from the commands, in runs of 5 s that begin
     where the arm was measured, and kp, damping, armature, Coulomb friction and torque limit of
     every joint and one delay are fitted by Gauss-Newton steps in their logarithms. Masses are the
-    URDF's: a torque is known through them alone, so an arm that is twice as heavy gives twice of
-    everything. Where gravity and links show little of a joint only ratios are determined; what is
-    not stays within a decade of its start and is named.
+    URDF's and set the scale of all torques: with twice the masses, all gains and torques double.
+    For joints with little gravity and inertia only ratios are determined; undetermined parameters
+    stay within a decade of their start and are named.
 
     Parameters
     ----------
     arm
         Links, gravity and joints.
     recordings
-        With `command`; the arm moves freely.
+        Recordings with `command` of an arm that moves freely.
     held_out
         Recordings of other motions, for the verdict.
     progress
-        Is told what is done, and the part that is.
+        Called with the present step and the fraction of it that is done.
 
     Raises
     ------

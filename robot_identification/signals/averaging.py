@@ -35,7 +35,7 @@ _COARSE_SAMPLES = 20_000
 @dataclass(frozen=True, eq=False)
 class PeriodAverage:
     """
-    Mean over periods, and the scatter round it.
+    Mean over periods, and the variance about it.
 
     Parameters
     ----------

@@ -347,7 +347,7 @@ def check_ranges(q: Array, tau: Array, arm: Arm, still_joints: bool = False) -> 
 
 
 def _read_signals(recording: Recording, arm: Arm, velocity: str) -> list[Array]:
-    """Return positions, torques and, where asked for, velocities."""
+    """Return positions, torques and, if requested, velocities."""
     signals = [recording.joint_position(arm), recording.joint_torque(arm)]
     if velocity == 'differentiated':
         return signals

@@ -73,7 +73,7 @@ def joint_command(mass, rotors, gravity, friction, transmission, reversal, omega
     Fill `out` (n,) with the command of a PD shaped by the inertia.
 
     out = (M + R) (w^2 (q_ref - q) + 2 d w (v_ref - v)) + gravity + T' (f tanh(T v_ref / r)); only
-    the upper triangle of the mass matrix M (n, n) is looked at.
+    only the upper triangle of the mass matrix M (n, n) is used.
     """
     n = len(q)
     for i in range(n):

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The plant: an arm in the physics engine that nobody has told the identified model about."""
+"""The plant: an arm in the physics engine, independent of the model that is identified."""
 
 from __future__ import annotations
 

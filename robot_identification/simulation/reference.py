@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The motion that a simulated arm is asked for, whatever object describes it."""
+"""The commanded motion of a simulated arm."""
 
 from __future__ import annotations
 

@@ -179,7 +179,7 @@ class SimulatedRobot:
 
     def move(self, reference: Callable[[float], tuple[Array, Array]]) -> PlantState:
         """
-        Move on by one sensor period and return the truth at its beginning, which nobody reads.
+        Advance by one sensor period and return the true states at its start.
 
         Parameters
         ----------

@@ -50,7 +50,7 @@ class SimulatedRun:
     friction
         Part of it that friction took, (N, n) [N m or N].
     q_ref, v_ref
-        The motion that was asked for, (N, n).
+        The commanded motion, (N, n).
     plant
         The plant; `plant.truth` holds its parameters, `plant.mass_matrix(q)` its inertia.
     saturated

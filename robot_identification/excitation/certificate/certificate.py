@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Which constraints are asked for, and the proof of them all."""
+"""The requested constraints of a motion, and their proof."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def build_constraints(arm: Arm, series: Series, limits: Limits, margin: float = 
                       requirements: Requirements | None = None, scene: Scene | None = None,
                       ) -> tuple[Constraint, ...]:
     """
-    Return the constraints that are asked for; a new one is named here.
+    Return the requested constraints; a new kind of constraint is added here.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ class _ProvenClearance:
     Parameters
     ----------
     proven
-        Whether every pair keeps the distance that was asked for.
+        Whether every pair keeps the required distance.
     smallest
         Smallest distance that was measured [m].
     pair

@@ -45,7 +45,7 @@ class Constraint(ABC):
     hint: str
 
     def refined(self) -> Constraint:
-        """Return the same limits, looked at more often."""
+        """Return the same limits on a finer time grid."""
         return self
 
     @abstractmethod

@@ -42,7 +42,7 @@ class Payload:
         Its centre of mass in the frame of the last joint, (3,) [m].
     size
         Edges of the box around that centre that it fits in, along the axes of the last joint's
-        frame, (3,) [m]; None says nothing about its shape, and its collisions are not looked at.
+        frame, (3,) [m]; None for an unknown shape, whose collisions are not checked.
 
     """
 
@@ -62,7 +62,7 @@ class Workspace:
     Parameters
     ----------
     frame
-        A link or frame of the URDF; its origin is looked at.
+        A link or frame of the URDF, whose origin is bounded.
     lower, upper
         Corners in the base frame, (3,) [m]; infinite where there is no bound.
 
@@ -148,13 +148,13 @@ class Requirements:
 
     @property
     def unseen(self) -> tuple[str, ...]:
-        """What is not looked at on request, for the report."""
+        """Checks that are switched off, for the report."""
         return tuple(name for name, wanted in (('torques', self.torque_margin),
                                                ('collisions', self.clearance)) if wanted is None)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is not looked at although one might expect it, for the report."""
+        """Checks that cannot be made although one might expect them, for the report."""
         notes = []
         if self.clearance is not None and self.floor is None:
             notes.append('no floor is given, so links may go below the base: design with the '

@@ -55,7 +55,7 @@ class StateConstraint(Constraint):
         self._last = threading.local()
 
     def refined(self) -> StateConstraint:
-        """Return the same limits, looked at four times as often."""
+        """Return the same limits on a time grid four times as fine."""
         other = copy.copy(self)
         other._look_at(4 * len(self.times))
         return other

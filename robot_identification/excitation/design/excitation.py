@@ -40,7 +40,7 @@ class SampledMotion(NamedTuple):
 @dataclass(frozen=True)
 class ColumnChoice:
     """
-    Which columns the criterion looked at.
+    Columns that the criterion is computed from.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class Excitation:
     certificate
         What was proven.
     columns
-        Which columns the criterion looked at.
+        Columns that the criterion is computed from.
 
     """
 

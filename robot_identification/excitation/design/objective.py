@@ -119,7 +119,7 @@ class DesignObjective:
         return self.criterion.merit(eigenvalues)[0], self.criterion.value(eigenvalues)
 
     def _scaled(self, information: Array) -> tuple[Array, Array]:
-        """Return the information of columns of one norm where asked for, and the norms, (r,)."""
+        """Return the information matrix, of unit columns if requested, and the norms, (r,)."""
         if not self.columns.equal:
             return information, np.ones(len(information))
         norms = np.sqrt(np.maximum(np.diag(information), np.finfo(float).tiny))

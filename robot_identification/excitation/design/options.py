@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What a design is asked for: one request for the command line, the nodes and the library."""
+"""Options of a design, shared by the command line, the nodes and the library."""
 
 from __future__ import annotations
 

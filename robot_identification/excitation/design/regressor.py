@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The columns whose excitation is designed."""
+"""The regressor columns from which the criteria of a design are computed."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ ROWS = 1024
 TOGETHER = 32
 """Individuals whose residuals are made at once."""
 KEPT = 512 * 2 ** 20
-"""Bytes of rows that are kept; longer recordings are walked over anew in every generation."""
+"""[bytes] of rows kept in memory; rows of longer recordings are recomputed every generation."""
 
 
 class SearchProblem:
@@ -57,7 +57,7 @@ class SearchProblem:
         shapes_of_speed(regression)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out threads and rows, which whoever gets it makes anew."""
+        """Return the state without threads and rows, which are created again after unpickling."""
         return {name: value for name, value in vars(self).items()
                 if name not in ('_pool', '_kept')}
 

@@ -131,7 +131,7 @@ def _fit(arm: Arm, samples: Samples, estimator: str, friction: str, seed: int) -
 
 def _errors(arm: Arm, check: Samples, friction: str, estimate: Estimate,
             largest: Array) -> tuple[float, float]:
-    """Return e_T and its deviation of the part that was not fitted."""
+    """Return the torque error e_T of the held-out part and its standard deviation."""
     regression = build_regression(arm, [check], friction).of(estimate.base)
     wrong = np.abs(regression.residuals(estimate.values)) / largest
     return float(wrong.mean()), float(wrong.std())

@@ -59,7 +59,7 @@ class Scene:
     pairs
         Indices of shapes, (P, 2).
     excluded
-        Pairs of links that are not looked at, and why.
+        Pairs of links that are excluded, with the reason.
     notes
         Sentences for the report.
     room

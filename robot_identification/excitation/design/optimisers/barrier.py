@@ -134,7 +134,7 @@ class _Descent:
         self.merit = np.inf
 
     def begin(self, phase: Phase) -> None:
-        """Look at the present point with a phase's eyes."""
+        """Evaluate the current point with the settings of a phase."""
         self.at = self._evaluate(self.x, phase)
         if not np.isfinite(self.at.merit):
             raise ExcitationError('the motion does not excite every base parameter; give it more '
