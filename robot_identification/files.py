@@ -250,7 +250,7 @@ def read_text(path: str | Path, what: str, error: type[RobotIdentificationError]
 
 
 def encoding_of(raw: bytes) -> str:
-    """Return what is wrong with bytes that are not UTF-8, and the way out, for a sentence."""
+    """Return, for an error message, why bytes are not UTF-8 and how to convert them."""
     if raw[:4] in (b'\xff\xfe\0\0', b'\0\0\xfe\xff'):
         return 'it is written in UTF-32; save it as UTF-8'
     if raw[:2] in (b'\x1f\x8b', b'PK'):

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What the joints of an arm can do at most."""
+"""Limits of the joints of an arm."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ _WRIST = re.compile('rot|roll|yaw|pitch|twist|wrist|spin', re.IGNORECASE)
 @dataclass(frozen=True)
 class ArmChain:
     """
-    The joints of a robot that are identified, and those that stand still.
+    The joints of a robot that are identified, and those that are locked.
 
     Parameters
     ----------

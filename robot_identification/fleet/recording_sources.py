@@ -103,7 +103,7 @@ def fingerprint(source: str) -> str:
 @contextmanager
 def fetch(source: str) -> Iterator[Path]:
     """
-    Give a recording as a local path; that of a URL is a copy, which is deleted afterwards.
+    Yield the local path of a recording; the copy of a URL is deleted afterwards.
 
     Raises
     ------

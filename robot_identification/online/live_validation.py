@@ -21,7 +21,7 @@ import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import ConfigurationError
-from robot_identification.online.sliding_window import Instant, SlidingWindow
+from robot_identification.online.sliding_window import SlidingWindow, WindowEstimate
 
 _MOVING = 0.02
 """[rad/s or m/s] Slower joints do not count: static friction may take any value."""
@@ -109,7 +109,7 @@ class LiveValidation:
         self._last_q = path[-1]
         return self._residual(found[-1])
 
-    def _residual(self, instant: Instant) -> LiveResidual:
+    def _residual(self, instant: WindowEstimate) -> LiveResidual:
         middle, v, measured = instant.t, instant.v[None], instant.tau
         remembered = None if self._states is None else self._states[None]
         predicted = self.model.torque(instant.q[None], v, instant.a[None], remembered)[0]

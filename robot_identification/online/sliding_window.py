@@ -28,7 +28,7 @@ FILLED = 0.8      # smallest fraction of its length that the samples of a window
 
 
 @dataclass(frozen=True)
-class Instant:
+class WindowEstimate:
     """
     States and torques estimated at the centre of a window.
 
@@ -48,7 +48,7 @@ class Instant:
     tau: Array
 
 
-def stacked_instants(instants: Sequence[Instant]) -> tuple[Array, Array, Array, Array]:
+def stacked_instants(instants: Sequence[WindowEstimate]) -> tuple[Array, Array, Array, Array]:
     """Return t (N,), q, v and tau, (N, n) each, of N instants."""
     t, q, v, tau = (np.array([getattr(instant, name) for instant in instants])
                     for name in ('t', 'q', 'v', 'tau'))
@@ -87,7 +87,7 @@ class SlidingWindow:
         self._q, self._tau = np.zeros((0, n)), np.zeros((0, n))
         self._due = -np.inf
 
-    def add(self, t: Array, q: Array, torque: Array) -> list[Instant]:
+    def add(self, t: Array, q: Array, torque: Array) -> list[WindowEstimate]:
         """
         Add samples and return the instants whose windows they complete.
 
@@ -135,7 +135,7 @@ class SlidingWindow:
                 self._due = max(self._due, self._t[k] - self.step / 2) + self.step
         return ends
 
-    def _instant(self, last: int) -> Instant | None:
+    def _instant(self, last: int) -> WindowEstimate | None:
         rows = slice(int(np.searchsorted(self._t, self._t[last] - self.window)), last + 1)
         t = self._t[rows]
         if len(t) < FEWEST or t[-1] - t[0] < FILLED * self.window:
@@ -145,5 +145,5 @@ class SlidingWindow:
         values = np.hstack([self._q[rows], self._tau[rows]])
         coefficients = np.asarray(np.linalg.lstsq(basis, values, rcond=None)[0], dtype=float)
         n = self.n
-        return Instant(float(middle), coefficients[0, :n], coefficients[1, :n] / half,
+        return WindowEstimate(float(middle), coefficients[0, :n], coefficients[1, :n] / half,
                        2 * coefficients[2, :n] / half ** 2, coefficients[0, n:])

@@ -185,7 +185,7 @@ class _ClosedLoopEstimator(Estimator):
 
 class InstrumentalVariables(_ClosedLoopEstimator):
     """
-    IDIM-IV: simulated states make the instruments, so that noise in the positions does not bias.
+    IDIM-IV: instruments from simulated states, which noise in the positions does not bias.
 
     Instruments take care of noise that enters the regressor linearly. The sign of a noisy velocity
     is wrong near reversals whatever the instruments, so the columns of friction are taken at the

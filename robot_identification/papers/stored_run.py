@@ -158,7 +158,7 @@ def _choice(quick: bool, seed: int) -> dict[str, Any]:
 
 
 def _stored(path: Path, quick: bool, seed: int) -> dict[str, Any] | None:
-    """Return the study in a file, None where there is none of this choice."""
+    """Return the study stored in a file; None if it was run with other options."""
     if not path.is_file():
         return None
     try:

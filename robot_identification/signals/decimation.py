@@ -146,7 +146,7 @@ class Decimator:
 
     def blocks(self, samples: int, rows_per_block: int) -> Iterator[tuple[slice, slice]]:
         """
-        Walk over a long run: pairs (samples with their halo, decimated rows they make).
+        Yield the blocks of a long run: samples with their halo, and their decimated rows.
 
         `apply` on every block of samples gives, one after the other, what `apply` on the whole
         run gives, without holding more than a block.

@@ -182,12 +182,12 @@ class Plant:
 
     def step(self, command: Array) -> None:
         """
-        Advance by one physics step; `last` then holds the truth at its beginning.
+        Advance by one physics step; `last` then holds the true states at its start.
 
         Parameters
         ----------
         command
-            Torque asked from the actuators, (n,) [N m or N]; they saturate at the rated torque.
+            Commanded torque, (n,) [N m or N]; actuators saturate at the rated torque.
 
         Raises
         ------

@@ -121,7 +121,7 @@ def rated(arm: Arm, options: PlantOptions, name: str) -> Array:
     Parameters
     ----------
     arm
-        The arm, whose limits say it where the options do not.
+        The arm, whose limits are used where the options have none.
     options
         Options of the plant.
     name

@@ -70,7 +70,7 @@ class Clearance(StateConstraint):
         return (2.0 * (1.0 - x) / INFLUENCE)[None, :, :, None] * gradients
 
     def _measure(self, q: Array) -> tuple[Array, Array]:
-        """Distances and gradients of one motion, kept for the next question about it."""
+        """Return distances and gradients of one motion; the last result is cached."""
         known = getattr(self._last, 'q', None)
         if known is None or known.shape != q.shape or not np.array_equal(known, q):
             self._last.seen = self.scene.distances(

@@ -75,7 +75,7 @@ class JointStatePublisher:
     blocks: list[JointStates] = field(default_factory=list)
 
     def add(self, states: JointStates) -> None:
-        """Count messages and keep them."""
+        """Add messages, and count them."""
         self.count += len(states)
         self.stamped = self.stamped or bool(np.any(states.stamps))
         for name in self.fields:

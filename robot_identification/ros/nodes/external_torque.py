@@ -22,7 +22,11 @@ import numpy as np
 from rclpy.node import Node
 from robot_identification import online
 from robot_identification.errors import ConfigurationError, RobotIdentificationError
-from robot_identification.online.sliding_window import Instant, SlidingWindow, stacked_instants
+from robot_identification.online.sliding_window import (
+    SlidingWindow,
+    stacked_instants,
+    WindowEstimate,
+)
 from robot_identification.recording import load_recording, Recording
 from robot_identification.ros.nodes import parameters
 from robot_identification.ros.nodes.live_states import SmoothedStates
@@ -121,7 +125,7 @@ class ExternalTorqueNode(NodeProcess):
             self.node.get_logger().warning(f'contact is not monitored: {reason}',
                                            throttle_duration_sec=30.0)
 
-    def _publish(self, instant: Instant, external: online.ExternalTorque) -> None:
+    def _publish(self, instant: WindowEstimate, external: online.ExternalTorque) -> None:
         names = list(self.model.arm.ros_joint_names)
         stamp = time_message(self._states.stamp(instant.t))
         for output, publisher in self._publishers.items():

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
-from robot_identification.online.sliding_window import Instant, SlidingWindow
+from robot_identification.online.sliding_window import SlidingWindow, WindowEstimate
 from robot_identification.recording.effort import joint_position, joint_torque_of_states
 from robot_identification.ros.nodes.joint_state_listener import JointStateListener
 from robot_identification.ros.nodes.messages import SECOND
@@ -163,7 +163,7 @@ class SmoothedStates(LiveStates):
         """Discard the joint states so far."""
         self._window = SlidingWindow(self._arm.n, *self._smoothing)
 
-    def take_windows(self, efforts: bool = True) -> list[Instant]:
+    def take_windows(self, efforts: bool = True) -> list[WindowEstimate]:
         """Return the windows completed since the last call; `efforts` and errors as `take`."""
         taken = self.take(efforts)
         return [] if taken is None else self._window.add(*taken)
