@@ -146,4 +146,4 @@ class SlidingWindow:
         coefficients = np.asarray(np.linalg.lstsq(basis, values, rcond=None)[0], dtype=float)
         n = self.n
         return WindowEstimate(float(middle), coefficients[0, :n], coefficients[1, :n] / half,
-                       2 * coefficients[2, :n] / half ** 2, coefficients[0, n:])
+                              2 * coefficients[2, :n] / half ** 2, coefficients[0, n:])
