@@ -16,18 +16,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 from robot_identification.arm import Arm
 from robot_identification.dynamics import IdentifiedModel
-from robot_identification.errors import ConfigurationError
 from robot_identification.estimation import ConsistentEstimate, Estimate
 from robot_identification.estimation.auto import Choice
 from robot_identification.estimation.delay import DelayEstimate
 from robot_identification.estimation.model_fit import ModelOptions
 from robot_identification.estimation.resampling import Bootstrap
 from robot_identification.estimation.tilt import Tilt
+from robot_identification.registry import check_option_names
 from robot_identification.signals import Samples
 from robot_identification.signals.effort_check import EffortCheck
 from robot_identification.validation import HeldOut, Thresholds, Verdict
@@ -120,9 +120,5 @@ class IdentificationOptions(ModelOptions):
             There is no such option.
 
         """
-        known = [option.name for option in fields(cls)]
-        for name in options:
-            if name not in known:
-                raise ConfigurationError(f"identify has no option '{name}'; it has: "
-                                         f"{', '.join(known)}")
+        check_option_names(cls, options, 'identify')
         return cls(**{name: value for name, value in options.items() if value is not None})

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from importlib import import_module
 from importlib.metadata import entry_points
 from inspect import signature
@@ -37,6 +38,23 @@ def load_extensions() -> None:
         import_module(module)
     for entry_point in entry_points(group=ENTRY_POINTS):
         entry_point.load()
+
+
+def check_option_names(options_class: type, options: Mapping[str, Any], owner: str) -> None:
+    """
+    Check that options are fields of their dataclass.
+
+    Raises
+    ------
+    ConfigurationError
+        One is not; the text names the owner and its options.
+
+    """
+    known = [option.name for option in fields(options_class)]
+    for name in options:
+        if name not in known:
+            raise ConfigurationError(f"{owner} has no option '{name}'; it has: "
+                                     f"{', '.join(known)}")
 
 
 class Registry(dict[str, Member]):

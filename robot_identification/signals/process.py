@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, TYPE_CHECKING
 
@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
-from robot_identification.errors import ConfigurationError, SignalError, UnknownNameError
+from robot_identification.errors import SignalError, UnknownNameError
+from robot_identification.registry import check_option_names
 from robot_identification.signals.averaging import average_periods, detect_period
 from robot_identification.signals.cutoff import position_cutoff
 from robot_identification.signals.decimation import Decimator
@@ -147,11 +148,7 @@ class ProcessingOptions:
             There is no such option.
 
         """
-        known = [option.name for option in fields(cls)]
-        for name in options:
-            if name not in known:
-                raise ConfigurationError(f"processing has no option '{name}'; it has: "
-                                         f'{", ".join(known)}')
+        check_option_names(cls, options, 'processing')
         return cls(**options)
 
     @property

@@ -98,9 +98,12 @@ def validate_pieces(model: IdentifiedModel, pieces: Sequence[Recording],
                         repeated=repeated_fraction(model.arm, samples, training))
     predictions: tuple[tuple[Array, Array], ...] = ()
     if not processing.average:    # the mean over periods is no full motion
-        full = SpillingList(predict_pieces(model, pieces, processing))
+        full: Iterable[tuple[Array, Array, Array, Array]] = predict_pieces(
+            model, pieces, processing)
+        if keep:
+            full = SpillingList(full)
         held_out = replace(held_out, full_relative_error=full_recording_error(full))
-        predictions = tuple(each[2:] for each in full) if keep else ()
+        predictions = tuple((t, torque) for *_, t, torque in full) if keep else ()
     findings = check_pieces(model, map(pieces.__getitem__, indices), samples,
                             None if fit is None else fit.estimate.base)
     return PiecewiseValidation(held_out, findings, predictions)
